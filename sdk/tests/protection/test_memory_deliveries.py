@@ -73,7 +73,7 @@ def test_what_it_forgot_by_time_leaves_room():
     assert isinstance(claim(store, "old", now=later), Claim)
 
 
-@pytest.mark.parametrize(("limits", "calls"), [({"limit": 10}, 8), ({"max_bytes": 1100}, 8)])
+@pytest.mark.parametrize(("limits", "calls"), [({"limit": 10}, 8), ({"max_bytes": 1000}, 8)])
 def test_it_warns_once_at_80_percent_and_once_when_it_forgets_calls(caplog, limits, calls):
     store = open_store(**limits)
     for number in range(calls - 1):

@@ -39,6 +39,11 @@ class StoredResponse:
     def __repr__(self) -> str:
         return f"<StoredResponse {self.status}>"
 
+    @property
+    def size(self) -> int:
+        """The length of body and headers."""
+        return len(self.body) + sum(len(name) + len(value) for name, value in self.headers)
+
     def to_text(self) -> str:
         """Return the response as one line of ASCII."""
         return json.dumps([self.status, self.headers, base64.b64encode(self.body).decode("ascii")])

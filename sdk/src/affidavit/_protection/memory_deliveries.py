@@ -1,10 +1,10 @@
 """The store of deliveries in the memory of one process (contract 3)."""
 
-import itertools
 import logging
-import pickle
 import threading
 from collections import OrderedDict
+from itertools import chain, count
+from typing import Any
 
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
@@ -12,6 +12,9 @@ from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, NotKept, S
 
 _WARNED_AT = 0.8
 """The share of a limit at which the store warns."""
+
+_FlatResponse = tuple[Any, ...]
+"""Status, body, then names and values of the headers in turns."""
 
 _log = logging.getLogger("affidavit.protection")
 
@@ -33,13 +36,14 @@ class MemoryDeliveries:
         self._max_bytes = max_bytes
         self._process = OneProcess(several_workers)
         self._lock = threading.Lock()
-        # What is kept for a day is text, numbers and bytes: through objects the garbage collector would walk each time.
+        # Kept for a day are only text, numbers, bytes and flat tuples of them: the garbage collector walks through all
+        # other objects again and again.
         self._fingerprints: OrderedDict[str, str] = OrderedDict()  # of all calls, in the order in which they expire
         self._keep_until: dict[str, float] = {}  # of all calls, in Unix seconds
         self._leases: dict[str, tuple[str, float]] = {}  # owner and end of each call that is not finished
-        self._responses: OrderedDict[str, bytes] = OrderedDict()  # pickled; the oldest first
+        self._responses: OrderedDict[str, _FlatResponse] = OrderedDict()  # the oldest first
         self._bytes = 0
-        self._claims = itertools.count(1)
+        self._claims = count(1)
         self._has_warned = self._has_forgotten = False
 
     def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
@@ -77,8 +81,8 @@ class MemoryDeliveries:
                 del self._leases[key]
                 self._fingerprints.move_to_end(key)
                 self._keep_until[key] = now + RETENTION
-                stored = self._responses[key] = pickle.dumps((response.status, response.headers, response.body))
-                self._bytes += len(stored)
+                self._responses[key] = _flatten(response)
+                self._bytes += response.size
                 while self._bytes > self._max_bytes:
                     self._drop_oldest_response()
             return is_running
@@ -93,7 +97,7 @@ class MemoryDeliveries:
         if key in self._leases:
             return None
         stored = self._responses.get(key)
-        return NotKept() if stored is None else Finished(StoredResponse(*pickle.loads(stored)))
+        return NotKept() if stored is None else Finished(_restore(stored))
 
     def _add_call(self, claim: Claim, fingerprint: str, now: float) -> Claim:
         if len(self._fingerprints) >= self._limit:
@@ -137,11 +141,12 @@ class MemoryDeliveries:
     def _forget(self, key: str) -> None:
         del self._fingerprints[key], self._keep_until[key]
         self._leases.pop(key, None)
-        self._bytes -= len(self._responses.pop(key, b""))
+        if stored := self._responses.pop(key, None):
+            self._bytes -= _restore(stored).size
 
     def _drop_oldest_response(self) -> None:
         _, stored = self._responses.popitem(last=False)
-        self._bytes -= len(stored)
+        self._bytes -= _restore(stored).size
 
     def _warn_when_nearly_full(self) -> None:
         calls = len(self._fingerprints)
@@ -154,3 +159,12 @@ class MemoryDeliveries:
                 "calls (a retry runs again). Use SqliteDeliveries, the SQL or the Redis store, or higher limits.",
                 calls, self._limit, self._bytes, self._max_bytes,
             )  # fmt: skip
+
+
+def _flatten(response: StoredResponse) -> _FlatResponse:
+    return (response.status, response.body, *chain.from_iterable(response.headers))
+
+
+def _restore(flat: _FlatResponse) -> StoredResponse:
+    status, body, *texts = flat
+    return StoredResponse(status, tuple(zip(texts[::2], texts[1::2], strict=True)), body)
