@@ -9,10 +9,10 @@ from typing import Any
 from catalog.queries import OperationCounts
 from intents.rejections.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.series import Totals
+from workspaces.templatetags.format import format_points
 
 ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
 MIN_ALARMING_CASES = 10
-SMALLEST_POINTS = 0.05  # smaller differences would be rounded to 0.0
 FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 
@@ -51,8 +51,7 @@ class Fact:
         """Return by how many percentage points the rate differs from the period before; "" without one."""
         if not self.total or not self.previous_total:
             return ""
-        points = 100 * (self.value / self.total - (self.previous or 0) / self.previous_total)
-        return f"{points:+.1f}".replace("-", "−") if abs(points) >= SMALLEST_POINTS else "±0"
+        return format_points(100 * (self.value / self.total - (self.previous or 0) / self.previous_total))
 
     def to_row(self) -> Sequence[Any]:
         return (self.name, self.value, self.total, self.previous, self.previous_total)

@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
-from outcomes.tallies.keys import SIBLING, Comparison, compare_with_nothing, compare_with_previous
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from outcomes.tallies.keys import SIBLING, Comparison, compare_with_nothing, compare_with_previous, read_keys
 from wire.period import Period
 from workspaces.models import Environment
 
 NO_COMPARISON = "none"
+
+
+@dataclass(frozen=True)
+class ComparedShare:
+    """Which share of the conversations reached a key, here and in another environment.
+
+    Environments differ in size, so that only their shares can be compared.
+    """
+
+    reached: int
+    conversations: int
+    compared_reached: int
+    compared_conversations: int
+
+    @property
+    def points(self) -> float | None:
+        """By how many percentage points the share is larger here; None if one of them is a share of nothing."""
+        if not self.conversations or not self.compared_conversations:
+            return None
+        return 100 * (self.reached / self.conversations - self.compared_reached / self.compared_conversations)
+
+
+def read_compared_reached(comparison: Comparison, keys: Sequence[str]) -> Mapping[str, int]:
+    """Return how many conversations of another environment reached each of these keys; nothing of a previous period."""
+    if comparison.kind != SIBLING or not keys:
+        return {}
+    environment, period = comparison.environment, comparison.period
+    totals = read_keys(environment, period, keys, compare_with_nothing(environment, period))
+    return {key: row.reached for key, row in totals.items()}
 
 
 def choose_comparison(environment: Environment, period: Period, name: str) -> Comparison:

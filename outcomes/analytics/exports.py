@@ -21,7 +21,7 @@ Rows = Iterator[Sequence[Any]]
 
 KEY_COLUMNS = (
     "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore", "outcomesBeside", "change",
-    "firstReportedAt", "lastReportedAt", "lookLikeIt",
+    "reachedBeside", "sharePoints", "firstReportedAt", "lastReportedAt", "lookLikeIt",
 )  # fmt: skip
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
@@ -67,11 +67,13 @@ def list_key_tables(environment: Environment, period: Period, key: str) -> Seque
 
 
 def _key_rows(analytics: Analytics) -> Rows:
-    for row, lookalikes in analytics.stream_keys():
+    for row, lookalikes, share in analytics.stream_keys():
         times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
         compared = _split_compared(analytics.comparison.kind, row.compared)
-        change = round(row.outcomes / row.compared - 1, 4) if row.compared else None
-        yield (row.key, *row.numbers[:-1], *compared, change, *times, list(lookalikes))
+        change = round(row.outcomes / row.compared - 1, 4) if row.compared and share is None else None
+        points = None if share is None or share.points is None else round(share.points, 2)
+        shares = (None if share is None else share.compared_reached, points)
+        yield (row.key, *row.numbers[:-1], *compared, change, *shares, *times, list(lookalikes))
 
 
 def _funnel_rows(analytics: Analytics) -> Rows:

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 
 from outcomes.analytics.chart_data import Chart, read_chart
-from outcomes.analytics.compare import choose_comparison
+from outcomes.analytics.compare import ComparedShare, choose_comparison, read_compared_reached
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
 from outcomes.analytics.funnel import Funnel, read_funnel
 from outcomes.tallies.keys import Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
@@ -85,6 +85,15 @@ class Analytics:
         totals = read_keys(self.environment, self.period, distinct) if distinct else {}
         return {key: [totals[name] for name in names_of_key] for key, names_of_key in names.items()}
 
+    def list_compared_shares(self, rows: Sequence[KeyTotals]) -> Sequence[ComparedShare | None]:
+        """Return for each of these keys its share beside that of the other environment; None for a previous period."""
+        reached = read_compared_reached(self.comparison, [row.key for row in rows])
+        conversations = self.totals.conversations, self.compared_totals.conversations
+        return [
+            ComparedShare(row.reached, conversations[0], reached[row.key], conversations[1]) if reached else None
+            for row in rows
+        ]
+
     @cached_property
     def chart(self) -> Chart:
         comparison, selected = self.comparison, self.filters.selected
@@ -98,10 +107,11 @@ class Analytics:
     def funnel(self) -> Funnel | None:
         return read_funnel(self.environment, self.period, self.filters.steps)
 
-    def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str]]]:
-        """Yield all keys that match the search, each with the names of the keys that look like it."""
+    def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str], ComparedShare | None]]:
+        """Yield all keys that match the search, each with the keys that look like it and its compared share."""
         search = self.filters.search
         rows = stream_keys(self.environment, self.period, search=search, comparison=self.comparison)
         while batch := list(islice(rows, KEYS_AT_ONCE)):
             lookalikes = find_lookalikes(self.environment, [row.key for row in batch])
-            yield from ((row, lookalikes.get(row.key, ())) for row in batch)
+            shares = self.list_compared_shares(batch)
+            yield from ((row, lookalikes.get(row.key, ()), share) for row, share in zip(batch, shares, strict=True))

@@ -45,11 +45,12 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
 
 def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
     """Return the rows of the table, the folded tail, and which keys are ticked."""
-    keys_of_rows = {row.key for row in analytics.rows}
+    rows = analytics.rows
+    keys_of_rows, shares = {row.key for row in rows}, analytics.list_compared_shares(rows)
     page, filters = analytics.key_page, analytics.filters
     return {
         "filters": filters,
-        "rows": [(row, analytics.lookalikes.get(row.key, ())) for row in analytics.rows],
+        "rows": [(row, analytics.lookalikes.get(row.key, ()), share) for row, share in zip(rows, shares, strict=True)],
         "folded_tail": analytics.folded_tail,
         "pages": _paginate(page.total.keys, filters.page),
         "is_counted": page.is_counted,

@@ -32,6 +32,14 @@ def format_change(now: int, before: int) -> str:
     return sign + percent(abs(now - before), before)
 
 
+@register.filter(name="direction")
+def name_direction(now: int, before: int) -> str:
+    """Return the class that colours a change of a number of which more is better: `up`, `down` or none."""
+    if not before or now == before:
+        return ""
+    return "up" if now > before else "down"
+
+
 @register.filter(name="rows")
 def render_rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
     """Write buckets with their numbers as rows; a year of days has thousands, and a tag for each would take long."""

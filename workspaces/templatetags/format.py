@@ -1,6 +1,6 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `ago`, `moment`, `bytes`, `json_text`, `member`, `breakable`.
+Filters: `count`, `percent`, `points`, `ago`, `moment`, `bytes`, `json_text`, `member`, `breakable`.
 Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 """
 
@@ -24,6 +24,7 @@ from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_qu
 register = template.Library()
 
 NOTHING = "–"
+SMALLEST_POINTS = 0.05  # smaller differences would be rounded to 0.0
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 # (shorter than, unit, its abbreviation)
 SPANS = (
@@ -57,6 +58,14 @@ def percent(part: float | None, whole: float | None) -> str:
     if 99.9 < rate < 100:
         return "> 99.9 %"
     return f"{rate:,.1f} %"
+
+
+@register.filter(name="points")
+def format_points(difference: float | None) -> str:
+    """Write a difference of two rates in percentage points as `+1.2`, and less than a rounded 0.1 as `±0`."""
+    if difference is None:
+        return NOTHING
+    return f"{difference:+.1f}".replace("-", "−") if abs(difference) >= SMALLEST_POINTS else "±0"
 
 
 @register.filter

@@ -1,5 +1,6 @@
 """The page "outcomes" and its downloads."""
 
+import re
 from datetime import timedelta
 
 import plotly.graph_objects
@@ -258,9 +259,11 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     staging = workspace.workspace.environments.get(name="staging")
     reach_keys(production, {"purchase": 3})
     reach_keys(staging, {"purchase": 2, "renewal": 2})
+    register_conversations(production, [Arrival("unfinished")], now=timezone.now())
     tables = read_tables(browser_client.get(f"{PAGE}.json?compare=staging"))
-    assert [(row["outcomeKey"], row["outcomes"], row["outcomesBeside"], row["change"]) for row in tables["keys"]] == [
-        ("purchase", 3, 2, 0.5), ("renewal", 0, 2, -1),
+    columns = ("outcomeKey", "outcomes", "outcomesBeside", "change", "reached", "reachedBeside", "sharePoints")
+    assert [tuple(row[column] for column in columns) for row in tables["keys"]] == [
+        ("purchase", 3, 2, None, 3, 2, 25), ("renewal", 0, 2, None, 0, 2, -50),
     ]  # fmt: skip
     assert {row["outcomesBefore"] for row in tables["keys"]} == {None}
     assert sum(row["outcomesBeside"] for row in tables["series"]) == 2
@@ -269,9 +272,24 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     assert [trace["name"] for trace in response.context["figure"]["data"]] == ["purchase", "purchase, staging"]
     page = " ".join(response.content.decode().split())
     assert '<td class="num soft" data-is="Staging">2</td>' in page
-    assert "+50.0 %" in page
+    assert (
+        '<td class="num soft" data-is="Share, staging"> 50.0 % </td> <td class="num" data-is="Points">+25.0</td>'
+        in page
+    )
+    assert "of its 4 in the same period" in page
     assert "4 in staging" in page
+    assert 'class="up"' not in page
     assert "<option selected>staging</option>" in page
+
+
+def test_a_change_has_the_same_colour_on_every_page_and_none_against_another_environment(production, browser_client):
+    now = timezone.now()
+    reach_keys(production, {"purchase": 2}, now=now)
+    reach_keys(production, {"purchase": 1}, now=now - timedelta(days=8))
+    for page, times in (("outcomes", 3), ("outcome?key=purchase", 1), ("overview", 2)):
+        html = browser_client.get(f"/w/lumen-books/production/{page}").content.decode()
+        assert len(re.findall(r'class="(?:nowrap )?up">\s*\+100 %', html)) == times, page
+    assert "%</span>" not in browser_client.get(f"{PAGE}?compare=staging").content.decode()
 
 
 @pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])
