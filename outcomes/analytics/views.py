@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
+from outcomes.analytics.compare import choose_comparison
 from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
@@ -113,6 +114,7 @@ def _describe_key(environment: Environment, period: Period, key: str) -> Mapping
     lag = read_lags(environment, period, key)
     return {
         "key_totals": read_keys(environment, period, [key])[key],
+        "comparison": choose_comparison(environment, period, ""),
         "totals": read_totals(environment, period),
         "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
         "lag": lag,
