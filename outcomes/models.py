@@ -70,7 +70,7 @@ class Outcome(models.Model):
     pk = models.CompositePrimaryKey("environment_id", "conversation_id", "outcome_key")
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     conversation_id = models.BigIntegerField()
-    # A join on the environment too, so that it reads one partition.
+    # The join compares the environment too, so that it reads one partition.
     conversation = models.ForeignObject(
         Conversation,
         from_fields=["environment", "conversation_id"],
@@ -115,11 +115,13 @@ class Outcome(models.Model):
 class Tally(models.Model):
     """The counts of one bucket of UTC time for one key, or for all keys if `outcome_key` is ALL_KEYS.
 
-    outcomes, broken, reports: counts of the outcomes that were first reported in the bucket, with the times of their
-    first and last report; conversations: how many started in the bucket; reached: their outcomes, whenever reported. A
-    sharded counter: writers at the same moment use different shards, so that none waits for another's commit; readers
-    sum them, and one shard may be negative. magnitude: how many of MAGNITUDE_STEPS `outcomes` has reached, so that the
-    top keys of a bucket are found by an index that does not change with every report.
+    outcomes, broken, reports: counts of the outcomes that were first reported in the bucket. first_reported_at,
+    last_reported_at: the times of their first and last report. conversations: how many started in the bucket. reached:
+    how many outcomes these conversations have, whenever reported. magnitude: how many of MAGNITUDE_STEPS the number of
+    outcomes has reached. By it an index finds the top keys of a bucket, and does not change with every report.
+
+    The counter is sharded: writers at the same moment use different shards, so that none waits for another's commit.
+    Readers sum the shards; one shard may be negative.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "outcome_key", "starts_at", "shard")

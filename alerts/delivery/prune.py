@@ -25,7 +25,7 @@ DELETE FROM alerts_event WHERE workspace_id = %(workspace)s AND id IN (SELECT id
 
 
 def find_expired_events(workspace: Workspace, before: datetime) -> QuerySet[Event]:
-    """Return the events that fired before this time and wait for no delivery."""
+    """Return the events that fired before this time and have no waiting delivery."""
     queue = Delivery.objects.filter(workspace=workspace, state=Delivery.WAITING).values("event_id")
     return Event.objects.filter(workspace=workspace, fired_at__lte=before).exclude(pk__in=queue)
 

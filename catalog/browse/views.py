@@ -266,7 +266,7 @@ def build_node_context(
 ) -> Mapping[str, Any]:
     """Return the node that the address names, else the root, with the map rule in force for it, if any.
 
-    has_keys: whether keys that are data were observed in it.
+    has_keys: whether some keys observed in the node are data, not names of properties.
     """
     by_pointer = {node.pointer: node for node in nodes}
     node = by_pointer.get(pointer, nodes[0])

@@ -37,9 +37,9 @@ def fold_reports(environment: Environment, *, now: datetime | None = None, turn:
 def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
     """Fold one batch in one transaction. Return the number of its reports.
 
-    Other workers pass over the reports that this one has locked. While many wait, several workers sum full batches of
-    one environment side by side, and only their merges follow one another. A smaller batch first waits for its turn to
-    merge, and then includes what has come meanwhile: several workers must not merge more often than one.
+    Other workers pass over the reports that this one has locked. While many reports wait, several workers sum full
+    batches of one environment side by side; only their merges follow one another. A smaller batch first waits for its
+    turn to merge, then includes the reports that came meanwhile. So several workers merge no more often than one would.
     """
     started_at = time.perf_counter()
     if not environment.try_hold():
@@ -71,7 +71,7 @@ def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: dateti
 def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> str:
     """Merge the sum of these reports into the catalog and mark them. Return "", or after a rollback the failure.
 
-    now: by default the time after locking the operations; an earlier one could be before another worker's merge.
+    now: by default the time after locking the operations; an earlier time could be before another worker's merge.
     """
     try:
         with transaction.atomic():

@@ -87,7 +87,7 @@ def search_tool_calls(environment: Environment, text: str) -> ResultGroup:
 
 
 def search_reports(environment: Environment, text: str) -> ResultGroup:
-    """Find a delivered report by its id, which is of the whole workspace."""
+    """Find a delivered report by its id, in all environments: an id is unique in the workspace."""
     report_id = _parse_uuid(text)
     if report_id is None:
         return ResultGroup("Reports", [])

@@ -9,10 +9,12 @@ NAMES = (
     "authorization|proxy-authorization|cookie|set-cookie|x-service-api-key|x-service-intent|x-csrftoken|sessionid|"
     r"csrf\w*|password\w*|passwd|secret\w*|token\w*|api[_-]?key"
 )
-# Each pattern's first group is kept, what follows it is cut.
+# The first group of each pattern is kept; the rest of the match is cut.
 PATTERNS = (
     re.compile(r"(gak_|pk_|gas_|whsec_|ey(?=[IJ]))[\w+/=.-]+"),  # keys, secrets, and JSON in base64, such as intents
-    re.compile(r"(/(?:sign-in|invitations|shared|reset/key)/)[^\s/\"'?&]+", re.IGNORECASE),  # links that open
+    re.compile(
+        r"(/(?:sign-in|invitations|shared|reset/key)/)[^\s/\"'?&]+", re.IGNORECASE
+    ),  # links with a secret in the path
     re.compile(r"(://[^\s/:@]*:)[^\s/@]+(?=@)"),  # a password in an address
     # A value after its name, as in headers, queries, forms and the text of dictionaries
     re.compile(

@@ -18,7 +18,7 @@ CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEv
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Something that happened to a tool call. reason: of a rejection. count: how many identical ones were reported."""
+    """Something that happened to a tool call. reason: of a rejection. count: how many identical ones came."""
 
     occurred_at: datetime
     kind: str
@@ -50,7 +50,7 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
 
 
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
-    """Return the last intent that was minted for the tool call of a rejection before it, if the hub minted one."""
+    """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any."""
     if not rejection.tool_call_id:
         return None
     intents = MintedIntent.objects.filter(environment=environment, tool_call_id=rejection.tool_call_id)

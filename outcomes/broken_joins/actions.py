@@ -21,7 +21,7 @@ from workspaces.page import return_to_page
 @require_POST
 @login_required
 def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Move what the page counted (the address has the period with fixed ends), and go back to the page."""
+    """Move the broken joins that the page counted, then go back to it. The address has the period with fixed ends."""
     source = require_member_environment(request, slug, environment)
     target = find_sibling(source, request.POST.get("to", ""))
     period = parse_period(request.GET, now=timezone.now())

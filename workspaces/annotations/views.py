@@ -41,7 +41,7 @@ def show_annotations(request: HttpRequest, environment: Environment, period: Per
 @require_POST
 @login_required
 def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Add an annotation at `at`, in the zone of the page, or now where that is empty."""
+    """Add an annotation at the time `at` in the zone of the page; if `at` is empty, now."""
 
     def add(environment_row: Environment, actor: str, now: datetime) -> None:
         everywhere = request.POST.get("environment") == EVERYWHERE
@@ -65,7 +65,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, annotation_id
 @require_POST
 @login_required
 def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
-    """Delete an annotation; the page has asked before."""
+    """Delete an annotation. The page has asked for confirmation."""
 
     def delete(environment_row: Environment, actor: str, now: datetime) -> None:
         delete_annotation(environment_row, annotation_id, actor=actor, now=now)

@@ -22,10 +22,10 @@ KEPT_ATTRIBUTES = {
 VOID_TAGS = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
-DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy names keys
+DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy contains API keys
 # Marks parts that no shared page shows: ids of conversations and calls, names of members, links to other pages.
 PRIVATE = "data-private"
-FIGURE_TYPE = "application/json"  # of scripts that hold what a chart draws
+FIGURE_TYPE = "application/json"  # the type of a script that holds the data of a chart
 
 Attributes = Sequence[tuple[str, str | None]]
 

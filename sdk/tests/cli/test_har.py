@@ -76,7 +76,7 @@ def test_a_file_is_sent_as_shapes_and_the_message_counts_everything(recorded, ca
     assert capsys.readouterr().out == (
         "Sent 5 observations of 3 operations, refused none. "
         "Skipped 3 entries: 1 WebSocket, 1 not HTTP, 1 without an answer. "
-        "Held back 1 observation whose path may hold a value; --send-undecided sends such.\n"
+        "Held back 1 observation whose path may hold a value; --send-undecided sends them.\n"
     )
 
 
@@ -158,7 +158,7 @@ def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, 
     assert "marie" not in output.out
     assert "2 observations of 1 operation" in output.out + output.err
     assert (
-        "Held back 2 observations whose path may hold a value; --send-undecided sends such." in output.out + output.err
+        "Held back 2 observations whose path may hold a value; --send-undecided sends them." in output.out + output.err
     )
     assert "  GET /lounges/[marie]/seats  (a value with a probability of " in output.err
     assert output.err.count("/lounges/") == 1

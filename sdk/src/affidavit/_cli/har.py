@@ -30,10 +30,10 @@ _DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machi
 shapes to a hub. Sending the same file again changes nothing. Paths with a segment that may be a value are
 listed and held back."""
 
-_HOW_TO_SEND = "--send-undecided sends such"
+_HOW_TO_SEND = "--send-undecided sends them"
 _MAX_LISTED = 50  # lines
-_MAX_SIGNS = 3  # that are named for a path that is held back
-_MAX_PATH = 2000  # characters of a template that the hub takes
+_MAX_SIGNS = 3  # signs named for each path that is held back
+_MAX_PATH = 2000  # characters: the longest template that the hub accepts
 
 
 def add_parser(commands: Any) -> None:
@@ -119,7 +119,7 @@ class Recording:
 
 
 def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection[str] = ()) -> Recording:
-    """Sum up a whole file, with progress bars on a terminal. hosts: those that are read; all of them if empty.
+    """Sum up a whole file, with progress bars on a terminal. hosts: the hosts to read; if empty, all.
 
     It is read twice: path templates are learned from all paths before any is used.
     """
@@ -148,7 +148,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
 
 
 def _check_hosts(hosts: Collection[str], seen_hosts: Collection[str], path: str) -> None:
-    """Refuse a host of the command line that is none of the file: a typing error would send nothing, unnoticed."""
+    """Refuse a host that the file does not have: with a typing error nothing would be sent, and nobody would notice."""
     for host in sorted(hosts):
         if all(hosts_differ(seen_host, {host}) for seen_host in seen_hosts):
             raise UsageError(f"{path} has nothing of the host {host}; without --host the command lists its hosts.")
@@ -226,7 +226,7 @@ def _read_items(file: str, name: str, label: str, hosts: Collection[str]) -> Ite
 
 
 def _omit_unlearned(body: "Json | FormFields | Absent | LeftOut") -> "Json | Absent":
-    """Return a body of JSON: paths are learned from nothing else."""
+    """Return the body if it is JSON, else ABSENT: paths are learned from JSON only."""
     return ABSENT if isinstance(body, LeftOut | FormFields) else body
 
 

@@ -22,7 +22,7 @@ _VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
 _BARE_VERSION = re.compile(r"[1-9]|20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _LATIN_WORD = re.compile(r"[A-Za-z0-9]+")
 
-MAX_NAME = 80  # characters of a word that a parameter is named after
+MAX_NAME = 80  # characters of a parameter's name before `Id`
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     """Return the template of a path that may be one already: raw segments become parameters, parameters stay.
 
     parameters: types by name, as the reporter sent them. A name that is data itself, or that occurs twice, is
-    replaced. Takes time that grows with the length of the path, whatever it holds.
+    replaced. The time it takes grows with the length of the path, whatever the path holds.
     """
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
     namer = _Namer(_PARAMETER.findall(path))
@@ -137,7 +137,7 @@ def may_be_version(segment: str) -> bool:
 def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leading: bool) -> bool:
     """Whether a segment may stay as it is. names: its parameters, as in `{name}` or `{name}.json`.
 
-    types: of the parameters before it.
+    types: the types of the parameters before the segment.
     """
     literal = _PARAMETER.sub("", segment)
     if "{" in literal or "}" in literal or _is_raw(unquote(literal), leading=leading):

@@ -1,4 +1,4 @@
-"""Types of path parameters whose route names none: the form of all observed values decides."""
+"""Types of path parameters if the route names no type: the form of all observed values decides."""
 
 from __future__ import annotations
 
