@@ -62,7 +62,7 @@ def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str,
 
 
 def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapping[str, int]:
-    """Hide a workspace and delete it; return how many rows went, by table, whoever deleted them."""
+    """Hide a workspace and delete it; return the number of deleted rows by table, whoever deleted them."""
     hide_workspace(workspace, actor=actor, now=now)
     return delete_hidden_workspace(workspace.pk, now=now) or find_report(workspace.pk)
 

@@ -41,9 +41,9 @@ from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, find_path_errors
 from wire.http.fields import MAX_COUNT, MAX_ITEMS, UUID_FORM, Moment
 
-MAX_SHAPES = 2000  # that a process remembers
+MAX_SHAPES = 2000  # shapes that a process remembers
 MAX_STAND_INS = 100  # with more, to search the body for each takes longer than to parse it whole
-MAX_SHAPE_BYTES = 8 * 1024  # of a descriptor that is remembered
+MAX_SHAPE_BYTES = 8 * 1024  # the shape of a longer descriptor is not remembered
 _MARK = "#"
 _DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
 _COUNT = cast(int, "\0")  # stands for a count; no text of a report holds it, because the strict parser refuses NUL
@@ -150,7 +150,7 @@ def _check_strictly(body: bytes, descriptors: Sequence[Mapping[str, bytes]]) -> 
     for text, stand_in in stand_ins.items():  # the longest first: another may be part of it
         body = body.replace(text, json.dumps(stand_in).encode())
     report = cast(dict[str, Any], parse_json(body, max_depth=HALF_DEPTH))
-    # It follows from what was said above; if it did not, a shape would be lost silently.
+    # The docstring of this module shows why this holds; if it were wrong, a shape would be lost silently.
     for observation, texts_by_name in zip(report["observations"], descriptors, strict=True):
         expected = {name: stand_ins[text] for name, text in texts_by_name.items()}
         if {name: observation[name] for name in SHAPES if name in observation} != expected:
@@ -231,7 +231,7 @@ def _remember_facts(
     request_media_type: str,
     response_media_type: str,
 ) -> str:
-    """Return the beginning of the state of such an observation: all but times and parts, with _COUNT as its count."""
+    """Return the beginning of an observation's state: all but times and parts, with _COUNT in place of its count."""
     observation = Observation(
         method, path, status, _COUNT, None, None, dict(parameters), undecided,
         request_media_type=request_media_type, response_media_type=response_media_type,

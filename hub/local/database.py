@@ -30,7 +30,7 @@ MIGRATION_TABLES = {"auth_permission", "django_content_type", "django_migrations
 
 
 def prepare_database(*, web_role: str = "") -> bool:
-    """Make every table or bring it up to date, for a start. Return whether the database was unused before.
+    """Create or upgrade all tables, before a start. Return whether the database was unused before.
 
     web_role: the role of the web processes, if they have one of their own; it gets its rights again.
     Raises StartupError if the versions do not fit.
@@ -45,7 +45,7 @@ def prepare_database(*, web_role: str = "") -> bool:
 
 
 def prepare_unused_database() -> bool:
-    """Make every table of an unused database, for a command that may come first and may run beside a hub.
+    """Create all tables of an unused database, for a command that may run before the first start or beside a hub.
 
     Return whether it was unused. Raises StartupError if the versions do not fit, or if the next start of the hub has to
     upgrade it.

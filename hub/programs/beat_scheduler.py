@@ -13,7 +13,7 @@ class Scheduler(PersistentScheduler):
     for years. Here such a run counts as now, at most beat_max_loop_interval after the clock was set back.
     """
 
-    def tick(self) -> float:  # type: ignore[override]  # the arguments of Celery's are globals, bound early
+    def tick(self) -> float:  # type: ignore[override]  # Celery's has arguments, which bind globals early
         """Send what is due; return the seconds until the next call."""
         future_entries = [entry for entry in self.schedule.values() if is_future(entry)]
         for entry in future_entries:

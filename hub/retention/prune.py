@@ -18,7 +18,7 @@ BATCH = 1000
 
 
 def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> Mapping[str, int]:
-    """Prune every workspace; return how many rows went, by kind. After the turn, one batch of each is deleted."""
+    """Prune every workspace; return the number of deleted rows by kind. After the turn, delete one batch of each."""
     deleted: Counter[str] = Counter({kind.name: 0 for kind in KINDS})
     deleted.update(drop_months(now=now))
     for workspace in Workspace.objects.filter(removed_at=None):
@@ -27,7 +27,7 @@ def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> M
 
 
 def drop_months(*, now: datetime) -> Mapping[str, int]:
-    """Drop the monthly partitions from which no workspace keeps anything; return how many rows went, by kind."""
+    """Drop the monthly partitions from which no workspace keeps anything; return the number of deleted rows by kind."""
     deleted: Counter[str] = Counter()
     for kind in KINDS:
         for source in kind.sources:
@@ -59,7 +59,7 @@ def _list_expired_owners(kind: Kind, log: MonthlyLog, month: Month, *, now: date
 def prune_workspace(
     workspace: Workspace, *, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED
 ) -> Mapping[str, int]:
-    """Delete what this workspace no longer keeps; return how many rows went, by kind."""
+    """Delete what this workspace no longer keeps; return the number of deleted rows by kind."""
     policy = RetentionPolicy.objects.filter(workspace=workspace).first()
     deleted: dict[str, int] = {}
     for kind in KINDS:

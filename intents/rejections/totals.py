@@ -43,7 +43,8 @@ class GroupSummary:
 class ReasonSummary:
     """The rejections with one reason, in this period or only in the one before.
 
-    share: of all rejections; previous_count: in the period before; last_at: in this period if it has any.
+    share: of all rejections; previous_count: in the period before; last_at: the time of the last rejection, in this
+    period if it has any, else in the one before.
     """
 
     reason: str

@@ -34,7 +34,7 @@ class Result(serializers.Field[Any, Any, Any, Any]):
 class PayloadVersion(serializers.Field[Any, Any, Any, Any]):
     """The version of an intent's payload."""
 
-    default_error_messages = {"invalid": "Send 1 or 2 as a number, or leave it out where it is not known."}
+    default_error_messages = {"invalid": "Send 1 or 2 as a number, or leave it out if it is not known."}
 
     def to_internal_value(self, data: Any) -> int:
         version = whole_number(data)

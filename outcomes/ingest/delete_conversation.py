@@ -28,7 +28,7 @@ DELETE_CONVERSATION = "DELETE FROM outcomes_conversation WHERE environment_id = 
 def delete_conversation(
     workspace: Workspace, conversation_id: str, environment_names: Sequence[str] = ()
 ) -> Mapping[str, int]:
-    """Delete the conversation in these environments, all if none is named; return how many rows went, by table.
+    """Delete the conversation in these environments, all if none is named; return the number of rows by table.
 
     The tallies are as if it had never been. Raises Unavailable if other transactions do not let us in.
     """

@@ -43,9 +43,9 @@ def record_outcomes(
 ) -> Receipt:
     """Store one batch, all of it or nothing.
 
-    Known conversations get their outcomes, the others a broken join that heals when they arrive. It is a single
-    statement, so it needs no others to begin, to lock the environment and to commit. Raises EnvironmentRemoved.
-    reported_by: row id of the API key.
+    Known conversations get their outcomes, the others a broken join that heals when they arrive. One
+    statement does all this, so no others are needed to begin, to lock the environment and to commit.
+    reported_by: row id of the API key. Raises EnvironmentRemoved.
     """
     parameters: dict[str, Any] = {
         "environment": environment.pk,

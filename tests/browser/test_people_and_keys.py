@@ -128,7 +128,7 @@ class Traffic:
 
     @contextmanager
     def running(self) -> Iterator[Callable[[], None]]:
-        """Run in the background; what is yielded waits for ten more calls."""
+        """Run in the background; yield a function that waits for ten more calls."""
         stop = threading.Event()
         progress = threading.Condition()
 

@@ -92,7 +92,7 @@ SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablena
 
 @pytest.fixture
 def old_schema(transactional_db: None) -> Iterator[None]:
-    """Work in a schema with the tables of before, filled."""
+    """Work in a schema with the old tables, filled."""
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA IF EXISTS before CASCADE; CREATE SCHEMA before; SET search_path TO before")
         try:

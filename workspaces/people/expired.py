@@ -12,7 +12,7 @@ SHARED_LINKS_LISTED = timedelta(days=90)
 
 
 def delete_expired(*, now: datetime) -> int:
-    """Return how many rows went. Accepted invitations stay: they say who invited a member.
+    """Return the number of deleted rows. Accepted invitations stay: they say who invited a member.
 
     Shared links stay in their list for SHARED_LINKS_LISTED after their end.
     """

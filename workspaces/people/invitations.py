@@ -142,7 +142,7 @@ def verify_address(user: User, email: str) -> None:
 
 
 def _choose_username(email: str) -> str:
-    """Return the address itself, as far as user names go."""
+    """Return the address; if it is too long or is a user name already, its beginning with a random end."""
     if len(email) <= 150 and not User.objects.filter(username__iexact=email).exists():
         return email.lower()
     return f"{email[:100].lower()}-{secrets.token_hex(4)}"

@@ -14,7 +14,7 @@ from workspaces.models import UnknownEnvironment, Workspace
 
 
 class Command(WorkspaceCommand):
-    help = "Delete a conversation id with its outcomes, and take it out of all counts; prints how many rows went."
+    help = "Delete a conversation id with its outcomes, and take it out of all counts; prints the numbers of rows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

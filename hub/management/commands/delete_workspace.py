@@ -17,7 +17,7 @@ from workspaces.models import Workspace
 
 
 class Command(WorkspaceCommand):
-    help = "Delete a workspace for good; prints how many rows went. Its keys and pages are refused from the start on."
+    help = "Delete a workspace for good; prints the numbers of deleted rows. Its keys and pages stop working at once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

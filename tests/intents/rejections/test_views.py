@@ -213,7 +213,7 @@ def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled, wor
 
     assert read_caption() == "4 in this period"
     policy = RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
-    assert read_caption() == "4; older than 30 days are deleted, the counts above stay"
+    assert read_caption() == "4; rows older than 30 days are deleted, the counts above stay"
     policy.rejections = None
     policy.save()
     assert read_caption() == "4 in this period"

@@ -53,8 +53,8 @@ class VerificationReports(Reporter):
     """Sum up verifications and report them every few seconds. `add` never raises and never waits.
 
     api_key: a secret key (`gak_…`) with the scope `report`. environment: `production` if None. every: seconds between
-    two reports. limit: how many different entries are kept; beyond it counts stay right, without operation, version
-    and toolCallId. transport: replaces `base_url` and `timeout`.
+    two reports. limit: how many different entries are kept; beyond it, counts stay right, but lose operation,
+    version and toolCallId. transport: replaces `base_url` and `timeout`.
 
     One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
     ends. While the hub is away, or something else answers in its place, counts are kept and sent later. Verifications
@@ -101,8 +101,8 @@ class VerificationReports(Reporter):
     ) -> None:
         """Count one verification. result: `accepted` or a reason. operation: a template, at most 255 code points.
 
-        tool_call_id: reported for rejections only. at: Unix seconds, now if None. secret: of an accepted one, the first
-        8 characters of the signing secret that verified, so that a rotation shows who still uses which; never more.
+        tool_call_id: reported for rejections only. at: Unix seconds, now if None. secret: the signing secret that
+        verified an accepted intent. Its first 8 characters are reported, never more: a rotation shows its uses by them.
         """
         try:
             reported_call_id = tool_call_id if result != ACCEPTED else None

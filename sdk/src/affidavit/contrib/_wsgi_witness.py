@@ -27,7 +27,7 @@ class WitnessMiddleware:
         exchange = _Exchange(self._witness, environ, start_response)
         try:
             chunks = self._app(environ, exchange.start_response)
-        except Exception:  # reported as a 500, and raised on
+        except Exception:  # reported as a 500, and raised again
             exchange.report(failed=True)
             raise
         return exchange.watch(chunks)
@@ -197,7 +197,7 @@ class _CopiedChunks:
         except StopIteration:
             self._exchange.report(is_whole=True)
             raise
-        except Exception:  # reported as a 500, and raised on
+        except Exception:  # reported as a 500, and raised again
             self._exchange.report(failed=True)
             raise
         self._exchange.note_chunk(chunk)
@@ -214,7 +214,7 @@ class _CopiedChunks:
 
 
 class _SizedCopiedChunks(_CopiedChunks):
-    """Copied chunks of a known number: with a single one, servers compute `Content-Length`."""
+    """Copied chunks whose number is known: if there is only one, servers compute `Content-Length`."""
 
     def __len__(self) -> int:
         return len(cast(Sized, self._source))
