@@ -27,8 +27,8 @@ QUARTER = timedelta(minutes=15)
 class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
-    fault: the part of the address that could not be read; instead: the default that the page shows instead; now: when
-    the period was read, because it may end later. None if the period is over.
+    fault: the part of the address that could not be read; instead: the default that the page shows instead; now: the
+    time at which the period was read, for a period that may end later; None if it is over.
     """
 
     start: datetime
@@ -121,7 +121,7 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
-    """Read an ISO time, or a local date: its first moment, or with `end_of_day` that of the next. Raises ValueError."""
+    """Read an ISO time, or a local date: its first moment, or if `end_of_day`, the next day's. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if len(text) <= 10 and end_of_day:
         moment += timedelta(days=1)

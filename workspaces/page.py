@@ -167,7 +167,7 @@ def render_refused_form(
 
 
 def _read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
-    """Return the members of the address of a form's page that name a period; none if it is of another workspace."""
+    """Return the members of the Referer that name a period; none if that page is of another workspace."""
     members = QueryDict(mutable=True)
     form_address = urlsplit(request.headers.get("Referer", ""))
     if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
@@ -229,7 +229,7 @@ def _render_failure(
 
 
 def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
-    """Return the frame of the workspace in the address, for a failure of anything in it; {} for all but its members.
+    """Return the frame of the workspace in the address, for a page that shows a failure; {} unless a member asks.
 
     It shows the environment in the address, or production if there is none of that name.
     """

@@ -87,8 +87,8 @@ def build_path_schema(outline: Outline) -> dict[str, Any]:
 def describe_operation(outline: Outline) -> str:
     """Return `GET /orders/{orderId}. Answers 200 with an object (id, total), 404 with an object (error).`
 
-    Bodies that are not JSON have their media type: `Takes multipart/form-data. Answers 200 with text/csv.` What exceeds
-    MAX_DESCRIPTION ends with `…`.
+    Bodies that are not JSON have their media type: `Takes multipart/form-data. Answers 200 with text/csv.` A text
+    longer than MAX_DESCRIPTION is cut and ends with `…`.
     """
     requests = list(list_contents(outline, REQUEST))
     takes = f" Takes {' or '.join(requests)}." if requests not in ([], [JSON_TYPE]) else ""

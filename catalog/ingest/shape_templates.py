@@ -35,8 +35,8 @@ class Shape(NamedTuple):
 class _Template(NamedTuple):
     """text: the state with %d for each count; seen: the rank of the root's count.
 
-    pairs: ranks of two counts whose difference is in the state; chosen: the number for each %d: a count by its rank or,
-    numbered after all ranks, a difference.
+    pairs: the ranks of two counts whose difference is in the state. chosen: the number to put for each %d, by its index
+    in a list: the counts in the order of their ranks, then the differences of the pairs.
     """
 
     text: str
@@ -102,7 +102,10 @@ def _is_plain(value: Any, marks: Set[int]) -> bool:
 
 
 def _find_marks(shape: Shape, marks: Sequence[int]) -> _Template | None:
-    """Return the shape with its counts left out; None if one of them is neither a mark nor the difference of two."""
+    """Return the shape as a template, without its counts.
+
+    None if a count is neither a mark nor the difference of two marks.
+    """
     differences = {marks[more] - marks[less]: (more, less) for less, more in combinations(range(1, len(marks)), 2)}
     numbers = {mark: rank for rank, mark in enumerate(marks)}
     pairs: list[tuple[int, int]] = []

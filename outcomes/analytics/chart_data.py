@@ -59,8 +59,8 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    compared: lines of the previous period or of another environment, for some of the keys, without keys that have no
-    numbers there; compared_name: its name.
+    compared: lines of the previous period or of another environment, for those of the keys that have numbers there;
+    compared_name: the name of that period or environment.
     """
 
     buckets: Sequence[Bucket]
@@ -103,7 +103,7 @@ def read_key_chart(environment: Environment, period: Period, key: str) -> Chart:
 def _read_compared(
     comparison: Comparison, period: Period, buckets: Sequence[Bucket], keys: Sequence[str]
 ) -> Sequence[ChartLine]:
-    """Return the lines of the keys that have outcomes there; nothing is before all time."""
+    """Return the lines of the keys that have outcomes there; none for the preset `all`, which has no time before."""
     if not keys or comparison.kind == NOTHING or (comparison.kind == PREVIOUS and period.preset == "all"):
         return ()
     compared_buckets = shift_buckets(period, buckets) if comparison.kind == PREVIOUS else buckets

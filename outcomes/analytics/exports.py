@@ -49,7 +49,10 @@ def export_series(analytics: Analytics, name: str) -> Table:
 
 
 def list_key_tables(environment: Environment, period: Period, key: str) -> Sequence[Table]:
-    """Return the tables of one key; without a key, `conversations` has those of all keys, and `series` is empty."""
+    """Return the tables of one key. Without a key, `conversations` lists the conversations of all keys.
+
+    `series` and `lag` are empty then.
+    """
 
     def series_rows() -> Rows:
         return _series_rows(read_key_chart(environment, period, key), PREVIOUS) if key else iter(())
@@ -110,7 +113,7 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
 
 
 def _series_rows(chart: Chart, kind: str) -> Rows:
-    """Yield the lines of a chart; the row of all other keys has no outcomeKey. kind: of its comparison."""
+    """Yield the lines of a chart; the row of all other keys has no outcomeKey. kind: the kind of its comparison."""
     compared = {line.key: line.numbers for line in chart.compared}
     for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:

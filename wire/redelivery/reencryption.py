@@ -26,7 +26,7 @@ class EncryptedColumn:
 
 @dataclass
 class Reencryption:
-    """Rows of a column: re-encrypted ones, and unreadable ones, which no key of the settings decrypts: unchanged."""
+    """Numbers of rows. unreadable: no key of the settings decrypts these; they stay as they are."""
 
     changed: int = 0
     unreadable: int = 0

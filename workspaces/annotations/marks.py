@@ -55,7 +55,7 @@ class Mark:
 def place_marks(starts: Sequence[int], happenings: Iterable[ChartEvent]) -> Sequence[Mark]:
     """Return a mark for each bucket in which something happened. Events before the first bucket have none.
 
-    starts: of the buckets, in Unix seconds, in order.
+    starts: the starts of the buckets in Unix seconds, in order.
     """
     by_bucket: dict[int, list[ChartEvent]] = {}
     for happening in sorted(happenings, key=lambda item: item.at):

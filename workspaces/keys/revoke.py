@@ -41,7 +41,7 @@ def find_key(text: str) -> ApiKey:
         )
     matches = list(keys.filter(revoked_at=None)[:20]) or list(keys[:20])
     if not matches:
-        raise NotFound("No key begins like this. The page of keys lists all of a workspace.")
+        raise NotFound("No key begins like this. The page of keys lists all keys of a workspace.")
     if len(matches) > 1:
         names = ", ".join(f"{key.prefix} ({key.name or 'without a name'}, {key.workspace.slug})" for key in matches)
         raise InvalidRequest(f"Several keys begin like this: {names}. Give more characters.")

@@ -114,7 +114,7 @@ def find_secret(text: str) -> SigningSecret:
     secrets = secrets.filter(prefix__startswith=text[:SECRET_PREFIX_LENGTH])
     matches = list(secrets.filter(revoked_at=None)[:20]) or list(secrets[:20])
     if not matches:
-        raise NotFound("No signing secret begins like this. The page of signing secrets lists all of a workspace.")
+        raise NotFound("No signing secret begins like this. The page of signing secrets lists those of a workspace.")
     if len(matches) > 1:
         names = ", ".join(f"{secret.prefix} ({secret.workspace.slug})" for secret in matches)
         raise InvalidRequest(f"Several secrets begin like this: {names}. Give more characters, or use the page.")

@@ -1,4 +1,4 @@
-"""The page of signing secrets: rotate in two steps, see which backend uses which, revoke in two steps."""
+"""The page of signing secrets: rotate in two steps, see which backend uses which secret, revoke in two steps."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Command(WorkspaceCommand):
     def handle(self, *args: Any, workspace: str, **options: Any) -> None:
         prepare_unused_database()
         with one_line_errors():
-            # One whose deletion has begun is found too: this finishes it.
+            # A workspace whose deletion has begun is found too: this command finishes it.
             hidden = Workspace.objects.exclude(removed_at=None).filter(Q(slug=workspace) | Q(pk=workspace)).first()
             self.act(hidden or find_workspace(workspace), **options)
 

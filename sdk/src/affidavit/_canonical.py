@@ -1,6 +1,6 @@
 """JSON texts that signer and verifier write identically: RFC 8785 (JCS) and the form of JSON.stringify.
 
-All write numbers as ECMAScript does; they differ in the order of names and in escaping.
+All functions write numbers as ECMAScript does; they differ in the order of names and in escaping.
 """
 
 import re

@@ -9,12 +9,12 @@ from urllib.parse import quote
 from .templates import Template, retemplate
 
 MAX_OPERATION_LENGTH = 255
-"""Code points that the hub takes."""
+"""Code points of the longest operation that the hub accepts."""
 MAX_REPORTED_SEGMENTS = 32
 MAX_PARAMETER_NAME = 100  # characters of a parameter's name
 
 MAX_BYTES = 2000
-"""Bytes of a template that the hub takes."""
+"""Bytes of the longest template that the hub accepts."""
 PATH_SAFE = "/%:@!$&'()*+,;=-._~"
 """Characters that a path may hold without an escape (RFC 3986)."""
 

@@ -108,7 +108,7 @@ class IntentMiddleware:
 
     everything=False protects only views that are decorated with `intent_required`. Otherwise WebSockets, which no
     intent covers, are closed unless they are exempt (their method is `GET`). The app can read the body as before.
-    `step_up` of the verifier gets the ASGI scope, and runs in a thread, as the stores do, except those in memory.
+    `step_up` of the verifier gets the ASGI scope. It runs in a thread, and so do all stores but those in memory.
     """
 
     def __init__(self, app: AsgiApp, protection: Protection, *, everything: bool = True) -> None:
@@ -190,7 +190,7 @@ class Gate:
             await _send_whole(self._refusal, self._send)
 
     async def _send_for_app(self, message: Message) -> None:
-        """Send the app's response. That of an admitted call waits: it is kept before its first byte is sent."""
+        """Send the app's response. The response to an admitted call waits: it is kept before its first byte is sent."""
         if self._refusal is not None:
             return  # the framework's response to IntentRefused is discarded
         response = self._response or self._hold_from(message)
@@ -233,7 +233,7 @@ class Gate:
         return await asyncio.shield(self._admitting)
 
     async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
-        """Run a step of the protection: at once if it waits for nothing, since a thread takes longer; else in one."""
+        """Run a step of the protection: in a thread, or at once if it waits for nothing: a thread takes longer."""
         return step(*args) if self._is_in_memory else await asyncio.to_thread(step, *args)
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:

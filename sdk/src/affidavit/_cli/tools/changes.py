@@ -10,7 +10,7 @@ SUCCESSES = "2"  # the first digit of the hub's parts for outputs
 _SCHEMAS = {"input": "inputSchema", "output": "outputSchema"}
 _ANY = "any type"
 _ITEMS, _VALUES = "[]", "{}"
-_STEPS = {_ITEMS: "~2]", _VALUES: "~3}"}  # of properties that are named like the steps above
+_STEPS = {_ITEMS: "~2]", _VALUES: "~3}"}  # for properties named like one of these steps
 
 
 @dataclass(frozen=True)
