@@ -71,7 +71,7 @@ class TreeRow:
 
     @property
     def has_remarks(self) -> bool:
-        """Whether anything stands behind its type."""
+        """Whether the row shows anything after the type."""
         node = self.node
         return bool(node.nulls or node.reason or node.types or self.tags)
 
@@ -105,7 +105,7 @@ def build_rows(
     """Return the rows of one page, at most `limit`, and whether there were more.
 
     pointer: the node to begin with, the root if there is no such node. inside_only: without that node's own row.
-    What large branches further down contain is left out, unless their pointer is among `opened` or `are_all_open`.
+    The nodes in large branches further down are left out, unless `opened` has the branch's pointer or `are_all_open`.
     """
     sizes, _ = _measure_branches(nodes)
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)

@@ -1,4 +1,4 @@
-"""Baseline resets: learn the shapes of an operation anew after an intended change, until that is reverted.
+"""Baseline resets: learn the shapes of an operation anew after an intended change, until the reset is reverted.
 
 Evidence is kept by epoch. A reset begins an epoch and hides those before it, in projection only: what is shown is the
 sum of the epochs since the latest active reset. The reset of a node hides that node's evidence of earlier epochs.
@@ -27,7 +27,7 @@ def reset_baseline(
     """Show only evidence that arrives from now on. Statuses, times and counts of observations stay.
 
     part: reset only this one (`query`, `request` or a status), and only the node at `pointer` in it. Operations that
-    are shown under this one, or would be if rules were reverted, are reset too, while they are shown here.
+    are shown under this one, or would be if rules were reverted, are reset too, for as long as they are shown here.
     """
     row = lock_operation(operation)
     rules = load_template_rules(row.environment)

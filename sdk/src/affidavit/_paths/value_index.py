@@ -38,9 +38,9 @@ class KeyedHash:
 
 @dataclass
 class ExchangeFacts:
-    """names: of properties, without those that are data. shape: the pointers of properties.
+    """names: the names of properties, without names that are data. shape: the pointers of properties.
 
-    scalars, holders: by the hash of a value, the readings of the properties that hold it, and their names.
+    scalars: by the hash of a value, the `Reading` of the properties that hold it. holders: by that hash, their names.
     """
 
     names: set[str] = field(default_factory=set)

@@ -87,11 +87,11 @@ class Call:
 class Protection:
     """Protect an app with a verifier, a store that makes retries harmless, and reports to the hub.
 
-    deliveries: keeps responses by toolCallId; None if the app does so itself. reports: None to report nothing.
+    deliveries: keeps responses by toolCallId; None if the app does this itself. reports: None to report nothing.
     exempt: called by a middleware with method and decoded path; True for requests that need no intent. max_body: the
-    most bytes of a request body, else 413; or a function that returns them for a method and decoded path. max_kept: the
-    most bytes of a response that is kept for retries. now: the clock of the deliveries, in Unix seconds. Safe to share
-    between threads and across fork.
+    most bytes of a request body (a larger one is answered 413), or a function that returns this number for a method and
+    a decoded path. max_kept: the most bytes of a response that is kept for retries. now: the clock of the deliveries,
+    in Unix seconds. Safe to share between threads and across fork.
 
     is_in_memory: whether verifying and settling never wait for anything outside this process. Then an event loop may do
     both without a thread.
