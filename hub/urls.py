@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from hub import health
 from hub.api_docs import views as api_docs
+from hub.glossary.views import show_glossary
 from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
@@ -24,6 +25,7 @@ urlpatterns = [
     *page_paths("overview", overview.overview, is_shareable=True),
     *page_paths("search", show_search),
     *page_paths("api", api_docs.show_api_docs),
+    *page_paths("glossary", show_glossary),
     *page_paths("retention", retention.show_retention, role=Membership.ADMIN),
     path("w/<slug:slug>/<str:environment>/retention/days", retention.post_days, name="change-retention"),
     path("w/<slug:slug>/<str:environment>/retention/deletions", retention.post_deletion, name="delete-subject"),

@@ -41,6 +41,7 @@ PAGE_WORDS = {
     "members": "people, roles, invite, admin",
     "retention": "delete a conversation, delete a user, days",
     "audit": "who did what",
+    "glossary": "help, terms, words, what a word means",
 }
 OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Manual overrides"))
 

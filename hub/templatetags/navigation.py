@@ -59,6 +59,7 @@ SECTIONS = (
         role=Membership.ADMIN,
     ),
     Section("api", "API docs", "p", begins_group=True),
+    Section("glossary", "Glossary", "w"),
 )
 SETTINGS_TABS = (
     ("keys", "Keys"),

@@ -26,6 +26,7 @@ PAGES = {
     "annotations": "/annotations",
     "shared links": "/shared-links",
     "API docs": "/api",
+    "glossary": "/glossary",
     "alerts": "/alerts?kind=rejections.spike",
     "deliveries": "/deliveries",
 }

@@ -1,0 +1,1 @@
+"""The words of the hub on a page of their own."""

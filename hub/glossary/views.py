@@ -1,0 +1,31 @@
+"""The page of the glossary: every word of docs/glossary.md with its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from django.http import HttpRequest
+
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.glossary import read_terms
+from workspaces.models import Environment
+from workspaces.page import Page
+
+COLUMNS = ("term", "meaning")
+
+
+def show_glossary(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    return Page("hub/glossary.html", build_context, [Table("terms", COLUMNS, iterate_terms)], has_period=False)
+
+
+def iterate_terms() -> Iterator[Sequence[Any]]:
+    return ((term.name, term.meaning) for term in read_terms().values())
+
+
+def build_context() -> Mapping[str, Any]:
+    """Return the terms of each part of the glossary, by the alphabet."""
+    parts = groupby(read_terms().values(), key=lambda term: term.heading)
+    return {"parts": [(heading, sorted(terms, key=lambda term: term.name.lower())) for heading, terms in parts]}

@@ -1,0 +1,36 @@
+"""The page of the glossary: the words of the document, for members of any workspace."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from tests.outcomes.reading import read_tables
+from workspaces.models import Membership
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/glossary"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs/glossary.md"
+
+
+def test_the_page_and_its_export_have_every_word_of_the_document(browser_client, workspace):
+    words = [line.split(" | ")[0].removeprefix("| ") for line in DOCUMENT.read_text().splitlines() if line[:2] == "| "]
+    page = browser_client.get(PAGE).content.decode()
+    exported = [row["term"] for row in read_tables(browser_client.get(f"{PAGE}.json"))["terms"]]
+    assert len(exported) >= len(words) - 2  # without the heads of both tables; some rows have several words
+    assert page.count('<th scope="row">') == len(exported)
+    assert "a reported outcome whose conversation is not known in that environment" in page
+    assert 'id="term-broken-join"' in page
+
+
+def test_the_search_leads_to_it(browser_client, workspace):
+    assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "glossary"}).content.decode()
+    assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "help"}).content.decode()
+
+
+def test_a_member_of_another_workspace_does_not_find_it(client, other_workspace, workspace):
+    assert client.get(PAGE).status_code == 302
+    stranger = get_user_model().objects.create_user("stranger")
+    Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="viewer")
+    client.force_login(stranger)
+    assert client.get(PAGE).status_code == 404

@@ -1,0 +1,50 @@
+"""The words of docs/glossary.md and their meanings, as pages explain them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+ROW = re.compile(r"^\| (?!word )([^|]+) \| ([^|]+) \|", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word and its meaning. heading: of the part of the glossary that has it."""
+
+    name: str
+    meaning: str
+    heading: str
+
+    @property
+    def title(self) -> str:
+        return self.name[:1].upper() + self.name[1:]
+
+    @property
+    def id(self) -> str:
+        """Its place on a page, as the fragment of an address names it."""
+        return f"term-{re.sub(r'[^A-Za-z0-9]+', '-', self.name)}"
+
+
+@cache
+def read_terms() -> Mapping[str, Term]:
+    """Return all terms by name. If several share a row, it has a meaning for each of them, or one for all."""
+    text = (settings.BASE_DIR / "docs/glossary.md").read_text().replace("`", "")
+    _, *parts = HEADING.split(text)
+    return {
+        term.name: term for heading, part in zip(parts[::2], parts[1::2], strict=True) for term in _parse(heading, part)
+    }
+
+
+def _parse(heading: str, part: str) -> Iterator[Term]:
+    for words, meaning in ROW.findall(part):
+        names = [re.sub(r" \(.*\)", "", word) for word in words.split(", ")]
+        meanings = meaning.split("; ")
+        if len(meanings) != len(names):
+            meanings = [meaning] * len(names)
+        yield from (Term(name, meaning, heading) for name, meaning in zip(names, meanings, strict=True))
