@@ -6,6 +6,7 @@ All pages of the URL configuration are opened, with data and without, and every 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -40,6 +41,7 @@ from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from tests.workspaces.people.every_page import open_members, open_people
 from wire.filters import PERIOD_MEMBERS
+from workspaces import page as pages
 from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.people.sign_in_links import create_link
@@ -65,11 +67,8 @@ class Misses:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lookups: set[tuple[str, int, str]] = set()
         self.templates: set[str] = set()
-        self._nodes: list[Node] = []
-        self._defaults: list[Variable] = []
-        self._watch_nodes(monkeypatch)
-        self._watch_expressions(monkeypatch)
         self._watch_variables(monkeypatch)
+        self._watch_pages(monkeypatch)
         template_rendered.connect(self._note_template)
 
     def close(self) -> None:
@@ -77,34 +76,6 @@ class Misses:
 
     def _note_template(self, template: Template, **_: Any) -> None:
         self.templates.add(str(template.name))
-
-    def _watch_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Know which node is rendered: a variable does not know its line."""
-        render_annotated = Node.render_annotated
-
-        def render(node: Node, context: Context) -> str:
-            self._nodes.append(node)
-            try:
-                return render_annotated(node, context)
-            finally:
-                self._nodes.pop()
-
-        monkeypatch.setattr(Node, "render_annotated", render)
-
-    def _watch_expressions(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Know which variables have a default, which says that they are optional."""
-        resolve_expression = FilterExpression.resolve
-
-        def resolve(expression: FilterExpression, context: Context, ignore_failures: bool = False) -> Any:
-            if not isinstance(expression.var, Variable) or not _has_default(expression):
-                return resolve_expression(expression, context, ignore_failures)
-            self._defaults.append(expression.var)
-            try:
-                return resolve_expression(expression, context, ignore_failures)
-            finally:
-                self._defaults.pop()
-
-        monkeypatch.setattr(FilterExpression, "resolve", resolve)
 
     def _watch_variables(self, monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_variable = Variable.resolve
@@ -118,15 +89,40 @@ class Misses:
 
         monkeypatch.setattr(Variable, "resolve", resolve)
 
+    def _watch_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Note at each request whether htmx is answered with a template of its own."""
+        choose_template = pages._choose_template
+
+        def choose(request: Any, page: pages.Page) -> str:
+            request.has_partial = bool(page.partial)
+            return choose_template(request, page)
+
+        monkeypatch.setattr(pages, "_choose_template", choose)
+
     def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
         _, parent = miss.params
         name = str(variable.var)
         # An attribute of None is absent as its object is; if the object is there, the attribute is checked.
         is_optional = isinstance(parent, BaseContext) and name.split(".")[0] in OPTIONAL
-        if parent is None or is_optional or any(variable is known for known in self._defaults):
+        if parent is None or is_optional:
             return
-        node = self._nodes[-1]
-        self.lookups.add((str(node.origin.template_name), node.token.lineno, name))
+        node, has_default = _find_callers(variable)
+        if not has_default:
+            self.lookups.add((str(node.origin.template_name), node.token.lineno, name))
+
+
+def _find_callers(variable: Variable) -> tuple[Node, bool]:
+    """Return the node that asks for a variable, which does not know its line, and whether it has a default there.
+
+    They are read from the frames of the callers: few lookups fail, and to note each node that is rendered takes longer.
+    """
+    has_default = False
+    frame = sys._getframe()
+    while frame.f_code is not Node.render_annotated.__code__:
+        if frame.f_code is FilterExpression.resolve.__code__ and frame.f_locals["self"].var is variable:
+            has_default |= _has_default(frame.f_locals["self"])
+        frame = frame.f_back
+    return frame.f_locals["self"], has_default
 
 
 def _has_default(expression: FilterExpression) -> bool:
@@ -203,7 +199,7 @@ def list_pages() -> list[str]:
 
 
 def open_pages(client: Client, start: str, *, follows_links: bool = False, **query: str) -> None:
-    """Open each page, as a whole and as htmx requests it; on request also the targets of its links and filters."""
+    """Open each page, also as htmx requests it where that differs; on request the targets of links and filters too."""
     waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
     waiting += [] if not follows_links else [f"{start}/catalog?status=404", f"{start}/rejections?reason=no-such-reason"]
     visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()
@@ -218,7 +214,8 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
         assert len(visited) <= MAX_ADDRESSES, "the links of the pages lead to ever more variants"
         response = client.get(address)
         assert response.status_code in (200, 404), address
-        client.get(address, headers={"HX-Request": "true"})
+        if getattr(response.wsgi_request, "has_partial", True):  # otherwise htmx gets the same
+            client.get(address, headers={"HX-Request": "true"})
         if follows_links and response.status_code == 200:
             waiting += Links(address, response.content.decode()).addresses
 
