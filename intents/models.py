@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
-from workspaces.models import Environment, Workspace
+from workspaces.models import ApiKey, Environment, Workspace
 
 MAX_OPERATION = 255  # characters of a template
 ALL_VERSIONS = -1  # in roll-ups, the version of the sums over all versions and operations
@@ -95,6 +95,7 @@ class Rejection(models.Model):
     """One reported rejection, or `count` identical ones that were reported together.
 
     Partitioned by month; its key in the database is (environment_id, occurred_at, id).
+    api_key: the key that reported it; None for rows from before this was recorded.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -104,6 +105,10 @@ class Rejection(models.Model):
     operation = models.CharField(max_length=MAX_OPERATION)
     tool_call_id = models.CharField(max_length=255, blank=True)
     count = models.BigIntegerField()
+    # Keys are deleted only with their workspace, after its rejections.
+    api_key = models.ForeignKey(
+        ApiKey, on_delete=models.DO_NOTHING, null=True, related_name="+", db_index=False, db_constraint=False
+    )
 
     class Meta:
         indexes = [models.Index(fields=["environment", "tool_call_id"], name="rejections_of_a_tool_call")]

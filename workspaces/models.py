@@ -40,6 +40,10 @@ class Workspace(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def accepts_v1_at(self, moment: datetime) -> bool:
+        """Whether the dual-accept window is open at a moment."""
+        return self.v1_until is None or moment <= self.v1_until
+
 
 class EnvironmentRemoved(NotFound):
     """The environment was removed while the request was on its way."""

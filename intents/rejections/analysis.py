@@ -81,6 +81,11 @@ class RejectionAnalysis:
         """The single rejections, the latest first."""
         return queries.list_rejections(self.environment, self.period, self.filters)
 
+    @property
+    def keys(self) -> Sequence[queries.KeyRejections]:
+        """The single rejections by the key that reported them."""
+        return queries.count_by_key(self.environment, self.period, self.filters)
+
     @cached_property
     def _totals_of_all_reasons(self) -> Sequence[Total]:
         return queries.load_totals(self.environment, self.period, self.filters)

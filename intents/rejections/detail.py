@@ -31,7 +31,8 @@ def find_rejection(environment: Environment, occurred_at: datetime | None, numbe
     """Return the rejection with this time and id; None if one is missing. The table is partitioned by time."""
     if occurred_at is None or number is None:
         return None
-    return Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number).first()
+    rejections = Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number)
+    return rejections.select_related("api_key").first()
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,16 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
 
 
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
-    """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any."""
+    """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any.
+
+    All environments of the workspace are searched: an intent of another one explains an `audience-mismatch`.
+    """
     if not rejection.tool_call_id:
         return None
-    intents = MintedIntent.objects.filter(environment=environment, tool_call_id=rejection.tool_call_id)
-    return intents.filter(issued_at__lte=rejection.occurred_at).order_by("-issued_at", "-id").first()
+    siblings = list(environment.workspace.environments.values_list("pk", flat=True))
+    intents = MintedIntent.objects.filter(environment__in=siblings, tool_call_id=rejection.tool_call_id)
+    earlier_intents = intents.filter(issued_at__lte=rejection.occurred_at)
+    return earlier_intents.select_related("environment").order_by("-issued_at", "-id").first()
 
 
 def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:

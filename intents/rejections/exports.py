@@ -8,6 +8,7 @@ from typing import Any
 from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.queries import KeyRejections
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import GroupSummary, ReasonSummary
 from wire.table_exports import Table
@@ -19,6 +20,7 @@ REASON_COLUMNS = (
 )
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
+KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt")
 REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count")
 
 
@@ -29,6 +31,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
         Table("series", SERIES_COLUMNS, lambda: map(_bucket_row, analysis.buckets)),
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
+        Table("keys", KEY_COLUMNS, lambda: map(_key_row, analysis.keys)),
         Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, analysis.rejections.iterator())),
         build_annotations_table(analysis.environment, analysis.period),
     ]
@@ -54,6 +57,11 @@ def _group_row(summary: GroupSummary) -> Sequence[Any]:
         summary.reason or None,
         summary.last_at,
     )
+
+
+def _key_row(row: KeyRejections) -> Sequence[Any]:
+    prefix, name = (row.key.prefix, row.key.name or None) if row.key else (None, None)
+    return (prefix, name, row.rejections, row.last_at)
 
 
 def list_rejection_cells(rejection: Rejection) -> Sequence[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Min, QuerySet
+from django.db.models import Max, Min, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
@@ -23,7 +23,7 @@ from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
 from wire.time_buckets import Bucket, split_into_buckets
-from workspaces.models import Environment, RetentionPolicy, Workspace
+from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
 NO_VERSION = 0  # of verifications whose version was not reported
@@ -156,6 +156,23 @@ def list_rejections(
     if filters.reason:
         rejections = rejections.filter(reason=filters.reason)
     return rejections.order_by("-occurred_at", "-id")
+
+
+@dataclass(frozen=True)
+class KeyRejections:
+    """The rejections that one key reported; None if the key was not recorded."""
+
+    key: ApiKey | None
+    rejections: int
+    last_at: datetime
+
+
+def count_by_key(environment: Environment, period: Period, filters: RejectionFilters) -> Sequence[KeyRejections]:
+    """Sum the single rejections by the key that reported them, the most first: tallies name no key."""
+    rows = list_rejections(environment, period, filters).order_by().values_list("api_key_id")
+    sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "api_key_id")
+    keys = environment.workspace.api_keys.in_bulk()
+    return [KeyRejections(keys.get(key_id), int(count), last_at) for key_id, count, last_at in sums]
 
 
 def _tallies_query(

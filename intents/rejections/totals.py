@@ -117,6 +117,15 @@ def compute_version_share(totals: Sequence[Total]) -> VersionShare:
     return VersionShare(v1=count_verifications(groups.get(1, [])), v2=count_verifications(groups.get(2, [])))
 
 
+def count_refused_v1(totals: Iterable[Total]) -> Mapping[str, int]:
+    """Count the calls of version 1 that were rejected for their version, by operation, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for total in totals:
+        if total.version == 1 and total.result == "unsupported-version":
+            counts[total.operation] += total.count
+    return dict(counts.most_common())
+
+
 def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
     """Return the reason that grew most since the period before; None if none grew."""
     growth = max(summaries, key=lambda summary: summary.count - summary.previous_count, default=None)

@@ -10,6 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
+from django.utils import timezone
 
 from affidavit import REASONS
 from intents.models import Rejection
@@ -23,7 +24,8 @@ from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 from workspaces.templatetags.periods import preceding
 
@@ -56,6 +58,8 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             **_build_breakdown(analysis),
             "rejections": rejections,
             "retention_days": find_retention_days(environment.workspace),
+            "keys": analysis.keys if analysis.filters.version else [],
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
         }
 
     return Page("intents/rejections.html", build_context, build_tables(analysis))
@@ -72,6 +76,8 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "reason": REASONS.get(rejection.reason),
             "alike": find_alike(environment, rejection),
             "intent": find_intent(environment, rejection),
+            "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,
         }
 
@@ -137,6 +143,8 @@ def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     return {
         "reasons": [(summary, REASONS[summary.reason]) for summary in analysis.reasons],
         "versions": analysis.versions,
+        "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
+        "refused_v1": totals.count_refused_v1(analysis.totals),
         "share": totals.compute_version_share(analysis.totals),
         "operations": operations[:MAX_OPERATIONS],
         "operations_total": len(operations),

@@ -40,7 +40,7 @@ def record_verifications(
     """Store verifications and return the sum of their counts. api_key: the key that reported them, if known."""
     environment.hold()
     _add_to_tallies(environment, verifications)
-    _store_rejections(environment, verifications)
+    _store_rejections(environment, verifications, api_key)
     for verification in verifications:
         count_after_commit(VERIFICATIONS.labels(verification.result), verification.count)
     if api_key is not None:
@@ -81,7 +81,7 @@ def _add_to_tallies(environment: Environment, verifications: Sequence[Verificati
         )
 
 
-def _store_rejections(environment: Environment, verifications: Sequence[Verification]) -> None:
+def _store_rejections(environment: Environment, verifications: Sequence[Verification], api_key: ApiKey | None) -> None:
     Rejection.objects.bulk_create(
         Rejection(
             environment=environment,
@@ -91,6 +91,7 @@ def _store_rejections(environment: Environment, verifications: Sequence[Verifica
             operation=verification.operation,
             tool_call_id=verification.tool_call_id,
             count=verification.count,
+            api_key=api_key,
         )
         for verification in verifications
         if verification.result != ACCEPTED

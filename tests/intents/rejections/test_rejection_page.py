@@ -20,7 +20,7 @@ from intents.gate.policy import Call
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from workspaces.models import SigningSecret
+from workspaces.models import SigningSecret, Workspace
 
 CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
 
@@ -76,6 +76,50 @@ def test_it_tells_what_happened_to_the_tool_call_in_order(browser_client, start,
     ]
     page = browser_client.get(f"{start}/rejection", query).content.decode()
     assert "Refund &lt;12.50&gt;" in page
+
+
+def read_page(browser_client: Client, start: str, rejection: Rejection) -> str:
+    query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
+    return " ".join(unescape(browser_client.get(f"{start}/rejection", query).content.decode()).split())
+
+
+def test_it_names_both_audiences_also_of_an_intent_that_another_environment_minted(browser_client, start, rejected):
+    staging = rejected.environment.workspace.environments.get(name="staging")
+    record_verifications(
+        staging, [Verification("audience-mismatch", rejected.occurred_at, 2, "POST /refunds", "call_81")]
+    )
+    page = read_page(browser_client, start.replace("production", "staging"), Rejection.objects.get(environment=staging))
+    assert "<code>user_17</code>" in page
+    assert f"<code>{rejected.environment.audience}</code>, audience of production" in page
+    assert f"<code>{staging.audience}</code>, audience of staging" in page
+
+
+def test_it_names_the_key_that_reported_it(browser_client, start, production, api):
+    report = {"reportId": "00000000-0000-4000-8000-000000000001", "verifications": [{"result": "expired"}]}
+    assert api.post("/api/verification-reports", report).status_code == 200
+    rejection = Rejection.objects.get()
+    key = rejection.api_key
+    assert f"<b>{key.name}</b> <code>{key.prefix}…</code></a>" in read_page(browser_client, start, rejection)
+    record_verifications(production, [Verification("replayed", timezone.now())])
+    page = read_page(browser_client, start, Rejection.objects.get(reason="replayed"))
+    assert '<th scope="row">Reported by</th> <td> <span class="soft">Not recorded</span>' in page
+
+
+@pytest.mark.parametrize(("version", "v1_days", "cause"), [
+    (0, None, "The payload is of neither version, or the report lacks <code>version</code>."),
+    (1, None, "The workspace accepts version 1 with no end date. The backend asks for version 2"),
+    (1, 3, "The workspace accepts version 1 until"),
+    (1, -3, "its dual-accept window has ended"),
+    (2, None, "This route asks for a newer version."),
+])  # fmt: skip
+def test_it_says_why_a_version_is_unsupported(browser_client, start, production, version, v1_days, cause):
+    now = timezone.now()
+    if v1_days is not None:
+        Workspace.objects.filter(pk=production.workspace_id).update(v1_until=now + timedelta(days=v1_days))
+    record_verifications(production, [Verification("unsupported-version", now, version, "POST /refunds")])
+    page = read_page(browser_client, start, Rejection.objects.get())
+    assert cause in page
+    assert "with <code>toolCallId</code> in the report, the minted intent can be found" in page
 
 
 def test_without_a_tool_call_it_stands_alone(browser_client, start, production):

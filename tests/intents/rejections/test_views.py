@@ -166,6 +166,37 @@ def test_the_page_says_how_much_of_version_1_is_left(page, filled, workspace):
     assert "Version 1 is accepted until 31 Jan 2027, 12:00" in page().content.decode()
 
 
+def test_the_page_says_where_version_1_is_rejected_although_its_window_is_open(page, filled, workspace):
+    record_verifications(
+        filled,
+        [
+            build_verification("unsupported-version", version=1, operation="POST /refunds", count=11),
+            build_verification("unsupported-version", version=2, operation="GET /orders"),
+        ],
+    )
+    words = "because the backend asks for version 2: 11 at <code>POST /refunds</code> </p>"
+    assert words in " ".join(page().content.decode().split())
+    workspace.workspace.v1_until = NOW - timedelta(days=1)
+    workspace.workspace.save()
+    text = " ".join(page().content.decode().split())
+    assert words not in text
+    assert "Version 1 is rejected since" in text
+
+
+def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, filled, api):
+    report = {
+        "reportId": "00000000-0000-4000-8000-000000000001",
+        "verifications": [{"result": "expired", "version": 1, "count": 5}, {"result": "expired", "version": 2}],
+    }
+    assert api.post("/api/verification-reports", report).status_code == 200
+    prefix = api.key[:12]
+    by_key, unrecorded = read_rows(page(".json", version="1"), "keys")
+    assert (by_key["keyId"], by_key["rejections"]) == (prefix, 5)
+    assert (unrecorded["keyId"], unrecorded["keyName"], unrecorded["rejections"]) == (None, None, 1)
+    assert f"<code>{prefix}…</code>" in page(version="1").content.decode()
+    assert "By API key" not in page().content.decode()
+
+
 @pytest.mark.parametrize(
     ("query", "verifications", "rejected", "singles"),
     [
