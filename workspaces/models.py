@@ -184,7 +184,7 @@ class SigningSecret(models.Model):
 class SecretUse(models.Model):
     """Which backend last verified with which signing secret, so that a rotation shows who still needs the old one.
 
-    api_key: the key under which it reported that; count: verifications.
+    api_key: the key with which it reported its verifications; count: their number.
     """
 
     secret = models.ForeignKey(SigningSecret, on_delete=models.CASCADE, related_name="uses")

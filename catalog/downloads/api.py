@@ -68,7 +68,7 @@ class DownloadView(MethodFirstView):
         return key.require_environment(request.query_params.get("environment", "production"))
 
     def build_session_key(self, request: Request) -> ApiKey:
-        """Return an unsaved key of the workspace in `workspace=`, for its members: also of archived environments."""
+        """Return an unsaved key for members of the workspace in `workspace=`. It can name archived environments."""
         slug = request.query_params.get("workspace", "")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")

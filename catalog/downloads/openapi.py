@@ -73,7 +73,7 @@ def choose_paths(outlines: Sequence[Outline]) -> dict[str, str]:
 
 
 def add_operation(path_item: dict[str, Any], method: str, operation: dict[str, Any]) -> None:
-    """Add an operation. OpenAPI knows eight methods; an operation of any other goes under `x-methods`."""
+    """Add an operation. OpenAPI knows eight methods; an operation of another method goes under `x-methods`."""
     if method in OPENAPI_METHODS:
         path_item[method.lower()] = operation
     else:

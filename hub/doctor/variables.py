@@ -21,7 +21,7 @@ LEAST_LIKENESS = 0.8  # of a misspelt name; a cluster sets names of its own, suc
 
 
 def list_misspelt_names() -> dict[str, str]:
-    """Return the variables whose names are almost names of the hub's variables, with the latter.
+    """Return the variables whose names are almost the hub's, each with the hub's name.
 
     The hub ignores them.
     """
@@ -65,7 +65,7 @@ def check_hosts() -> Result:
 
 
 def check_tls() -> Result:
-    """Check that what leaves the machine is encrypted, and that the proxy that does it is known."""
+    """Check that traffic with other machines is encrypted, and that the proxy that encrypts it is known."""
     public_names = list_public_names(settings.ALLOWED_HOSTS)
     if public_names and not settings.BEHIND_TLS:
         return Result(

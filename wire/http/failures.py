@@ -26,7 +26,7 @@ class FailureMiddleware:
             return render_failure(request, BodyTooSlow())
         if request.META.get(BODY_BROKEN):
             return render_failure(request, BrokenBody())
-        if "\0" in request.path:  # nothing is called so, and the database takes no such text
+        if "\0" in request.path:  # no address contains it, and the database refuses such a text
             return render_failure(request, find_cause(Http404()))
         response = self.get_response(request)
         if response.status_code == 404 and not isinstance(response, FailureResponse):
@@ -54,7 +54,7 @@ def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
 
 
 def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
-    """Return the page of a failure, inside the frame that settings.FAILURE_FRAME finds, while the database answers."""
+    """Return the page of a failure, inside the frame that settings.FAILURE_FRAME finds, if the database answers."""
     document = build_document(error)
     try:
         frame = import_string(settings.FAILURE_FRAME)(request)

@@ -35,7 +35,7 @@ class WitnessMiddleware:
         exchange = _Exchange(self._witness, scope, receive, send)
         try:
             await self._app(scope, exchange.receive, exchange.send)
-        except Exception:  # reported as a 500, and raised on
+        except Exception:  # reported as a 500, and raised again
             exchange.report(failed=True)
             raise
         finally:

@@ -43,7 +43,7 @@ class WitnessMiddleware:
         copy = self._copy_body(request)
         try:
             response = self._get_response(request)
-        except Exception:  # reported as a 500, and raised on
+        except Exception:  # reported as a 500, and raised again
             self._report(request, copy, None)
             raise
         self._report(request, copy, response)
@@ -53,7 +53,7 @@ class WitnessMiddleware:
         copy = self._copy_body(request)
         try:
             response = await self._get_response(request)
-        except Exception:  # reported as a 500, and raised on
+        except Exception:  # reported as a 500, and raised again
             self._report(request, copy, None)
             raise
         self._report(request, copy, response)

@@ -246,7 +246,7 @@ def witness_middleware(witness: Witness) -> Middleware:
         except web.HTTPException as answer:
             _report(witness, request, answer)
             raise
-        except Exception:  # reported as a 500, and raised on
+        except Exception:  # reported as a 500, and raised again
             _report(witness, request, None)
             raise
         _report(witness, request, response)
