@@ -1,5 +1,6 @@
 """Tests of one group run in one process, after each other: those with a whole hub of their own, and the browser's."""
 
+import os
 import subprocess
 import sys
 
@@ -15,7 +16,9 @@ def test_whose_process_is_printed(number, worker_id, tmp_path_factory):
 
 def test_a_group_of_tests_is_not_divided(tmp_path):
     (tmp_path / "test_of_a_group.py").write_text(TEST)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:django", "-n", "2", "--dist", "loadgroup"]
-    subprocess.run([*command, "--basetemp", str(tmp_path / "base"), str(tmp_path)], check=True, cwd=tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-n", "2", "--dist", "loadgroup"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command += ["--basetemp", str(tmp_path / "base"), str(tmp_path)]
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
     workers = {path.suffix for path in (tmp_path / "base").glob("*.gw*")}
     assert len(workers) == 1
