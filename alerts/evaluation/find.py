@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from alerts.models import Alert
 from alerts.rules.breaking_drift import BreakingChange, find_breaking_versions
-from alerts.rules.happening import Happening
-from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
-from alerts.rules.silences import HISTORY, find_silences
-from alerts.rules.spikes import Share, choose_history, find_spikes
+from alerts.rules.happening import Happening, Measure
+from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons, measure_new_reasons
+from alerts.rules.silences import HISTORY, find_silences, measure_silences
+from alerts.rules.spikes import Share, choose_history, find_spikes, measure_cases
 from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
 from catalog.ingest.reporters import read_activity
@@ -24,18 +25,27 @@ from workspaces.models import Environment
 GRACE = timedelta(minutes=2)  # wait after a quarter hour, because its last reports arrive later
 MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
-Find = Callable[[Environment, Thresholds, datetime, datetime], Iterable[Happening]]
+
+@dataclass(frozen=True)
+class Findings:
+    """What a rule finds in a span of time, from one reading. measures: what it compares; computed only when read."""
+
+    happenings: Iterable[Happening]
+    measures: Iterable[Measure]
+
+
+Find = Callable[[Environment, Thresholds, datetime, datetime], Findings]
 
 
 def find_happenings(
     environment: Environment, kind: str, thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> list[Happening]:
     """Return the happenings that fire an alert of this kind in [since, until], by time. until: now, or earlier."""
-    happenings = FINDERS[kind](environment, thresholds, since, until)
+    happenings = FINDERS[kind](environment, thresholds, since, until).happenings
     return sorted(happenings, key=lambda happening: (happening.at, happening.subject))
 
 
-def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Iterable[Happening]:
+def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Findings:
     """Find versions with breaking changes that are not muted."""
     period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
     changes = [
@@ -51,45 +61,60 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
         )
         for row in list_breaking_drift(environment, period).order_by("at", "id")[:MAX_CHANGES]
     ]
-    return find_breaking_versions(changes)
+    happenings = list(find_breaking_versions(changes))
+    return Findings(happenings, [Measure(happening.at, 1) for happening in happenings])
 
 
-def find_reasons(
-    environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
-) -> Iterable[Happening]:
+def find_reasons(environment: Environment, thresholds: Thresholds, since: datetime, until: datetime) -> Findings:
     quarters = read_verifications(environment, since=floor_to_quarter(since) - NEW_AGAIN_AFTER, until=until)
     rejections = [row for row in quarters if is_rejection(row[1])]
-    return find_new_reasons(rejections, thresholds, since=floor_to_quarter(since), until=until)
+    start = floor_to_quarter(since)
+    return Findings(
+        find_new_reasons(rejections, thresholds, since=start, until=until),
+        measure_new_reasons(rejections, thresholds, since=start, until=until),
+    )
 
 
 def find_rejection_spikes(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
-) -> Iterable[Happening]:
+) -> Findings:
     end = floor_to_quarter(until - GRACE)
     quarters: dict[datetime, Share] = {}
     first = floor_to_quarter(since) - choose_history(thresholds)
     for start, result, count in read_verifications(environment, since=first, until=end):
         cases, total = quarters.get(start, Share(0, 0))
         quarters[start] = Share(cases + count * is_rejection(result), total + count)
-    return find_spikes(quarters, thresholds, since=since, until=end)
+    return _find_jumps(quarters, thresholds, since, end)
 
 
 def find_broken_join_spikes(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
-) -> Iterable[Happening]:
+) -> Findings:
     end = floor_to_quarter(until - GRACE)
     first = floor_to_quarter(since) - choose_history(thresholds)
     rows = read_outcomes(environment, since=first, until=end)
     quarters = {start: Share(broken, reported) for start, broken, reported in rows}
-    return find_spikes(quarters, thresholds, since=since, until=end)
+    return _find_jumps(quarters, thresholds, since, end)
+
+
+def _find_jumps(
+    quarters: Mapping[datetime, Share], thresholds: Thresholds, since: datetime, until: datetime
+) -> Findings:
+    return Findings(
+        find_spikes(quarters, thresholds, since=since, until=until),
+        measure_cases(quarters, thresholds, since=since, until=until),
+    )
 
 
 def find_silent_reporters(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
-) -> Iterable[Happening]:
+) -> Findings:
     end = until - GRACE
     activity = read_activity(environment, since=since - HISTORY - thresholds.length, until=until)
-    return find_silences(activity, thresholds, since=since, until=end)
+    return Findings(
+        find_silences(activity, thresholds, since=since, until=end),
+        measure_silences(activity, thresholds, since=since, until=end),
+    )
 
 
 FINDERS: Mapping[str, Find] = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from alerts.evaluation.find import find_happenings
-from alerts.rules.happening import Happening, leave_out_known
+from alerts.evaluation.find import FINDERS
+from alerts.rules.happening import Happening, Measure, leave_out_known
 from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import describe_happening
 from workspaces.models import Environment
@@ -29,12 +29,22 @@ class PreviewRow:
         return until - self.happening.at if until else None
 
 
-def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Sequence[PreviewRow]:
-    """Return the firings of the last 30 days, the latest first."""
+@dataclass(frozen=True)
+class Preview:
+    """The firings of the last 30 days, the latest first, and what the rule compared, from the same reading."""
+
+    rows: Sequence[PreviewRow]
+    measures: Iterable[Measure]
+    since: datetime
+    until: datetime
+
+
+def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Preview:
+    """Return when the alert would have fired in the last 30 days, and what it compared."""
     since = now - timedelta(days=DAYS)
-    happenings = find_happenings(environment, kind, thresholds, since=since, until=now)
+    findings = FINDERS[kind](environment, thresholds, since, now)
     rows = [
         PreviewRow(happening, describe_happening(kind, happening.facts, environment.name))
-        for happening in leave_out_known(happenings, [])
+        for happening in leave_out_known(findings.happenings, [])
     ]
-    return rows[::-1]
+    return Preview(rows[::-1], findings.measures, since, now)

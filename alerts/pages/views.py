@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, QueryDict
@@ -13,7 +14,8 @@ from django.utils import timezone
 from alerts.evaluation.preview import preview
 from alerts.models import Alert, Delivery
 from alerts.pages.exports import list_alert_tables, list_delivery_tables
-from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, stored_values
+from alerts.pages.forms import JUMPS, KINDS, AlertForm, TargetForm, default_values, stored_values
+from alerts.pages.preview_chart import build_preview_chart
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
 from alerts.rules.words import describe_alert
 from wire.filters import read_number
@@ -107,15 +109,19 @@ def _read_form(request: HttpRequest, environment: Environment, edited: Alert | N
 
 def _build_preview(form: AlertForm) -> Mapping[str, Any]:
     if not form.can_preview:
-        return {"preview": None, "preview_words": "", "preview_environment": "", "more": 0}
+        return {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
-    rows = preview(form.environment_row, kind, thresholds, now=timezone.now())
+    firings = preview(form.environment_row, kind, thresholds, now=timezone.now())
+    zone = ZoneInfo(timezone.get_current_timezone_name())  # of the page's times
+    rows = firings.rows
     return {
         "preview": rows,
         "preview_rows": rows[:PREVIEW_ROWS],
         "more": max(len(rows) - PREVIEW_ROWS, 0),
         "preview_words": describe_alert(kind, thresholds),
         "preview_environment": form.environment_row.name,
+        "chart": build_preview_chart(firings, kind, thresholds, zone),
+        "needs_share": kind in JUMPS,
         "heals": kind == Alert.BROKEN_JOINS,
         "learns": kind == Alert.SILENT,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 EVER = timedelta(days=100_000)
 
@@ -33,6 +33,13 @@ class Happening:
     def is_same_as(self, subject: str, at: datetime) -> bool:
         """Return whether an event with this subject and time is this happening."""
         return subject == self.subject and abs(at - self.at) < self.gap
+
+
+class Measure(NamedTuple):
+    """The value at a moment that a rule compares with its threshold."""
+
+    at: datetime
+    value: float
 
 
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:

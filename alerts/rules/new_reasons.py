@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from alerts.rules.happening import Happening
+from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 
 NEW_AGAIN_AFTER = timedelta(days=30)  # without a rejection for this reason
@@ -14,12 +14,10 @@ NEW_AGAIN_AFTER = timedelta(days=30)  # without a rejection for this reason
 
 @dataclass
 class _Appearance:
-    """A reason since it was new, with the quarter hours of its first and latest rejection, and the count up to now."""
+    """A reason since it was new, with the quarter hour of its latest rejection, and the count up to now."""
 
-    first: datetime
     last: datetime
     count: int = 0
-    is_reported: bool = False
 
 
 def find_new_reasons(
@@ -29,17 +27,32 @@ def find_new_reasons(
 
     rejections: quarter hour, reason, count; from 30 days before `since` on.
     """
+    for reason, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
+        if measure.value >= thresholds.minimum:
+            yield Happening(reason, measure.at, NEW_AGAIN_AFTER, facts={"reason": reason, "count": int(measure.value)})
+
+
+def measure_new_reasons(
+    rejections: Iterable[tuple[datetime, str, int]], thresholds: Thresholds, *, since: datetime, until: datetime
+) -> Iterator[Measure]:
+    """Yield how many rejections a new reason has had, up to the moment at which it fires. Input as above."""
+    for _, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
+        yield measure
+
+
+def _count_new_reasons(
+    rejections: Iterable[tuple[datetime, str, int]], thresholds: Thresholds, *, since: datetime, until: datetime
+) -> Iterator[tuple[str, Measure]]:
+    """Yield each new reason with its rejections since it was new, until it reached the minimum number."""
     appearances: dict[str, _Appearance] = {}
     for moment, reason, count in sorted(rejections):
         if count <= 0 or moment > until:
             continue
         appearance = appearances.get(reason)
         if appearance is None or moment - appearance.last >= NEW_AGAIN_AFTER:
-            appearance = appearances[reason] = _Appearance(moment, moment)
+            appearance = appearances[reason] = _Appearance(moment)
         appearance.last = moment
+        is_reported = appearance.count >= thresholds.minimum
         appearance.count += count
-        if not appearance.is_reported and appearance.count >= thresholds.minimum:
-            appearance.is_reported = True
-            if moment >= since:
-                facts = {"reason": reason, "count": appearance.count}
-                yield Happening(reason, moment, NEW_AGAIN_AFTER, facts=facts)
+        if not is_reported and moment >= since:
+            yield reason, Measure(moment, appearance.count)

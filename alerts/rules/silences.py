@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from alerts.rules.happening import Happening
+from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
+HOUR = timedelta(hours=1)
 HISTORY = timedelta(days=15)  # before a silence; pauses within it count as usual ones. It contains two weekends
 
 
@@ -34,6 +35,27 @@ def find_silences(
             if since <= fires_at <= until and (resumed_at is None or fires_at <= resumed_at):
                 facts = {"reporter": reporter, "lastReportBefore": int(silent_from.timestamp())}
                 yield Happening(reporter, fires_at, thresholds.length, resumed_at, facts)
+
+
+def measure_silences(
+    reporters: Mapping[str, Sequence[datetime]], thresholds: Thresholds, *, since: datetime, until: datetime
+) -> Iterator[Measure]:
+    """Yield for how many hours a reporter was silent, hour by hour and at the end of each pause in [since, until].
+
+    reporters: as for `find_silences`; one with fewer reports before its pause than the minimum number is left out.
+    """
+    for quarters in reporters.values():
+        for index, quarter in enumerate(quarters):
+            silent_from = quarter + QUARTER
+            end = min(quarters[index + 1] if index + 1 < len(quarters) else until, until)
+            if end < since or index + 1 - bisect_left(quarters, quarter - HISTORY) < thresholds.minimum:
+                continue
+            moment = silent_from + HOUR
+            while moment < end:
+                if moment >= since:
+                    yield Measure(moment, (moment - silent_from) / HOUR)
+                moment += HOUR
+            yield Measure(end, max((end - silent_from) / HOUR, 0))
 
 
 def _find_longest_pause(quarters: Sequence[datetime]) -> timedelta:

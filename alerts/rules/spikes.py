@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import NamedTuple
 
-from alerts.rules.happening import Happening
+from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
@@ -78,6 +78,17 @@ def find_spikes(
     if first is not None:
         end = last if floor_to_quarter(until) - last >= QUARTER else None
         yield from _build_happening(first, end, peak, usual, gap, since)
+
+
+def measure_cases(
+    quarters: Mapping[datetime, Share], thresholds: Thresholds, *, since: datetime, until: datetime
+) -> Iterator[Measure]:
+    """Yield the number of cases in the last `thresholds.minutes` at every quarter hour in [since, until]."""
+    sums = _Sums.of(quarters)
+    moment = ceil_to_quarter(since)
+    while moment <= until:
+        yield Measure(moment, sums.between(moment - thresholds.length, moment).cases)
+        moment += QUARTER
 
 
 def _build_happening(

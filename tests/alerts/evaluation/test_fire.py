@@ -82,9 +82,9 @@ def test_what_happened_before_the_alert_does_not_fire_and_shows_in_the_preview(a
     alert = make_alert(workspace, target, now=timezone.now() + DAY)
     now = timezone.now() + MINUTE
     assert evaluate(alert.pk, now=now) == 0
-    (row,) = preview(alert.environment, Alert.DRIFT, Thresholds(), now=now)
+    (row,) = preview(alert.environment, Alert.DRIFT, Thresholds(), now=now).rows
     assert "200 /id" in row.title
-    assert preview(environment_of(workspace, "staging"), Alert.DRIFT, Thresholds(), now=now) == []
+    assert preview(environment_of(workspace, "staging"), Alert.DRIFT, Thresholds(), now=now).rows == []
 
 
 def test_the_preview_goes_back_thirty_days(api, workspace):
@@ -92,7 +92,7 @@ def test_the_preview_goes_back_thirty_days(api, workspace):
     production = environment_of(workspace)
     for days, count in ((29, 1), (31, 0)):
         Drift.objects.update(at=NOW - days * DAY)
-        assert len(preview(production, Alert.DRIFT, Thresholds(), now=NOW)) == count
+        assert len(preview(production, Alert.DRIFT, Thresholds(), now=NOW).rows) == count
 
 
 def test_a_new_reason_fires_once_and_a_late_report_of_it_not_again(workspace, target):

@@ -16,8 +16,11 @@ from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
 from catalog.models import Drift
+from intents.models import ALL_VERSIONS, VerificationRollup
+from intents.reports.verification import ACCEPTED
 from tests.alerts.alerts import make_alert, make_target
-from tests.catalog.reports import deliver, observation
+from tests.catalog.reports import deliver, environment_of, observation
+from wire.period import floor_to_quarter
 from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
@@ -112,6 +115,41 @@ def test_the_preview_says_when_it_would_have_fired_before_it_is_saved(admin, api
     assert "Would not have fired" in read(admin, PAGE)
     text = read(admin, f"{PAGE}?kind=rejections.spike&minimum=5&minutes=15&percent=2&factor=1.5&environment=staging")
     assert "Rejected calls: 5 or more in 15 minutes, at least 2 % and 1.5 times the usual share, in staging" in text
+
+
+def read_chart(client: Client, query: str = "") -> tuple[dict, list[str]]:
+    """Return the figure of the preview, and the rows of its table that are not all 0."""
+    text = read(client, f"{PAGE}{query}")
+    (figure,) = re.findall(r'<script id="alert-days-figure" type="application/json">(.*?)</script>', text)
+    days = re.findall(r'<tr> <th scope="row">[^<]*</th> (<td class="num">.*?)</tr>', text)
+    cells = [" ".join(re.findall(r">([\d,.]+)<", day)) for day in days]
+    return json.loads(figure), [row for row in cells if row != "0 0"]
+
+
+def test_a_chart_beside_the_preview_shows_what_the_rule_counts_with_its_threshold(admin, api, workspace):
+    break_operation(api, workspace)
+    figure, rows = read_chart(admin)
+    bars, diamonds = figure["data"]
+    assert (len(bars["x"]), sum(bars["y"])) == (31, 1)
+    assert diamonds["x"] == [bars["x"][bars["y"].index(1)]]
+    assert [(shape["y0"], shape["y1"]) for shape in figure["layout"]["shapes"]] == [(1, 1)]
+    assert rows == ["1 1"]
+
+
+@pytest.mark.parametrize(("minimum", "firings"), [(5, 1), (9, 0)])
+def test_the_chart_counts_the_cases_of_the_alert_s_span(admin, workspace, minimum, firings):
+    quarter = floor_to_quarter(timezone.now()) - timedelta(days=3)
+    for minutes, result, count in ((0, "expired", 4), (15, "expired", 4), (30, ACCEPTED, 9), (90, "expired", 3)):
+        VerificationRollup.objects.create(
+            environment=environment_of(workspace), grain="q", starts_at=quarter + timedelta(minutes=minutes),
+            version=ALL_VERSIONS, result=result, shard=0, count=count,
+            last_at=quarter,
+        )  # fmt: skip
+    query = f"?kind=rejections.spike&environment=production&minutes=60&minimum={minimum}&percent=1&factor=3"
+    figure, _ = read_chart(admin, query + "&reason_minimum=1&silent_minutes=60")
+    assert max(figure["data"][0]["y"]) == 8
+    assert len(figure["data"][1]["x"]) == firings
+    assert figure["layout"]["shapes"][0]["y0"] == minimum
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,111 @@
+"""The chart of a preview: what the alert's rule counts by day, its threshold, and when it would have fired."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from alerts.evaluation.preview import Preview
+from alerts.models import Alert
+from alerts.rules.thresholds import Thresholds
+from alerts.rules.words import describe_span
+from wire.time_buckets import Bucket, split_into_buckets
+
+PARTIAL_OPACITY = 0.55  # of the bar of a day that is not over
+HEADROOM = 1.15  # above the highest bar and the threshold
+SMALL = 5  # below it, an axis has a tick at each whole number
+LABELS = {
+    Alert.DRIFT: "Versions with breaking drift",
+    Alert.NEW_REASON: "Most rejections for one new reason, until it fires",
+    Alert.SILENT: "Longest silence of a reporter, in hours",
+}
+SUBJECTS = {Alert.REJECTIONS: "rejected calls", Alert.BROKEN_JOINS: "broken joins"}
+
+
+@dataclass(frozen=True)
+class PreviewDay:
+    """One day. value: what the rule compares with the threshold; fired: how often the alert would have fired."""
+
+    bucket: Bucket
+    value: float
+    fired: int
+
+
+@dataclass(frozen=True)
+class PreviewChart:
+    """The days of a preview, the latest last. label: what the values are."""
+
+    label: str
+    threshold: float
+    days: Sequence[PreviewDay]
+
+    @property
+    def latest_days(self) -> Sequence[PreviewDay]:
+        return self.days[::-1]
+
+    @property
+    def figure(self) -> Mapping[str, Any]:
+        """Return bars, the threshold as a line, and a diamond on each day on which the alert would have fired."""
+        opacity = [PARTIAL_OPACITY if day.bucket.is_partial else 1 for day in self.days]
+        x = [day.bucket.label for day in self.days]
+        bars = {"type": "bar", "name": "highest", "x": x, "y": [round(day.value, 2) for day in self.days]}
+        firings = [(start, day) for start, day in zip(x, self.days, strict=True) if day.fired]
+        diamonds = {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "would have fired",
+            "x": [start for start, _ in firings],
+            "y": [round(day.value, 2) for _, day in firings],
+            "text": [f"would have fired: {day.fired}" for _, day in firings],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": {"symbol": "diamond", "size": 11, "color": "var(--bad)"},
+        }
+        data = [{**bars, "marker": {"opacity": opacity}, "hovertemplate": "%{y:,}<extra></extra>"}, diamonds]
+        return {"data": data, "layout": self._build_layout()}
+
+    def _build_layout(self) -> Mapping[str, Any]:
+        top = HEADROOM * max(self.threshold, *(day.value for day in self.days))
+        line = {"width": 1.5, "dash": "dash", "color": "var(--bad)"}
+        threshold = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": line}
+        return {
+            "showlegend": False,
+            "bargap": 0.15,
+            "xaxis": {"type": "category", "nticks": 4},
+            "yaxis": {"range": [0, top], "tickformat": ",~r", **({"dtick": 1} if top < SMALL else {})},
+            "shapes": [{**threshold, "y0": self.threshold, "y1": self.threshold}],
+        }
+
+
+def build_preview_chart(preview: Preview, kind: str, thresholds: Thresholds, zone: ZoneInfo) -> PreviewChart:
+    """Return the days of the preview in this zone; the first is cut short where 30 days ago was no midnight."""
+    buckets = split_into_buckets(preview.since, preview.until, zone, "day")
+    starts = [bucket.start for bucket in buckets]
+    values, firings = [0.0] * len(buckets), [0] * len(buckets)
+    for measure in preview.measures:
+        index = _find_day(starts, measure.at)
+        values[index] = values[index] + measure.value if kind == Alert.DRIFT else max(values[index], measure.value)
+    for row in preview.rows:
+        firings[_find_day(starts, row.happening.at)] += 1
+    days = [PreviewDay(*numbers) for numbers in zip(buckets, values, firings, strict=True)]
+    return PreviewChart(_choose_label(kind, thresholds), _choose_threshold(kind, thresholds), days)
+
+
+def _find_day(starts: Sequence[datetime], moment: datetime) -> int:
+    """Return the number of the day; a quarter hour that began before the first day belongs to the first."""
+    return max(bisect_right(starts, moment) - 1, 0)
+
+
+def _choose_label(kind: str, thresholds: Thresholds) -> str:
+    if kind in SUBJECTS:
+        return f"Most {SUBJECTS[kind]} within {describe_span(thresholds.minutes)}"
+    return LABELS[kind]
+
+
+def _choose_threshold(kind: str, thresholds: Thresholds) -> float:
+    if kind == Alert.DRIFT:
+        return 1
+    return thresholds.minutes / 60 if kind == Alert.SILENT else thresholds.minimum
