@@ -51,7 +51,8 @@ def open_page(client: Any, start: str, tool_call_id: str, *, status: int = 200) 
 def test_it_tells_all_that_happened_and_leads_on(browser_client, start):
     page = open_page(browser_client, start, "call_81")
     assert "3 rejections</span>" in page
-    assert "1 intent minted" in page
+    assert "1 intent of version 2 minted" in page
+    assert page.count('<td data-is="Intent version" class="num">2</td>') == 3
     assert "Refund <12.50>" in page
     assert "<code>user_17</code>" in page
     assert page.count(f'href="{start}/operation?method=POST&path=%2Frefunds"') == 3
