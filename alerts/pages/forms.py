@@ -11,6 +11,7 @@ from alerts.models import Alert, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import SPANS
 from alerts.setup.alerts import AlertSettings
+from workspaces.forms import set_choices
 from workspaces.models import Environment, Workspace
 
 KINDS = {
@@ -54,11 +55,8 @@ class AlertForm(forms.Form):
         super().__init__(data)
         self.environments = {row.name: row for row in workspace.environments.filter(archived_at=None)}
         self.target_choices = list(workspace.alert_targets.order_by("name", "id"))
-        self._set_choices("environment", [(name, name) for name in self.environments])
-        self._set_choices("targets", [(str(target.pk), target.name) for target in self.target_choices])
-
-    def _set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
-        self.fields[name].choices = choices  # type: ignore[attr-defined]  # `fields` is typed by its base
+        set_choices(self, "environment", [(name, name) for name in self.environments])
+        set_choices(self, "targets", [(str(target.pk), target.name) for target in self.target_choices])
 
     def clean(self) -> dict[str, Any]:
         """Ignore the numbers that the chosen kind does not use: they are hidden."""

@@ -21,6 +21,7 @@ from outcomes.ingest.delete_conversation import count_conversation
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
+from workspaces.forms import set_choices
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
 from workspaces.page import Page, render_refused_form, return_to_page
 from workspaces.settings_pages.retention import DaysForm, change_retention
@@ -44,8 +45,7 @@ class DeletionForm(forms.Form):
         super().__init__(data)
         self.workspace = workspace
         names = workspace.environments.values_list("name", flat=True)
-        choices = [("", "All"), *((name, name) for name in names)]
-        self.fields["environment"].choices = choices  # type: ignore[attr-defined]  # `fields` is typed by its base
+        set_choices(self, "environment", [("", "All"), *((name, name) for name in names)])
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

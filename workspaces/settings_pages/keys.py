@@ -18,6 +18,7 @@ from wire.errors import DomainError
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
+from workspaces.forms import set_choices
 from workspaces.keys.create import MAX_NAME, create_key
 from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key
@@ -50,7 +51,7 @@ class KeyForm(forms.Form):
 
     def __init__(self, data: Any, environment_names: Sequence[str]) -> None:
         super().__init__(data)
-        self.fields["environments"].choices = [(name, name) for name in environment_names]  # type: ignore[attr-defined]
+        set_choices(self, "environments", [(name, name) for name in environment_names])
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
