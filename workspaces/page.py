@@ -153,7 +153,7 @@ def return_to_page(
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
         members = QueryDict(form_address.query, mutable=True)
     else:
-        members = _read_form_period(request, environment)
+        members = read_form_period(request, environment)
     changed = change_query(members, {name: None for name in RESULT_MEMBERS if name not in query} | dict(query))
     return redirect_to_page(page, environment, changed, fragment=fragment)
 
@@ -162,11 +162,11 @@ def render_refused_form(
     request: HttpRequest, page: Page, environment: Environment, name: str, *, now: datetime
 ) -> HttpResponse:
     """Answer a form that was not accepted with its page, in the period that the page had."""
-    request.GET = QueryDict(_read_form_period(request, environment).urlencode())
+    request.GET = QueryDict(read_form_period(request, environment).urlencode())
     return render_html(request, page, environment, name, parse_period(request.GET, now=now))
 
 
-def _read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
+def read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
     """Return the members of the Referer that name a period; none if that page is of another workspace."""
     members = QueryDict(mutable=True)
     form_address = urlsplit(request.headers.get("Referer", ""))

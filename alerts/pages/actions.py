@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -18,11 +18,11 @@ from alerts.pages.forms import AlertForm, TargetForm
 from alerts.pages.views import LOG, NAME, NEW_SECRET, build_alerts_page
 from alerts.setup import alerts, targets
 from wire.errors import DomainError
-from wire.filters import read_text
+from wire.filters import change_query, read_text
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.page import Page, read_form_period, redirect_to_page, render_html
 from workspaces.shown_once import keep_for_next_page
 
 Act = Callable[[Environment, str, datetime], None]
@@ -80,7 +80,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             form.add_error("name" if "name" in error.detail else "address", error.detail)
         else:
             _keep_secret(request, row, fields["name"], secret)
-            return redirect_to_page(NAME, row, {}, fragment="" if secret else "targets")
+            return _redirect(request, NAME, row, {}, fragment="" if secret else "targets")
     return _render(request, row, build_alerts_page(request, row, target_form=form))
 
 
@@ -129,7 +129,7 @@ def post_test(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
     target = _find_target(row, pk)
     url = request.build_absolute_uri(reverse(LOG, args=[row.workspace.slug, row.name]))
     targets.send_test(target, row, url=url, actor=request.user.get_username(), now=timezone.now())
-    return redirect_to_page(LOG, row, {"done": "test", "target": str(target.pk)})
+    return _redirect(request, LOG, row, {"done": "test", "target": str(target.pk)})
 
 
 @require_POST
@@ -140,7 +140,7 @@ def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> Ht
     deliveries = Delivery.objects.filter(workspace=row.workspace, event__workspace=row.workspace)
     delivery = get_object_or_404(deliveries.select_related("event", "target"), pk=pk)
     is_queued = targets.send_again(delivery, actor=request.user.get_username(), now=timezone.now())
-    return redirect_to_page(LOG, row, {"done": "again" if is_queued else None})
+    return _redirect(request, LOG, row, {"done": "again" if is_queued else None})
 
 
 def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> HttpResponse:
@@ -156,7 +156,7 @@ def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> 
         except DomainError as error:
             form.add_error(None, error.detail)
         else:
-            return redirect_to_page(NAME, row, {})
+            return _redirect(request, NAME, row, {})
     return _render(request, row, build_alerts_page(request, row, form))
 
 
@@ -176,7 +176,7 @@ def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpRes
         act(row, request.user.get_username(), timezone.now())
     except DomainError as error:
         return _render(request, row, build_alerts_page(request, row, fault=error.detail))
-    return redirect_to_page(NAME, row, {})
+    return _redirect(request, NAME, row, {})
 
 
 def _find_target(row: Environment, pk: int) -> Target:
@@ -192,5 +192,16 @@ def _require_admin(request: HttpRequest, slug: str, environment: str) -> Environ
     return require_member_environment(request, slug, environment, role=Membership.ADMIN)
 
 
+def _redirect(
+    request: HttpRequest, name: str, row: Environment, query: Mapping[str, str | None], *, fragment: str = ""
+) -> HttpResponse:
+    """Answer 303 to a page in the period of the form's page; all else is as in `query`."""
+    return redirect_to_page(name, row, change_query(read_form_period(request, row), query), fragment=fragment)
+
+
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    return render_html(request, page, row, NAME, parse_period({}, now=timezone.now()))
+    """Show the page in the period of the form's page; the address of the form may name the edited alert."""
+    members = read_form_period(request, row)
+    members.update(request.GET)
+    request.GET = QueryDict(members.urlencode())
+    return render_html(request, page, row, NAME, parse_period(request.GET, now=timezone.now()))

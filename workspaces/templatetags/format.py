@@ -163,8 +163,13 @@ def page_url(context: Context, page: str, **members: Any) -> str:
 
     page: its name in page_paths; with ".csv" or ".json" behind it, the address of a download.
     """
-    environment = context["environment"]
-    address = reverse(page, args=[environment.workspace.slug, environment.name])
+    return environment_page_url(context, context["environment"].name, page, **members)
+
+
+@register.simple_tag(takes_context=True)
+def environment_page_url(context: Context, environment: str, page: str, **members: Any) -> str:
+    """Return the address of a page of another environment of this workspace, in the period that is shown."""
+    address = reverse(page, args=[context["environment"].workspace.slug, environment])
     period = [(name, value) for name, value in _list_period_members(context) if name not in members]
     changes = [(name, value) for name, value in members.items() if value not in (None, "")]
     return address + _write_query([*period, *changes])

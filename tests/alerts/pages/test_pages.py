@@ -205,6 +205,17 @@ def test_an_alert_is_created_changed_paused_resumed_and_deleted(admin, target):
     ]  # fmt: skip
 
 
+def test_a_form_keeps_the_range_of_its_page(admin, workspace, target):
+    alert = make_alert(workspace, target)
+    admin.defaults["HTTP_REFERER"] = f"http://testserver{PAGE}?range=7d&edit={alert.pk}"
+    assert admin.post(f"{PAGE}/{alert.pk}/pause")["Location"] == f"{PAGE}?range=7d"
+    assert admin.post(f"{PAGE}/create", {**FORM, "targets": [target.pk]})["Location"] == f"{PAGE}?range=7d"
+    assert admin.post(f"{PAGE}/targets/{target.pk}/test")["Location"] == f"{LOG}?range=7d&done=test&target={target.pk}"
+    refused = admin.post(f"{PAGE}/{alert.pk}/change?edit={alert.pk}", FORM).content.decode()
+    assert f'href="{LOG}?range=7d"' in refused
+    assert "Edit “Breaking drift”" in refused
+
+
 def test_a_test_goes_to_its_target_alone(admin, workspace, target, receiver):
     make_target(workspace, receiver.url, Target.SLACK, "chat")
     answer = admin.post(f"{PAGE}/targets/{target.pk}/test")

@@ -75,6 +75,11 @@ def test_the_page_shows_the_same_numbers(production, browser_client):
     assert "<code>conv_81Xa</code>" in html
 
 
+def test_a_link_to_another_environment_keeps_the_range(production, browser_client):
+    html = browser_client.get(f"{PAGE}?range=7d").content.decode()
+    assert html.count(f'href="{PAGE.replace("production/joins", "staging/conversation")}?range=7d&amp;id=s1"') == 1
+
+
 def test_repeats_raise_the_reports_and_keep_the_first_time(production, browser_client):
     record_outcomes(production, [Report("never", "purchase")] * 3, now=timezone.now())
     (line,) = (line for line in tables(browser_client)["broken"] if line["conversationId"] == "never")
