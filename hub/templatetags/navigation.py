@@ -95,11 +95,15 @@ def list_settings_tabs(context: Context) -> list[tuple[str, str, bool]]:
 
 @register.simple_tag(takes_context=True)
 def aria_current(context: Context, section: Section) -> str:
-    """Return `aria-current` of the link to a section: "page" on its page, "true" on a page beneath it, else ""."""
-    page = context.get("page", "")
+    """Return `aria-current` of the link to a section: "page" on its page, "true" on a page beneath it, else "".
+
+    A page that fits beneath several sections chooses one by the variable `section_page`.
+    """
+    page, section_page = context.get("page", ""), context.get("section_page", "")
     if page == section.page:
         return "page"
-    return "true" if page in section.within else ""
+    is_beneath = section.page == section_page if section_page else page in section.within
+    return "true" if is_beneath else ""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,13 @@ def list_confirmations(environment: Environment, period: Period) -> QuerySet[Con
     ).order_by("-created_at", "id")
 
 
+def count_expired(confirmations: QuerySet[Confirmation], *, now: datetime) -> int:
+    """Count the confirmations that are expired at `now`, as `Confirmation.state_at` has it."""
+    has_run_out = Q(state__in=(Confirmation.PENDING, Confirmation.CONFIRMED), expires_at__lte=now)
+    has_effect = Q(effective_at=None) | Q(effective_at__lte=now)
+    return confirmations.filter(Q(state=Confirmation.EXPIRED) | has_run_out & has_effect).count()
+
+
 def find_environment_name(workspace_id: str, confirmation_id: UUID) -> str | None:
     """Return the name of the environment of a confirmation of this workspace; None if it has no such confirmation."""
     confirmations = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace_id)

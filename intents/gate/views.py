@@ -27,7 +27,7 @@ from workspaces.page import Page, return_to_page
 
 UNDO = "undo"
 SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # removed from the address afterwards
-ROWS_PER_PAGE = 25
+ROWS_PER_PAGE = 10
 MAX_ROWS = 50  # undecided confirmations on the page; the export has all
 CONFIRMATION_COLUMNS = (
     *("confirmationId", "state", "sub", "operation", "argsHash", "summary", "createdAt", "expiresAt"),
@@ -58,6 +58,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             "undecided_total": undecided.count(),
             "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
+            "expired_total": queries.count_expired(confirmations, now=now),
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }
 

@@ -29,7 +29,7 @@ from workspaces.models import Environment, Membership
 from workspaces.page import Page
 from workspaces.templatetags.periods import preceding
 
-REJECTIONS_PER_PAGE = 25
+REJECTIONS_PER_PAGE = 10
 MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
     {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},

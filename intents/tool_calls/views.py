@@ -34,7 +34,9 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
+        rejection_count = call.rejections.count()
         return {
+            "section_page": "rejections" if rejection_count else "confirmations",
             "tool_call_id": tool_call_id,
             "events": events,
             "intents": [
@@ -42,7 +44,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
             ],
             "intent_count": call.intents.count(),
             "rejections": call.rejections[:MAX_EVENTS],
-            "rejection_count": call.rejections.count(),
+            "rejection_count": rejection_count,
             "confirmations": [(item, item.state_at(now)) for item in call.list_confirmations(MAX_EVENTS)],
         }
 

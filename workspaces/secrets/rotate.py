@@ -13,6 +13,7 @@ from workspaces.audit.record import record_audit
 from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.issue import issue_signing_secret
 
+REVOKED = "signing secret revoked"  # the action of the audit entry
 OVERLAP = timedelta(hours=24)  # the previous secret verifies for so long
 SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
 MIN_PREFIX = 6
@@ -94,7 +95,7 @@ def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
         raise InvalidRequest(f"{secret} signs new intents. Rotate first: then another signs, and this can be revoked.")
     secret.revoked_at = now
     secret.save(update_fields=["revoked_at"])
-    record_audit(secret.workspace_id, "signing secret revoked", {"secret": secret.prefix}, actor=actor, now=now)
+    record_audit(secret.workspace_id, REVOKED, {"secret": secret.prefix}, actor=actor, now=now)
     return True
 
 

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_POST
 
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
+from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
 from workspaces.page import Page
-from workspaces.secrets.rotate import Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
+from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
 from workspaces.secrets.uses import Backend, list_backends
 from workspaces.settings_pages.actions import Act, act_as_admin
 from workspaces.shown_once import keep_for_next_page, take_once
@@ -32,11 +32,15 @@ ACTIVE_STATES = ("signs", "prepared", "verifies")
 
 @dataclass(frozen=True)
 class SecretRow:
-    """A secret on the page. users: backends that verified with it, and when they last did, the latest first."""
+    """A secret on the page. users: backends that verified with it, and when they last did, the latest first.
+
+    revoked_by: empty if the audit log no longer has it.
+    """
 
     secret: SigningSecret
     state: str
     users: Sequence[tuple[Backend, datetime]]
+    revoked_by: str = ""
 
 
 def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -89,7 +93,9 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
 
     def build_context() -> Mapping[str, Any]:
         backends = list_backends(workspace, now=now)
-        rows = [_build_row(secret, state, backends) for secret, state in _list_states(workspace, now)]
+        states = _list_states(workspace, now)
+        actors = _find_revoking_actors(workspace, [secret for secret, _ in states])
+        rows = [_build_row(secret, state, backends, actors) for secret, state in states]
         active_rows = [row for row in rows if row.state in ACTIVE_STATES]
         signer = next((row.secret for row in active_rows if row.state == "signs"), None)
         late_backends = [backend for backend in backends if signer and signer.pk not in backend.last_uses]
@@ -115,9 +121,17 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
     return Page("workspaces/secrets.html", build_context, tables, has_period=False, holds_secrets=True)
 
 
-def _build_row(secret: SigningSecret, state: str, backends: Sequence[Backend]) -> SecretRow:
+def _find_revoking_actors(workspace: Workspace, secrets: Sequence[SigningSecret]) -> Mapping[str, str]:
+    """Return who revoked which secret, by its first characters, as the audit log has it."""
+    moments = [secret.revoked_at for secret in secrets if secret.revoked_at]
+    entries = AuditEntry.objects.filter(workspace_id=workspace.pk, at__in=moments, action=REVOKED)
+    return {entry.facts["secret"]: entry.actor for entry in entries}
+
+
+def _build_row(secret: SigningSecret, state: str, backends: Sequence[Backend], actors: Mapping[str, str]) -> SecretRow:
     users = [(backend, backend.last_uses[secret.pk]) for backend in backends if secret.pk in backend.last_uses]
-    return SecretRow(secret, state, sorted(users, key=lambda user: user[1], reverse=True))
+    users.sort(key=lambda user: user[1], reverse=True)
+    return SecretRow(secret, state, users, actors.get(secret.prefix, ""))
 
 
 def _list_states(workspace: Workspace, now: datetime) -> list[tuple[SigningSecret, str]]:

@@ -42,19 +42,18 @@ def count(value: int | float | None) -> str:
 
 @register.filter
 def percent(part: float | None, whole: float | None) -> str:
-    """Write `part|percent:whole` as `2.5 %`, or `0.31 %` below one. A share of nothing is a dash.
+    """Write `part|percent:whole` as `2.5 %`, always with one decimal. A share of nothing is a dash.
 
-    Only none is 0 %, and only all is 100 %; these two have no decimals.
+    Only none is 0 %, and only all is 100 %; these two have no decimals. What would be rounded to them is `< 0.1 %` or
+    `> 99.9 %`.
     """
     if part is None or not whole:
         return NOTHING
     rate = 100 * part / whole
-    if 0 < rate < 0.01:
-        return "< 0.01 %"
+    if 0 < rate < 0.1:
+        return "< 0.1 %"
     if rate == 0 or part == whole:
         return f"{rate:.0f} %"
-    if rate < 1:
-        return f"{rate:.2f} %"
     if 99.9 < rate < 100:
         return "> 99.9 %"
     return f"{rate:,.1f} %"

@@ -54,6 +54,16 @@ def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api
     assert "Refund 12.50 for order 8412" in browser_client.get(address).content.decode()
 
 
+def test_the_head_counts_what_waits_and_what_expired(browser_client, address, production, at):
+    now = timezone.now()
+    for minutes in (0, 10, 20):
+        confirmations.request_confirmation(production, CALL, "Refund", now=now - timedelta(minutes=minutes))
+    at(now)
+    text = browser_client.get(address).content.decode()
+    assert "2 pending</span>" in text
+    assert "1 expired in this period</span>" in text
+
+
 def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text
@@ -166,7 +176,7 @@ def test_exports_have_every_row_and_null_for_what_has_not_happened(browser_clien
     row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(pending.pk))
     assert (row["state"], row["argsHash"]) == ("pending", CALL.args_hash)
     assert row["decidedAt"] is row["decidedBy"] is row["usedAt"] is row["toolCallId"] is None
-    assert "1 to 25 of 31" in browser_client.get(address).content.decode()
+    assert "1 to 10 of 31" in browser_client.get(address).content.decode()
 
 
 def test_a_long_queue_says_how_long_it_is(browser_client, address, production):

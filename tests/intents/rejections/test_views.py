@@ -231,8 +231,8 @@ def test_single_rejections_are_the_latest_first_and_page(page, production):
     record_verifications(production, reported)
     first = page()
     assert [rejection.tool_call_id for rejection in first.context["rejections"]][:2] == ["c0", "c1"]
-    assert "1 to 25 of 60" in first.content.decode()
-    assert [rejection.tool_call_id for rejection in page(page="3").context["rejections"]][-1] == "c59"
+    assert "1 to 10 of 60" in first.content.decode()
+    assert [rejection.tool_call_id for rejection in page(page="6").context["rejections"]][-1] == "c59"
     assert len(read_rows(page(".json"), "rejections")) == 60
 
 

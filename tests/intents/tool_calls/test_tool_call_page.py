@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from html import unescape
 from typing import Any
@@ -64,6 +65,15 @@ def test_it_tells_all_that_happened_and_leads_on(browser_client, start):
     ]  # fmt: skip
     assert [row["sub"] for row in tables["intents"]] == ["user_17"]
     assert len(tables["rejections"]) == 3
+
+
+def test_a_call_without_rejection_belongs_to_confirmations(browser_client, start, production):
+    mint_for_call(production, Call("user_17", "GET /a", args_hash({})), tool_call_id="call_9", now=timezone.now())
+    for tool_call_id, section in (("call_81", "rejections"), ("call_9", "confirmations")):
+        page = open_page(browser_client, start, tool_call_id)
+        assert f'<a class="btn" href="{start}/{section}">All {section}</a>' in page
+        (current,) = re.findall(r'href="([^"]+)" data-go="\w" aria-current="true"', page)
+        assert current == f"{start}/{section}"
 
 
 def test_rows_that_name_a_tool_call_lead_to_it(browser_client, start):

@@ -1,5 +1,8 @@
 """The page of signing secrets: a rotation in two steps that says which backend still uses which."""
 
+import re
+from html import unescape
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -7,7 +10,7 @@ from django.utils import timezone
 from tests.workspaces.secrets.test_uses import accepted, report
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.keys.create import create_key
-from workspaces.models import Membership, SigningSecret
+from workspaces.models import AuditEntry, Membership, SigningSecret
 from workspaces.secrets.rotate import find_signer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
@@ -67,6 +70,11 @@ def test_revoking_asks_first(admin, workspace):
     admin.post(f"{PAGE}/{previous.pk}/revoke")
     previous.refresh_from_db()
     assert previous.revoked_at is not None
+    page = " ".join(unescape(admin.get(PAGE).content.decode()).split())
+    link = re.search(rf'<code>{previous}</code> revoked <time.*?</time> by <a href="([^"]+)">(\w+)</a>', page)
+    entry = AuditEntry.objects.get(action="signing secret revoked")
+    assert link[2] == entry.actor
+    assert previous.prefix in admin.get(link[1]).content.decode()
 
 
 def test_what_is_refused_is_said_on_the_page(admin, workspace):

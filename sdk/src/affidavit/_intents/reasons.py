@@ -28,12 +28,12 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "decoding": "The header decodes into a payload and a signature",
         "signature": "The signature is that of the payload under the workspace's secret",
         "payload": "The payload has every field of a version that is accepted",
-        "time": "The intent is valid now",
+        "time": "The intent was valid when received",
         "workspace": "The intent names this workspace",
         "audience": "The intent is meant for this API",
         "operation": "The request is the operation that was signed",
         "arguments": "The request carries the arguments that were signed",
-        "step-up": "The stronger verification that the intent asks for has run",
+        "step-up": "Step-up completed",
         "nonce": "The intent has not been used before",
     }
 )
