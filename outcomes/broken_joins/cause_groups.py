@@ -54,7 +54,10 @@ class Cause:
 
 
 def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
-    """Return the causes, the most frequent first; their examples are the first joins of each."""
+    """Return the causes; their examples are the first joins of each.
+
+    The diagnosis with most joins comes first; causes of one diagnosis are side by side, the most frequent first.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[BrokenJoin]] = {}
     oldest: dict[tuple[str, str], datetime] = {}
@@ -66,5 +69,8 @@ def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
         if len(first_joins := examples.setdefault(cause, [])) < MAX_EXAMPLES:
             first_joins.append(join)
-    causes = sorted(counts, key=lambda cause: (-counts[cause], cause))
+    totals: Counter[str] = Counter()
+    for (kind, _), count in counts.items():
+        totals[kind] += count
+    causes = sorted(counts, key=lambda cause: (-totals[cause[0]], cause[0], -counts[cause], cause))
     return [Cause(*cause, counts[cause], examples[cause], oldest[cause], reporters[cause]) for cause in causes]

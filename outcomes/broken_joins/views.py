@@ -36,7 +36,7 @@ from workspaces.access import has_role
 from workspaces.models import Environment, Membership, RetentionPolicy
 from workspaces.page import Page
 
-ROWS_PER_PAGE = 25
+ROWS_PER_PAGE = 15
 MAX_MOVES = 10
 
 

@@ -75,6 +75,18 @@ def test_the_page_shows_the_same_numbers(production, browser_client):
     assert "<code>conv_81Xa</code>" in html
 
 
+def test_causes_of_one_diagnosis_stand_together_and_say_once_what_to_do(production, workspace, browser_client):
+    third = workspace.workspace.environments.exclude(name__in=["production", "staging"]).first()
+    third = third or workspace.workspace.environments.create(name="test")
+    register_conversations(third, [Arrival("t1")], now=timezone.now())
+    record_outcomes(production, [Report("t1", "purchase")], now=timezone.now())
+    kinds = [cause.kind for cause in causes_of(production)]
+    assert kinds[:2] == ["other-environment"] * 2
+    html = browser_client.get(PAGE).content.decode()
+    assert html.count("The conversation is known in another environment of this workspace.") == 1
+    assert "most broken joins first" in html
+
+
 def test_a_link_to_another_environment_keeps_the_range(production, browser_client):
     html = browser_client.get(f"{PAGE}?range=7d").content.decode()
     assert html.count(f'href="{PAGE.replace("production/joins", "staging/conversation")}?range=7d&amp;id=s1"') == 1
@@ -175,7 +187,7 @@ def test_a_range_without_broken_joins_says_that_older_ones_wait(production, brow
 
 def test_joins_are_paged_and_all_exported(production, browser_client):
     record_outcomes(production, [Report(f"gone {n}", "purchase") for n in range(120)], now=timezone.now())
-    assert "101 to 125 of 126 broken joins" in browser_client.get(f"{PAGE}?page=5").content.decode()
+    assert "61 to 75 of 126 broken joins" in browser_client.get(f"{PAGE}?page=5").content.decode()
     assert len(tables(browser_client)["broken"]) == 126
 
 
