@@ -16,7 +16,8 @@ from wire.errors import NotFound
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 CONVERSATION_EVENT_COLUMNS = ("at", "event", "outcomeKey", "detail", "by", "isBad")
@@ -42,6 +43,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
             "outcome_count": len(detail.outcomes),
             "events": events[: 2 * MAX_OUTCOMES],
             "event_count": len(events),
+            "may_delete": has_role(request.user, environment.workspace, Membership.ADMIN),
             "diagnosis": detail.diagnosis,
             "advice": ADVICE[detail.diagnosis.kind] if detail.diagnosis else None,
         }

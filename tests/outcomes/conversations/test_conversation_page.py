@@ -160,3 +160,20 @@ def test_an_outcome_from_before_the_start_says_so_on_every_page(browser_client, 
     key_page = browser_client.get(f"{start}/outcome", {"key": "purchase"}).content.decode()
     assert key_page.count("46 min before the start") == 3  # the row, the median as a fact, and over the chart
     assert "under 1 s" not in key_page
+
+
+def test_a_person_goes_on_to_the_cause_and_an_admin_to_the_deletion(browser_client, start, production, workspace):
+    record_outcomes(production, [Report("gone", "purchase")], now=NOW)
+    page = open_page(browser_client, start, "gone")
+    assert f'href="{start}/joins?why=never-seen#joins"' in page
+    assert 'data-copy="conversation-id"' in page
+    for role, is_offered in ((Membership.ADMIN, True), (Membership.EDITOR, False)):
+        user = get_user_model().objects.create_user(f"{role} of conversations")
+        Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
+        client = Client()
+        client.force_login(user)
+        assert ("Delete this conversation…" in open_page(client, start, "gone")) == is_offered
+        form = {"subject": "conversation", "name": "gone", "environment": "production"}
+        answer = client.post(f"{start}/retention/deletions", form)
+        assert answer.status_code == (200 if is_offered else 403)
+        assert Conversation.objects.filter(conversation_id="gone").exists()
