@@ -23,7 +23,8 @@ class Term:
 
     @property
     def title(self) -> str:
-        return self.name[:1].upper() + self.name[1:]
+        """The name as a heading; names of code and abbreviations stay as they are."""
+        return self.name if re.search("[A-Z0-9]", self.name) else self.name[:1].upper() + self.name[1:]
 
     @property
     def id(self) -> str:

@@ -231,7 +231,8 @@ def _render_failure(
 def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
     """Return the frame of the workspace in the address, for a page that shows a failure; {} unless a member asks.
 
-    It shows the environment in the address, or production if there is none of that name.
+    It shows the environment in the address, or production if there is none of that name. is_elsewhere: whether the
+    address is not that of a page, so that no section of the side bar is the current one.
     """
     _, _, slug, environment_name, *_ = [*request.path.split("/"), "", "", ""]
     if not request.path.startswith("/w/") or not hasattr(request, "user"):
@@ -242,9 +243,11 @@ def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
     environments = {environment.name: environment for environment in workspace.environments.all()}
     environment = environments.get(environment_name, environments["production"])
     match = request.resolver_match
-    name = match.url_name if match and match.url_name in PAGE_NAMES else "overview"
+    is_page = match is not None and match.url_name in PAGE_NAMES
+    name = str(match.url_name) if match and is_page else "overview"
     page = Page("failure.html", dict, has_period=False)
-    return build_frame(request, page, environment, str(name), parse_period(request.GET, now=timezone.now()))
+    frame = build_frame(request, page, environment, name, parse_period(request.GET, now=timezone.now()))
+    return {**frame, "may_share": False, "is_elsewhere": not is_page}
 
 
 def _round_age(age: float | None) -> int | None:

@@ -99,6 +99,8 @@ def aria_current(context: Context, section: Section) -> str:
 
     A page that fits beneath several sections chooses one by the variable `section_page`.
     """
+    if context.get("is_elsewhere"):
+        return ""
     page, section_page = context.get("page", ""), context.get("section_page", "")
     if page == section.page:
         return "page"

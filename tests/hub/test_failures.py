@@ -76,6 +76,13 @@ def test_a_refusal_keeps_the_workspace(client, workspace, method, path, status):
     assert response.status_code == status
     assert 'aria-label="Sections"' in page
     assert f"/w/{workspace.workspace.slug}/staging/" in page
+    assert ('aria-current="page"' in page) == (path == "nowhere/catalog")
+
+
+def test_a_failure_cannot_be_shared(browser_client, workspace):
+    page = browser_client.get(f"/w/{workspace.workspace.slug}/nowhere/catalog", headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert "data-share" not in page.content.decode()
 
 
 def test_a_failure_of_the_hub_keeps_the_workspace_and_names_the_request(browser_client, workspace, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from allauth.mfa.models import Authenticator
+from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from workspaces.audit.record import record_audit
@@ -24,6 +25,12 @@ def list_members(workspace: Workspace) -> list[tuple[Membership, bool]]:
     factors = Authenticator.objects.filter(user__in=[membership.user_id for membership in memberships])
     protected = set(factors.exclude(type=Authenticator.Type.RECOVERY_CODES).values_list("user_id", flat=True))
     return [(membership, membership.user_id in protected) for membership in memberships]
+
+
+def list_operators() -> list[str]:
+    """Return the user names of those who may open every workspace."""
+    users = get_user_model().objects.filter(is_superuser=True, is_active=True)
+    return [user.get_username() for user in users.order_by("username")]
 
 
 @transaction.atomic

@@ -21,7 +21,7 @@ from workspaces.page import Page, render_refused_form, return_to_page
 from workspaces.people.errors import MembershipFault
 from workspaces.people.forms import InvitationForm
 from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
-from workspaces.people.members import LastAdmin, change_role, list_members, remove_member
+from workspaces.people.members import LastAdmin, change_role, list_members, list_operators, remove_member
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "members"
@@ -122,6 +122,7 @@ def _build_page(request: HttpRequest, environment: Environment, form: Invitation
             "to_remove": next((member for member, _ in members if str(member.user_id) == removing), None),
             "invitations": list_open_invitations(workspace, now=timezone.now()),
             "roles": [(role, words, role == chosen_role) for role, words in ROLES.items()],
+            "operators": list_operators(),
             "member_fault": FAULTS.get(request.GET.get("fault", ""), ""),
             "form": form,
         }

@@ -182,6 +182,17 @@ def test_the_page_shows_when_somebody_last_signed_in(admin, vic):
     assert ">never<" not in admin.get(PAGE).content.decode()
 
 
+def test_the_page_names_the_operators_and_has_no_table_without_members(browser_client, workspace):
+    get_user_model().objects.create_superuser("olga")
+    get_user_model().objects.create_superuser("gone", is_active=False)
+    page = browser_client.get(PAGE).content.decode()
+    assert "who open every workspace: " in page
+    assert "olga" in page
+    assert "gone" not in page
+    assert "<table" not in page
+    assert "No members yet" in page
+
+
 def test_a_form_without_its_csrf_value_changes_nothing(ada, vic):
     careful = Client(enforce_csrf_checks=True)
     careful.force_login(ada)

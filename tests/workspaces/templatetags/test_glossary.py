@@ -36,7 +36,7 @@ def test_every_own_word_of_the_glossary_is_explained_on_one_page():
 
 def test_words_that_share_a_row_have_a_meaning_each():
     assert read_terms()["member"].meaning == "a person who may open one workspace"
-    assert read_terms()["operator"].meaning == "a person who may open all"
+    assert read_terms()["operator"].meaning == "a person who may open all workspaces"
     assert read_terms()["rule"].meaning == read_terms()["manual override"].meaning
 
 
