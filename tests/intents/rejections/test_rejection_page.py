@@ -90,7 +90,7 @@ def test_it_names_both_audiences_also_of_an_intent_that_another_environment_mint
     )
     page = read_page(browser_client, start.replace("production", "staging"), Rejection.objects.get(environment=staging))
     assert "<code>user_17</code>" in page
-    toolcall = f'<a href="{start}/toolcall?id=call_81">production</a>'
+    toolcall = f'<a href="{start}/toolcall?id=call_81"> production </a>'
     assert f"<code>{rejected.environment.audience}</code>, audience of {toolcall}" in page
     assert f"<code>{staging.audience}</code>, audience of staging" in page
 
