@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from django import template
+from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from workspaces.glossary import read_terms
+from workspaces.glossary import Term, read_terms
+from workspaces.templatetags.format import page_url
 
 register = template.Library()
 
 
-@register.simple_tag
-def term(name: str) -> SafeString:
+@register.simple_tag(takes_context=True)
+def term(context: Context, name: str) -> SafeString:
     """Return a button that explains a term of the glossary. Use it once for each term on a page."""
     entry = read_terms()[name]
     return format_html(
         '<button type="button" class="term" popovertarget="{id}" aria-label="Explain {name}">?</button>'
-        '<span popover class="explanation" id="{id}"><b>{title}</b>: {meaning}.</span>',
+        '<span popover class="explanation" id="{id}"><b>{title}</b>: {meaning}.{link}</span>',
         id=entry.id,
         name=name,
         title=entry.title,
         meaning=entry.meaning,
+        link=_link_glossary(context, entry),
     )
+
+
+def _link_glossary(context: Context, entry: Term) -> SafeString:
+    """Return a link to the term on the page of all terms; "" outside of a workspace and for whoever is not signed in."""
+    if "environment" not in context or not context["request"].user.is_authenticated:
+        return SafeString("")
+    return format_html(' <a href="{}#{}">Glossary</a>', page_url(context, "glossary"), entry.id)

@@ -28,6 +28,11 @@ def test_the_search_leads_to_it(browser_client, workspace):
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "help"}).content.decode()
 
 
+def test_an_explanation_leads_to_its_term_in_the_range_of_its_page(browser_client, workspace):
+    page = browser_client.get("/w/lumen-books/production/joins?range=30d").content.decode()
+    assert f'href="{PAGE}?range=30d#term-broken-join">Glossary</a>' in page
+
+
 def test_a_member_of_another_workspace_does_not_find_it(client, other_workspace, workspace):
     assert client.get(PAGE).status_code == 302
     stranger = get_user_model().objects.create_user("stranger")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from django.template import Context
+
 from workspaces.glossary import read_terms
 from workspaces.templatetags.glossary import term
 
@@ -41,10 +43,10 @@ def test_words_that_share_a_row_have_a_meaning_each():
 
 
 def test_a_term_is_a_button_that_opens_its_explanation():
-    html = term("broken join")
+    html = term(Context(), "broken join")
     assert 'popovertarget="term-broken-join"' in html
     assert 'id="term-broken-join"' in html
-    assert "<b>Broken join</b>: a reported outcome whose conversation is not known in that environment." in html
+    assert "<b>Broken join</b>: a reported outcome whose conversation is not known in that environment.</span>" in html
 
 
 def test_no_page_explains_a_term_twice():
