@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import QuerySet
@@ -54,11 +54,15 @@ def load_versions(drift: Drift) -> VersionsAround:
 
 @dataclass(frozen=True)
 class ObservedSide:
-    """How often a field was present on the days before or after a change, and with which types."""
+    """How often a field was present on the days before or after a change, and with which types.
+
+    is_mixed: whether the only day is that of the change, with what was observed before it.
+    """
 
     days: DaySpan
     presence: Presence
     types: Mapping[str, int]
+    is_mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,13 +82,21 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     if operation is None or shape is None or node is None:
         return None
     first = find_first_day(drift)
-    spans = DaySpan(first - DAYS_AROUND, first - ONE_DAY), DaySpan(first, min(first + DAYS_AROUND, today))
-    days = list(list_property_days(operation, shape, node, DaySpan(spans[0].first, spans[1].last)))
-    before, after = (
-        ObservedSide(span, sum_presence(rows, node), sum_types(rows))
-        for span, rows in ((span, [row for row in days if span.first <= row.day <= span.last]) for span in spans)
-    )
+    last = min(first + DAYS_AROUND, today)
+    days = list(list_property_days(operation, shape, node, DaySpan(first - DAYS_AROUND, last)))
+    before = _sum_side(days, node, DaySpan(first - DAYS_AROUND, first - ONE_DAY))
+    if drift.last_day is not None and drift.last_day < first:
+        after = _sum_side(days, node, DaySpan(first, last))
+    elif any(row.day > first for row in days):
+        after = _sum_side(days, node, DaySpan(first + ONE_DAY, last))
+    else:
+        after = replace(_sum_side(days, node, DaySpan(first, first)), is_mixed=True)
     return CurrentField(node, before, after, days)
+
+
+def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> ObservedSide:
+    rows = [row for row in days if span.first <= row.day <= span.last]
+    return ObservedSide(span, sum_presence(rows, node), sum_types(rows))
 
 
 def find_first_day(drift: Drift) -> date:

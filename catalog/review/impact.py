@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from catalog.drift.absence import ENOUGH
+
 PATH_SENTENCES = {
     "renamed": "The name of a path parameter is no part of a request, so callers are not affected.",
     "type": "Every segment of a path is text, so no call becomes impossible; a server that parses it may fail.",
@@ -56,6 +58,11 @@ OTHER_SENTENCES: Mapping[str, str] = {
     "redacted": "Only the mark of a sensitive name changed. No value is stored with or without it.",
 }
 COMPATIBLE = "Nobody is affected."
+# Of a value that was only null before: often enough to rely on null (`type`), or not (`known`).
+NULL_SENTENCES: Mapping[str, str] = {
+    "type": f"It was null {ENOUGH} times or more and nothing else, so consumers may rely on null.",
+    "known": f"It was null fewer than {ENOUGH} times, which is too few to rely on: its type was not known.",
+}
 TO_DO_IF_BREAKING = "If it was intended, acknowledge it. If not, look at what was released when it began."
 TO_DO_IF_COMPATIBLE = "Nothing has to be done. Acknowledge it to take it off the list of new changes."
 
@@ -65,12 +72,15 @@ class ClassifiedChange(Protocol):
 
     part: str
     kind: str
+    before: str
     breaks: str
 
 
 def explain_impact(change: ClassifiedChange) -> str:
     """Return whom the change affects, and why."""
     sentences = RESPONSE_SENTENCES if change.part.isdigit() else REQUEST_SENTENCES
+    if change.before == "null" and change.part.isdigit() and change.kind in NULL_SENTENCES:
+        return NULL_SENTENCES[change.kind]
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]
     return sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)

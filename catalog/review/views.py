@@ -21,6 +21,7 @@ from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
 from workspaces.access import has_role
+from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
@@ -39,6 +40,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "change": drift,
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift),
+            "release": find_annotation_before(environment, drift.at) if drift.breaks else None,
             "versions": detail.load_versions(drift),
             "field": field,
             "today": today,

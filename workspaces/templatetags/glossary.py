@@ -29,7 +29,7 @@ def term(context: Context, name: str) -> SafeString:
 
 
 def _link_glossary(context: Context, entry: Term) -> SafeString:
-    """Return a link to the term on the page of all terms; "" outside of a workspace and for whoever is not signed in."""
+    """Return a link to the term on the page of all terms; "" outside of a workspace and for strangers."""
     if "environment" not in context or not context["request"].user.is_authenticated:
         return SafeString("")
     return format_html(' <a href="{}#{}">Glossary</a>', page_url(context, "glossary"), entry.id)

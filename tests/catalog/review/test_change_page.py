@@ -88,6 +88,12 @@ def test_it_counts_presence_and_types_before_and_after(api, browser_client, work
     assert (field.after.presence, field.after.types) == (Presence(3, 3), {"number": 3})
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "Present and values by type are of these whole days of UTC" in page
+    assert field.after.is_mixed
+    drift.since -= timedelta(days=1)  # then there is a whole day after it
+    field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=1))
+    assert field is not None
+    assert not field.after.is_mixed
+    assert (field.before.presence, field.after.presence) == (Presence(3, 3), Presence(3, 3))
 
 
 def test_it_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
@@ -100,8 +106,24 @@ def test_it_names_the_types_without_counts_and_the_days_that_are_counted(api, br
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "<td>integer</td> <td> integer or string </td>" in page
     since = drift.since.astimezone(UTC)
-    first, before, after = (f"{since + timedelta(days=days):%-d %b %Y}" for days in (-30, -1, 30))
-    assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b} to {after} </td>" in page
+    first, before = (f"{since + timedelta(days=days):%-d %b %Y}" for days in (-30, -1))
+    mixed = '<br><span class="warn">Day of the change (before and after)</span>'
+    assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b %Y} {mixed} </td>" in page
+
+
+def test_it_names_what_was_released_before_it(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
+    page_address = f"/w/{workspace.workspace.slug}/production/change"
+    released = timezone.now() - timedelta(minutes=2)
+    api.post("/api/annotations", {"text": "Release 5.0", "at": released.timestamp()})
+    deliver(api, workspace, observation(response={"id": 1, "total": 2.5}))
+    drift = Drift.objects.get()
+    advice = open_page(browser_client, page_address, id=drift.pk).partition("What to do")[2].partition("</div>")[0]
+    assert "Release 5.0" in advice
+    assert re.search(r", 2.minutes before this was detected\.", advice)
+    assert "1 of 1, when detected" in open_page(browser_client, page_address, id=drift.pk)
+    Drift.objects.update(at=released - timedelta(minutes=1))
+    assert "look at what was released when it began" in open_page(browser_client, page_address, id=drift.pk)
 
 
 def test_what_vanished_today_has_no_days_that_have_not_come(api, workspace):
@@ -239,6 +261,17 @@ def test_every_kind_of_change_has_its_reason():
     for part, sentences in shapes.items():
         for kind, breaks in sentences:
             assert explain_impact(Change(part, "/a", kind, breaks=breaks)) == sentences[kind, breaks] != COMPATIBLE
+
+
+def test_a_type_after_null_says_how_often_it_was_null(api, browser_client, workspace):
+    """The same transition breaks consumers or nobody, by how often the value was null before."""
+    for status, nulls, words in ((200, 20, "null 20 times or more"), (201, 3, "null fewer than 20 times")):
+        deliver(api, workspace, *[observation(status=status, response={"id": 1, "coupon": None})] * nulls)
+        deliver(api, workspace, observation(status=status, response={"id": 1, "coupon": "x"}))
+        drift = Drift.objects.get(part=str(status), pointer="/coupon")
+        assert bool(drift.breaks) == (status == 200)
+        address = f"/w/{workspace.workspace.slug}/production/change"
+        assert words in open_page(browser_client, address, id=drift.pk)
 
 
 def test_the_feed_costs_no_statement_for_each_change(browser_client, start, api, workspace):
