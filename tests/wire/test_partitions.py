@@ -26,6 +26,7 @@ OTHER_COLUMNS = {
     "workspaces_auditentry": {"workspace_id"},
     "catalog_operationpart": {"environment_id"},
     "intents_confirmation": {"effective_at"},
+    "intents_rejection": {"api_key_id"},
 }
 HASHED = ("outcomes_conversation", "outcomes_outcome", "outcomes_tally", "outcomes_apikeytally")
 LOGS = ("intents_rejection", "intents_mintedintent", "workspaces_auditentry")
