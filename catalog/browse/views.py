@@ -31,7 +31,7 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions
-from catalog.drift.queries import find_drifted_operations, find_latest_changes
+from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
@@ -90,7 +90,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         return {
             "filters": filters,
             "operations": page,
-            "drifted": find_drifted_operations(environment, period, list(page)),
+            "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
             "is_empty": not (page.paginator.count or filters.is_active),
             "example_report": write_example_report(environment),

@@ -6,9 +6,10 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Now
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
+from django.db.models.functions import Concat, Now
 
 from catalog.drift.absence import PRESENCE_KINDS
 from catalog.drift.filters import DriftFilters
@@ -90,10 +91,25 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
     return BreakingDrift(fields.count(), totals["operations"], list(latest), totals["detected_at"])
 
 
-def find_drifted_operations(environment: Environment, period: Period, operations: Collection[Operation]) -> set[int]:
-    """Return the ids of the operations among these that changed in a period."""
-    drift = Drift.objects.filter(environment=environment, operation__in=operations).order_by()
-    return set(drift.filter(at__gte=period.start, at__lt=period.end).values_list("operation_id", flat=True))
+class OperationDrift(NamedTuple):
+    """How much one operation changed in a period. broken: its fields with breaking changes, each once."""
+
+    changes: int
+    broken: int
+
+
+def summarize_drift_of_operations(
+    environment: Environment, period: Period, operations: Collection[Operation]
+) -> Mapping[int, OperationDrift]:
+    """Return the drift of each of these operations that changed in a period, by id."""
+    drift = Drift.objects.filter(
+        environment=environment, operation__in=operations, at__gte=period.start, at__lt=period.end
+    )
+    field = Concat("part", Value(" "), "pointer", output_field=TextField())
+    sums = drift.order_by().values("operation").annotate(
+        changes=Count("pk"), broken=Count(field, distinct=True, filter=~Q(breaks=""))
+    )  # fmt: skip
+    return {pk: OperationDrift(*counts) for pk, *counts in sums.values_list("operation", "changes", "broken")}
 
 
 def count_drifted_operations(environment: Environment, period: Period) -> int:
