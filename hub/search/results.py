@@ -13,7 +13,10 @@ Piece = tuple[str, bool]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """page, members: the address. title: with the match marked; detail: what distinguishes equal titles."""
+    """page, members: the address. title: with the match marked; detail: what distinguishes equal titles.
+
+    environment: the name of the one that it leads to, "" for the one that is searched.
+    """
 
     page: str
     title: Sequence[Piece]
@@ -23,6 +26,7 @@ class SearchResult:
     path: str = ""
     type: str = ""
     tag: str = ""
+    environment: str = ""
 
     @property
     def text(self) -> str:

@@ -17,7 +17,7 @@ from hub.search.results import ResultGroup, SearchResult, mark_matches, mark_pre
 from hub.templatetags.navigation import SECTIONS, SETTINGS_TABS
 from intents.models import VerificationReport
 from intents.tool_calls.detail import find_tool_call
-from outcomes.conversations.search import find_conversations
+from outcomes.conversations.search import find_conversations, list_knowing_environments
 from outcomes.tallies.keys import find_matching_keys
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
@@ -73,11 +73,22 @@ def search_conversations(environment: Environment, text: str) -> ResultGroup:
             "conversation",
             mark_prefix(row.conversation_id, text),
             {"id": row.conversation_id},
-            tag="" if row.started_at else "not known",
+            tag="" if row.started_at else f"not known in {environment.name}",
         )
         for row in rows[:MAX_RESULTS]
     ]
+    if not any(row.started_at and row.conversation_id == text for row in rows):
+        results += _find_in_other_environments(environment, text)
     return ResultGroup("Conversations", results, len(rows) > MAX_RESULTS)
+
+
+def _find_in_other_environments(environment: Environment, conversation_id: str) -> list[SearchResult]:
+    """Return the conversation in each other environment of the workspace that knows it."""
+    title = [(conversation_id, True)]
+    return [
+        SearchResult("conversation", title, {"id": conversation_id}, tag=f"known in {name}", environment=name)
+        for name in list_knowing_environments(environment, conversation_id)
+    ]
 
 
 def search_tool_calls(environment: Environment, text: str) -> ResultGroup:

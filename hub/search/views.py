@@ -47,6 +47,7 @@ def show_search(request: HttpRequest, environment: Environment, period: Period) 
 def _result_rows(environment: Environment, groups: Sequence[ResultGroup]) -> Iterator[Sequence[Any]]:
     for group in groups:
         for result in group.results:
-            address = reverse(result.page, args=[environment.workspace.slug, environment.name]) + result.query
+            name = result.environment or environment.name
+            address = reverse(result.page, args=[environment.workspace.slug, name]) + result.query
             method, path = result.method or None, result.path or None
             yield (group.kind, result.text, result.detail or None, method, path, address)

@@ -16,3 +16,12 @@ def find_conversations(environment: Environment, prefix: str, *, limit: int) -> 
         environment=environment, conversation_id__gte=prefix, conversation_id__lte=prefix + LAST_CHARACTER
     )
     return list(rows.order_by("conversation_id").only("conversation_id", "started_at")[:limit])
+
+
+def list_knowing_environments(environment: Environment, conversation_id: str) -> list[str]:
+    """Return the names of the other environments of the workspace in which this conversation is registered."""
+    siblings = Environment.objects.filter(workspace=environment.workspace_id).exclude(pk=environment.pk)
+    rows = Conversation.objects.filter(
+        environment__in=siblings, conversation_id=conversation_id, started_at__isnull=False
+    )
+    return list(rows.order_by("environment__name").values_list("environment__name", flat=True))

@@ -139,7 +139,9 @@ def test_nothing_of_another_workspace_or_environment_appears(start, other_worksp
     assert api.post("/api/witness-reports", body).status_code == 202
     assert search(client, own, body["reportId"]) == []
     staging = own.replace("production", "staging")
-    assert [search(client, staging, text) for text in ("email", "conv_1", "call_81")] == [[], [], []]
+    assert [search(client, staging, text) for text in ("email", "conv_", "call_81")] == [[], [], []]
+    register_conversations(environment_of(workspace, "staging"), [Arrival("conv_s")], now=NOW)
+    assert search(client, own, "conv_s") == []
 
 
 def test_settings_are_found_by_those_who_may_open_them(start, workspace):
@@ -161,6 +163,24 @@ def test_each_kind_is_bounded_and_leads_to_all(browser_client, start, workspace,
     assert f'href="{start}/outcomes?q=key_"' in page
     assert "First 2: see all outcome keys" in page
     assert "More match: type more of it." in open_page(browser_client, start, "many")
+
+
+def test_a_conversation_of_another_environment_is_told_with_both_links(browser_client, start, workspace):
+    """An id that was reported here but registered in staging is the most frequent broken join."""
+    register_conversations(environment_of(workspace, "staging"), [Arrival("conv_9"), Arrival("conv_1")], now=NOW)
+    assert search(browser_client, start, "conv_9") == [("Conversations", "conv_9")] * 2
+    page = open_page(browser_client, start, "conv_9")
+    assert '<span class="tag">not known in production</span>' in page
+    assert '<span class="tag">known in staging</span>' in page
+    staging = start.replace("production", "staging")
+    for address in (start, staging):
+        assert f'href="{address}/conversation?id=conv_9" data-result' in page
+    assert "known in staging" not in open_page(browser_client, start, "conv_1")  # it is known where one looks
+
+
+def test_whoever_finds_nothing_reads_what_can_be_found(browser_client, start):
+    page = open_page(browser_client, start, "matches-nothing").partition("Nothing matches in production.")[2]
+    assert "conversation ids by their beginning" in page.partition("</section>")[0]
 
 
 def test_a_search_costs_few_statements_and_each_begins_with_the_environment(browser_client, start):
