@@ -85,7 +85,7 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  const LETTER_WIDTH = 6.5; // pixels
+  const [LETTER_WIDTH, MARK_WIDTH] = [6.5, 9]; // pixels
 
   // The text beside a mark: the first annotation, and how many more there are; without a name, how many there are.
   function writeMark({ note, count }, isNamed) {
@@ -94,17 +94,23 @@
     return count > 1 ? `${name} and ${count - 1} more` : name;
   }
 
-  // The texts of the marks and where they stand, from the latest on: a name only where it covers no later one.
+  // The texts of the marks and where they stand: a name only where it covers neither another mark, as whose name it would
+  // be read, nor a later name. The list below the chart has them all.
   function placeNames(marks, bucketWidth, width) {
+    const centres = marks.map((mark) => (mark.bucket + 0.5) * bucketWidth);
     let free = width;
     return marks.toReversed().map((mark) => {
       const x = (mark.bucket + 0.5) * bucketWidth;
-      const length = mark.note ? writeMark(mark, true).length * LETTER_WIDTH : 0;
-      const side = x < length / 2 ? "right" : x > width - length / 2 ? "left" : "center";
-      const end = { right: x + length, left: x, center: x + length / 2 }[side];
-      const isNamed = Boolean(mark.note) && end <= free;
-      if (isNamed) free = end - length - LETTER_WIDTH;
-      return { text: escapeMarkup(writeMark(mark, isNamed)), position: `top ${isNamed ? side : "center"}` };
+      const length = writeMark(mark, true).length * LETTER_WIDTH;
+      const starts = { center: x - length / 2, right: x, left: x - length };
+      const isFree = (side) => {
+        const [start, end] = [starts[side], starts[side] + length];
+        const coversMark = centres.some((other) => other !== x && other > start - MARK_WIDTH && other < end + MARK_WIDTH);
+        return start >= 0 && end <= free && !coversMark;
+      };
+      const side = mark.note && ["center", "right", "left"].find(isFree);
+      if (side) free = starts[side] - LETTER_WIDTH;
+      return { text: escapeMarkup(writeMark(mark, Boolean(side))), position: `top ${side || "center"}` };
     }).toReversed();
   }
 
