@@ -1,15 +1,17 @@
 """Charts and filters in a real browser: a legend for the keyboard, labels that fit, failures that are shown."""
 
 import re
+from datetime import timedelta
 from itertools import pairwise
 
+from django.utils import timezone
 from playwright.sync_api import expect
+
+BOXES = "all => all.map(one => one.getBoundingClientRect().toJSON())"
 
 
 def labels(page) -> list[dict[str, float]]:
-    boxes = page.locator(".plot .xtick text").evaluate_all(
-        "all => all.map(one => one.getBoundingClientRect().toJSON())"
-    )
+    boxes = page.locator(".plot .xtick text").evaluate_all(BOXES)
     return sorted(boxes, key=lambda box: box["left"])
 
 
@@ -57,3 +59,20 @@ def test_whoever_is_signed_out_meanwhile_is_led_to_sign_in_by_a_filter(new_tab, 
     page.locator("#catalog-search").fill("search")
     page.wait_for_url(re.compile("/sign-in"))
     assert page.get_by_role("heading", name="Sign in").is_visible()
+
+
+def test_the_name_of_a_mark_covers_no_other_mark(new_tab, filled, api):
+    now = timezone.now()
+    for days, text in ((0, "Release 5.0"), (0.001, "Hotfix of 5.0"), (4, "Release 4.2.1"), (20, "Release 4.2")):
+        annotation = {"text": text, "at": int((now - timedelta(days=days)).timestamp())}
+        assert api.post("/api/annotations", annotation).status_code == 201
+    for width in (1280, 390):
+        page = new_tab(width=width).open(f"{filled}/outcomes?range=30d")
+        names = page.locator(".plot .textpoint text").filter(has_text="e")
+        names.first.wait_for(timeout=10_000)
+        marks = page.locator(".plot .scatterlayer .points path.point").evaluate_all(BOXES)
+        for box in names.evaluate_all(BOXES):
+            left, right = box["left"] - 5, box["right"] + 5  # a name beside its mark touches it
+            beneath = [mark for mark in marks if mark["width"] > 8]  # not the points of the lines
+            covered = {round(mark["left"]) for mark in beneath if left <= mark["right"] and mark["left"] <= right}
+            assert len(covered) == 1, (width, names.all_text_contents())

@@ -177,7 +177,7 @@ def test_broken_fields_are_named_with_their_operation_and_lead_to_the_feed(overv
     page = tidy(overview())
     assert "<b>1 field broke</b> in 1 operation:" in page
     assert re.search(rf'<a href="[^"]*/change\?id={change.pk}"><code class="path">GET /orders/<wbr>{{orderId}}<', page)
-    assert ", the first detected <time" in page
+    assert "</a>, the first detected <time" in page
     assert "/drift?breaking=1&amp;new=1" in page
     Drift.objects.update(acknowledged_at=timezone.now())
     assert "no breaking change to acknowledge" in overview()
@@ -213,7 +213,7 @@ def test_broken_fields_name_what_happened_shortly_before(overview, api, workspac
     for hours, text in ((3, "Release 4.9"), (0.5, "Release 5.0"), (-0.5, "Release 5.1")):
         at = detected_at - timedelta(hours=hours)
         Annotation.objects.create(workspace=workspace.workspace, at=at, text=text, created_at=at)
-    assert ", since Release 5.0 (<time" in tidy(overview())
+    assert "</a>, since Release 5.0 (<time" in tidy(overview())
 
 
 def test_a_rise_of_rejections_is_said_with_its_reason_and_operation(overview, workspace):
