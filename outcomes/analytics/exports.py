@@ -25,7 +25,7 @@ KEY_COLUMNS = (
 )  # fmt: skip
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
-FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "ofStepBefore", "followed", "total")
+FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "ofStepBefore", "lost", "followed", "total")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -82,7 +82,7 @@ def _key_rows(analytics: Analytics) -> Rows:
 def _funnel_rows(analytics: Analytics) -> Rows:
     if funnel := analytics.funnel:
         for step in funnel.steps:
-            yield step.number, step.key, step.conversations, step.previous, funnel.followed, funnel.total
+            yield step.number, step.key, step.conversations, step.previous, step.lost, funnel.followed, funnel.total
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:

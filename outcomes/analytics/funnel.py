@@ -43,6 +43,10 @@ class FunnelStep:
     conversations: int
     previous: int
 
+    @property
+    def lost(self) -> int:
+        return self.previous - self.conversations
+
 
 @dataclass(frozen=True)
 class Funnel:

@@ -117,12 +117,14 @@ def test_the_page_and_its_downloads_show_the_same(browser_client, production):
     html = browser_client.get(f"{PAGE}{query}").content.decode().partition('id="funnel"')[2]
     assert html.index("<code>cart</code>") < html.index("<code>&lt;b&gt;</code>") < html.index("<code>purchase</code>")
     assert ">25.0 %<" in "".join(html.split("\n")).replace("  ", "")
+    assert ">3, 75.0 %<" in "".join(html.split("\n")).replace("  ", "")
+    assert html.count("<meter") == 3
     tables = browser_client.get(f"{PAGE}.json{query}")
     rows = json.loads(b"".join(tables))["tables"]["funnel"]
     assert [list(row.values()) for row in rows] == [
-        [1, "cart", 4, 4, 4, 4],
-        [2, "<b>", 1, 4, 4, 4],
-        [3, "purchase", 0, 1, 4, 4],
+        [1, "cart", 4, 4, 0, 4, 4],
+        [2, "<b>", 1, 4, 3, 4, 4],
+        [3, "purchase", 0, 1, 1, 4, 4],
     ]
     text = b"".join(browser_client.get(f"{PAGE}.csv{query}&table=funnel")).decode()
     assert [row["conversations"] for row in csv.DictReader(io.StringIO(text))] == ["4", "1", "0"]
