@@ -172,6 +172,12 @@ def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, ch
     assert not Alert.objects.exists()
 
 
+def test_a_missing_target_is_a_fault_only_after_saving(admin):
+    message = "Choose at least one target."
+    assert f'<p class="soft">{message}' in admin.get(PAGE).content.decode()
+    assert f'<p class="fault">{message}' in admin.post(f"{PAGE}/create", FORM).content.decode()
+
+
 def test_numbers_that_the_kind_does_not_use_do_not_matter(admin, target):
     form = {**FORM, "targets": [target.pk], "minimum": "", "percent": "x", "reason_minimum": "-1"}
     assert admin.post(f"{PAGE}/create", form).status_code == 303
