@@ -205,16 +205,23 @@ def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
     assert client.get(address(filled_workspace, ".json"), query, headers=stranger).status_code == 404
 
 
+def test_the_name_of_a_property_leads_to_its_page(browser_client, filled_workspace):
+    page = " ".join(open_page(browser_client, filled_workspace).split())
+    names = re.findall(r'<a href="[^"]*/property\?[^"]*&amp;at=%2F[^"]*"[^>]*> ?([^< ]+) ?</a>', page)
+    assert names
+    assert [name for name in names if f"/{name}" not in page] == []
+
+
 def test_bodies_without_a_shape_have_their_media_types(api, browser_client, workspace):
     csv = observation(count=2, responseMediaType="text/csv")
     html, taken = observation(responseMediaType="text/html"), observation(requestMediaType="application/pdf")
     deliver(api, workspace, csv, html, taken)
     page = " ".join(open_page(browser_client, workspace).split())
-    assert "Media types: <code>text/csv</code> in 2, <code>text/html</code> in 1 </p>" in page
+    assert "Media types: <code>text/csv</code> in 2 of 4, <code>text/html</code> in 1 of 4 </p>" in page
     assert "<h2>No shape</h2>" in page
     assert "Of 4 observations with status 200 none had a JSON body. Bodies of other types have no shape." in page
     page = " ".join(open_page(browser_client, workspace, part="request").split())
-    assert "Media type: <code>application/pdf</code> in 1 </p>" in page
+    assert "Media type: <code>application/pdf</code> in 1 of 4 </p>" in page
     assert "Of 4 observations none had a JSON body." in page
     response = browser_client.get(address(workspace, ".json"), {"method": "GET", "path": PATH})
     tables = json.loads(b"".join(response.streaming_content))["tables"]
