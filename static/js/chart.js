@@ -85,7 +85,7 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  const [LETTER_WIDTH, MARK_WIDTH] = [6.5, 9]; // pixels
+  const [LETTER_WIDTH, MARK_WIDTH, AXIS_WIDTH] = [6.5, 9, 50]; // pixels
 
   // The text beside a mark: the first annotation, and how many more there are; without a name, how many there are.
   function writeMark({ note, count }, isNamed) {
@@ -120,7 +120,7 @@
     const placed = marks.filter((mark) => mark.bucket < labels.length);
     if (!placed.length) return { traces: [], layout: {} };
     const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
-    const names = placeNames(placed, width / labels.length, width);
+    const names = placeNames(placed, (width - AXIS_WIDTH) / labels.length, width - AXIS_WIDTH);
     const trace = {
       type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
       x: placed.map((mark) => labels[mark.bucket]),
