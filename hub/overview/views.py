@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from catalog.browse.views import write_example_report
 from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift
@@ -65,6 +66,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
         )
         return {
             "steps": steps,
+            "example_report": write_example_report(environment),
             "has_data": any(step.is_done for step in steps if step.page),
             "has_open_steps": not all(step.is_done for step in steps),
             "removable_sample": may_remove_sample(request, environment.workspace),

@@ -51,6 +51,8 @@ def test_without_data_the_overview_is_the_five_steps_and_no_chart_of_nothing(ove
     assert ticked(page) == ["Create a workspace"]
     assert "data-figure" not in page
     assert 'href="/w/lumen-books/production/outcomes"' in page
+    assert "<h1>Production</h1>" in page
+    assert "/api/witness-reports" in page.partition("Observe an API")[2].partition("Report an outcome")[0]
 
 
 def test_a_step_is_ticked_off_when_its_data_have_arrived(overview, api):
@@ -72,7 +74,8 @@ def test_a_step_is_ticked_off_when_its_data_have_arrived(overview, api):
         ("?from=2026-01-05&to=2026-01-06", "Production, 5 Jan – 6 Jan 2026"),
     ],
 )
-def test_the_heading_names_the_days_that_are_shown(overview, query, words):
+def test_the_heading_names_the_days_that_are_shown(overview, api, query, words):
+    report_outcomes(api, "conv_1")
     assert f"<h1>{words}" in " ".join(overview(query).split())
 
 
