@@ -204,7 +204,7 @@ TEMPLATES = [
             "builtins": [
                 "django.contrib.humanize.templatetags.humanize",
                 "workspaces.templatetags.format",
-                "workspaces.templatetags.glossary",
+                "hub.templatetags.glossary",
             ],
             "loaders": [
                 (

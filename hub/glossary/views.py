@@ -8,9 +8,9 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from hub.glossary.terms import read_terms
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.glossary import read_terms
 from workspaces.models import Environment
 from workspaces.page import Page
 

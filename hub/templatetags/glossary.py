@@ -7,7 +7,7 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from workspaces.glossary import Term, read_terms
+from hub.glossary.terms import Term, read_terms
 from workspaces.templatetags.format import page_url
 
 register = template.Library()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from django.template import Context
 
-from workspaces.glossary import read_terms
-from workspaces.templatetags.glossary import term
+from hub.glossary.terms import read_terms
+from hub.templatetags.glossary import term
 
 ROOT = Path(__file__).resolve().parents[3]
 TERM = re.compile(r'{% term "([^"]+)" %}')
