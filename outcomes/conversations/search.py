@@ -20,8 +20,7 @@ def find_conversations(environment: Environment, prefix: str, *, limit: int) -> 
 
 def list_knowing_environments(environment: Environment, conversation_id: str) -> list[str]:
     """Return the names of the other environments of the workspace in which this conversation is registered."""
-    siblings = Environment.objects.filter(workspace=environment.workspace_id).exclude(pk=environment.pk)
-    rows = Conversation.objects.filter(
-        environment__in=siblings, conversation_id=conversation_id, started_at__isnull=False
-    )
-    return list(rows.order_by("environment__name").values_list("environment__name", flat=True))
+    siblings = environment.workspace.environments.exclude(pk=environment.pk)
+    names = dict(siblings.values_list("pk", "name"))
+    rows = Conversation.objects.filter(environment__in=names, conversation_id=conversation_id, started_at__isnull=False)
+    return sorted(names[pk] for pk in rows.values_list("environment_id", flat=True))
