@@ -73,14 +73,16 @@ def number_text(value: float) -> str:
 def _format_scientific(text: str) -> str:
     """Convert Python's scientific notation to ECMAScript's, which has no exponent from 1e-6 to below 1e21."""
     mantissa, _, power = text.partition("e")
+    is_negative = text[0] == "-"
+    if power[0] == "+":
+        if len(power) > 3 or power > "+20":
+            return text
+        return mantissa.replace(".", "").ljust(is_negative + int(power) + 1, "0")
     exponent = int(power)
-    sign = "-" if mantissa.startswith("-") else ""
-    digits = mantissa.lstrip("-").replace(".", "")
-    if 0 < exponent < 21:
-        return sign + digits.ljust(exponent + 1, "0")
-    if -7 < exponent < 0:
+    if exponent > -7:
+        sign, digits = mantissa[:is_negative], mantissa[is_negative:].replace(".", "")
         return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
-    return f"{mantissa}e{exponent:+d}"
+    return f"{mantissa}e{exponent}"
 
 
 def _format_exact_integer(value: int) -> str:

@@ -136,6 +136,9 @@ def hash_of_literal(literal: str, around: str = '{"n":%s}') -> str | None:
 @example("0.1", "0.10000000000000000555")
 @example("9007199254740992", "9007199254740993")
 @example("1e23", "99999999999999991611392")
+@example("4.9e-324", "5e-324")
+@example("2.225073858e-308", "2.225073859e-308")
+@example("1.797693134e308", "1.797693135e308")
 def test_different_numbers_never_share_a_hash(one, other):
     hashes = hash_of_literal(one), hash_of_literal(other)
     assert None in hashes or (hashes[0] == hashes[1]) is (Decimal(one) == Decimal(other))
@@ -168,3 +171,10 @@ def test_arguments_survive_any_legal_way_of_writing_them(value):
         json.dumps(value), json.dumps(value, indent=2, ensure_ascii=False), json.dumps(value, sort_keys=True),
     )}  # fmt: skip
     assert written == {args_hash(value)}
+
+
+@given(st.integers(1, 10**8 - 2), st.integers(-300, 300))
+def test_two_short_numbers_next_to_each_other_have_each_its_hash(number, power):
+    hashes = [hash_of_literal(f"{near}e{power}") for near in (number, number + 1)]
+    assert None not in hashes
+    assert hashes[0] != hashes[1]

@@ -2,8 +2,10 @@
 
 import json
 import re
+import sys
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
+from math import inf
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -13,8 +15,11 @@ from affidavit._json import InvalidJson, Json, member_text, parse
 # The outline of a body shows whether it needs a slower path. It has 0 for every digit and point, e for E, d for D, and
 # 0xFF for the first byte of every character of two UTF-16 units. To search it is faster than a regular expression.
 _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000000ed" + b"\xff" * 15)
-# Only a long literal or one with an exponent can differ in value from the double that it is read as.
-_MAYBE_INEXACT = (b"0e", b"0" * 16)
+# Numbers that Python's encoder may write otherwise than RFC 8785: those with an exponent, and long ones.
+_MAYBE_REWRITTEN = (b"0e", b"0" * 16)
+# Only a literal of 16 signs, or one next to 0, can differ in value from the double that it is read as (DBL_DIG in C).
+_NUMBER_SIGNS = bytes.maketrans(b"123456789.eE+-", b"0" * 14)
+_LONG, _TINY = b"0" * 16, b"e-000"
 _MAYBE_TWO_UNITS = (b"\xff", b"\\ud")
 _ZEROS_AFTER_POINT = re.compile(rb"\.0(?![1-9])")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
@@ -98,8 +103,9 @@ def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
     """Hash a body by the fastest way that is exact for it. value: what `parse` returned for the body."""
     try:
         outline = body.translate(_OUTLINE)
-        if _contains_any(_MAYBE_INEXACT, outline):
-            json.loads(body, parse_float=_parse_exact_double)  # checks the literals only: the caller has parsed it
+        if _contains_any(_MAYBE_REWRITTEN, outline):
+            if _TINY in outline or _LONG in body.translate(_NUMBER_SIGNS):
+                json.loads(body, parse_float=_parse_exact_double)  # checks the literals only: the caller has parsed it
         elif not _contains_any(_MAYBE_TWO_UNITS, outline) and not _ZEROS_AFTER_POINT.search(body):
             # For such a body, Python's own encoder, which is faster, writes numbers and sorts names as RFC 8785 wants.
             return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())
@@ -118,6 +124,8 @@ def _parse_exact_double(literal: str) -> float:
     Otherwise the different numbers 0.1 and 0.10000000000000000001 would share one hash.
     """
     double = float(literal)
+    if len(literal) <= sys.float_info.dig and sys.float_info.min < abs(double) < inf:  # no other one has this double
+        return double
     if repr(double) == literal:  # the shortest text of its double, which most programs write
         return double
     try:
