@@ -7,16 +7,20 @@ from collections.abc import Sequence
 from intents.rejections.totals import ReasonSummary, find_growth
 
 
-def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, before: str, reason: str = "") -> str:
+def describe_reasons(
+    summaries: Sequence[ReasonSummary], *, step: str, before: str, reason: str = "", is_partial: bool = False
+) -> str:
     """Say how many rejections the chart shows, the leading reason, and the one that grew most.
 
     summaries: the most frequent first; before: the words of the period that they are compared with, "" for none;
-    reason: the one that the page is filtered by, if any.
+    reason: the one that the page is filtered by, if any; is_partial: whether the last bar can still grow.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not any(summary.count for summary in summaries):
         return "No rejections in this period."
     beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
+    if is_partial:
+        beginning += ", the last one not over"
     if reason:
         return f"{beginning}: {reason} only{_describe_change(summaries[0], before)}."
     return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries, before)}."

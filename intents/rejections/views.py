@@ -129,7 +129,11 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
         "figure": chart_figures.build_rejections_figure(analysis.buckets, step=step),
         "sentence": sentences.describe_reasons(
-            analysis.reasons, step=step, before=before, reason=analysis.filters.reason
+            analysis.reasons,
+            step=step,
+            before=before,
+            reason=analysis.filters.reason,
+            is_partial=any(bucket.is_partial for bucket in analysis.buckets),
         ),
         "step": step,
         "charted_reasons": list(series),

@@ -63,10 +63,11 @@ def build_summaries(*counts: tuple[str, int, int]) -> list[ReasonSummary]:
 
 def test_the_sentence_names_the_leader_and_what_grew_most():
     sentence = describe_reasons(
-        build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day", before=BEFORE
+        build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day", before=BEFORE, is_partial=True
     )
     assert sentence == (
-        "1,230 rejections, one bar per day; expired leads with 1,200, replayed grew most, by 20 over the 7 days before."
+        "1,230 rejections, one bar per day, the last one not over; expired leads with 1,200, replayed grew most, "
+        "by 20 over the 7 days before."
     )
 
 
