@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from catalog import queries, tasks
 from catalog.ingest import fold as folding
-from catalog.ingest.fold import fold_reports
+from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
 from workspaces.models import Environment
@@ -49,7 +49,9 @@ def run_in_thread(work: Callable[[], object]) -> threading.Thread:
 
 
 @contextmanager
-def first_worker_stopped_at(monkeypatch: Any, function: str, environment: Environment) -> Iterator[None]:
+def first_worker_stopped_at(
+    monkeypatch: Any, function: str, environment: Environment, fold: Callable[[Environment], int] = fold_reports
+) -> Iterator[None]:
     """Fold in another thread. It waits before this function of the fold until the block has ended."""
     original, reached, released = getattr(folding, function), threading.Event(), threading.Event()
 
@@ -60,7 +62,7 @@ def first_worker_stopped_at(monkeypatch: Any, function: str, environment: Enviro
         return original(*arguments, **options)
 
     monkeypatch.setattr(folding, function, stop_once)
-    thread = run_in_thread(lambda: fold_reports(environment))
+    thread = run_in_thread(lambda: fold(environment))
     try:
         assert reached.wait(PATIENCE)
         with connection.cursor() as cursor:
@@ -129,7 +131,8 @@ def test_a_small_batch_includes_what_came_while_it_waited_for_its_turn(api, work
     sum_reports = folding.sum_reports
     monkeypatch.setattr(folding, "sum_reports", lambda *batch: (sizes.append(len(batch[1])), sum_reports(*batch))[1])
     send(api, observation(response={"id": 1}))
-    with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment):
+    # The first worker folds one batch only: with its next one it might be quicker than the second worker.
+    with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment, fold_batch):
         send(api, observation(response={"id": 1}))
         second = run_in_thread(lambda: fold_reports(environment))
         deadline = time.monotonic() + PATIENCE
