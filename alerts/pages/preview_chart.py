@@ -86,7 +86,7 @@ def build_preview_chart(preview: Preview, kind: str, thresholds: Thresholds, zon
     starts = [bucket.start for bucket in buckets]
     values, firings = [0.0] * len(buckets), [0] * len(buckets)
     for measure in preview.measures:
-        index = _find_day(starts, measure.at)
+        index = _find_day(starts, measure.moment)
         values[index] = values[index] + measure.value if kind == Alert.DRIFT else max(values[index], measure.value)
     for row in preview.rows:
         firings[_find_day(starts, row.happening.at)] += 1

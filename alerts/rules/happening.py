@@ -38,7 +38,7 @@ class Happening:
 class Measure(NamedTuple):
     """The value at a moment that a rule compares with its threshold."""
 
-    at: datetime
+    moment: datetime
     value: float
 
 

@@ -29,7 +29,9 @@ def find_new_reasons(
     """
     for reason, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
         if measure.value >= thresholds.minimum:
-            yield Happening(reason, measure.at, NEW_AGAIN_AFTER, facts={"reason": reason, "count": int(measure.value)})
+            yield Happening(
+                reason, measure.moment, NEW_AGAIN_AFTER, facts={"reason": reason, "count": int(measure.value)}
+            )
 
 
 def measure_new_reasons(
