@@ -9,6 +9,7 @@ from typing import Any
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
+from outcomes.analytics.phases import read_phases
 from outcomes.tallies.keys import PREVIOUS, SIBLING
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
@@ -26,6 +27,7 @@ KEY_COLUMNS = (
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
 FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "ofStepBefore", "lost", "followed", "total")
+PHASE_COLUMNS = ("startsAt", "endsAt", "annotations", "conversations", "reached", "sharePoints")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -51,7 +53,7 @@ def export_series(analytics: Analytics, name: str) -> Table:
 def list_key_tables(environment: Environment, period: Period, key: str) -> Sequence[Table]:
     """Return the tables of one key. Without a key, `conversations` lists the conversations of all keys.
 
-    `series` and `lag` are empty then.
+    `series`, `phases` and `lag` are empty then.
     """
 
     def series_rows() -> Rows:
@@ -63,6 +65,7 @@ def list_key_tables(environment: Environment, period: Period, key: str) -> Seque
     return (
         Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
         Table("series", OUTCOME_SERIES_COLUMNS, series_rows),
+        Table("phases", PHASE_COLUMNS, lambda: _phase_rows(environment, period, key) if key else iter(())),
         Table("lag", LAG_COLUMNS, lambda: _lag_rows(environment, period, key) if key else iter(())),
         Table("totals", TOTALS_COLUMNS, totals_rows),
         build_annotations_table(environment, period),
@@ -119,6 +122,13 @@ def _series_rows(chart: Chart, kind: str) -> Rows:
         for line in chart.lines:
             compared_number = compared[line.key][number] if line.key in compared else None
             yield (unix_seconds(bucket.start), line.key, line.numbers[number], *_split_compared(kind, compared_number))
+
+
+def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
+    for change in read_phases(environment, period, key):
+        phase, points = change.phase, None if change.points is None else round(change.points, 2)
+        times = unix_seconds(phase.start), unix_seconds(phase.end)
+        yield (*times, list(phase.texts), phase.conversations, phase.reached, points)
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

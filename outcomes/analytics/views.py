@@ -16,6 +16,7 @@ from outcomes.analytics.conversations import parse_page_position, read_conversat
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
+from outcomes.analytics.phases import read_phases
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import find_lookalikes, read_keys
 from outcomes.tallies.series import find_step, has_any_outcome, read_totals
@@ -117,6 +118,7 @@ def _describe_key(environment: Environment, period: Period, key: str) -> Mapping
         "comparison": choose_comparison(environment, period, ""),
         "totals": read_totals(environment, period),
         "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
+        "phases": read_phases(environment, period, key),
         "lag": lag,
         "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key), period),

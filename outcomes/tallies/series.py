@@ -37,11 +37,15 @@ class Totals:
 
 @dataclass(frozen=True)
 class Series:
-    """One number for each bucket; conversations only over all keys."""
+    """One number for each bucket.
+
+    conversations: those that started in it, only over all keys; reached: outcomes of conversations that started in it.
+    """
 
     outcomes: list[int]
     broken: list[int]
     conversations: list[int]
+    reached: list[int]
 
 
 # Each segment is looked up and summed by itself: one join of all segments would scan every tally.
@@ -69,18 +73,18 @@ WITH segment AS (
   SELECT * FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
     WITH ORDINALITY AS segment (grain, since, till, number)
 )
-SELECT outcome_key, number - 1, date_part('epoch', since)::bigint, outcomes, broken, conversations
+SELECT outcome_key, number - 1, date_part('epoch', since)::bigint, outcomes, broken, conversations, reached
 FROM segment CROSS JOIN LATERAL (
   SELECT outcome_key, sum(outcomes)::bigint AS outcomes, sum(broken)::bigint AS broken,
-         sum(conversations)::bigint AS conversations
+         sum(conversations)::bigint AS conversations, sum(reached)::bigint AS reached
   {TALLIES_OF_SEGMENT} AND outcome_key = ANY(%(keys)s) GROUP BY outcome_key
 ) AS part
 WHERE grain = 'q'
 UNION ALL
-SELECT outcome_key, number - 1, date_part('epoch', starts_at)::bigint, outcomes, broken, conversations
+SELECT outcome_key, number - 1, date_part('epoch', starts_at)::bigint, outcomes, broken, conversations, reached
 FROM segment CROSS JOIN LATERAL (
   SELECT outcome_key, starts_at, sum(outcomes)::bigint AS outcomes, sum(broken)::bigint AS broken,
-         sum(conversations)::bigint AS conversations
+         sum(conversations)::bigint AS conversations, sum(reached)::bigint AS reached
   {TALLIES_OF_SEGMENT} AND outcome_key = ANY(%(keys)s) GROUP BY outcome_key, starts_at
 ) AS part
 WHERE grain <> 'q'
@@ -114,17 +118,18 @@ def find_step(period: Period, buckets: Sequence[Bucket]) -> str:
 def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:
     """Return the numbers of each bucket by key; ALL_KEYS stands for all of them together."""
     plan = plan_reads(tuple(buckets))
-    series_by_key = {key: Series(*([0] * len(buckets) for _ in range(3))) for key in keys}
+    series_by_key = {key: Series(*([0] * len(buckets) for _ in range(4))) for key in keys}
     parameters = {"environment": environment.pk, "keys": list(series_by_key), **segment_columns(plan.segments)}
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_SERIES, parameters)
         rows = cursor.fetchall()
-    for key, segment_number, start, outcomes, broken, conversations in rows:
+    for key, segment_number, start, outcomes, broken, conversations, reached in rows:
         series = series_by_key[key]
         for bucket_number, sign in plan.uses[segment_number, start]:
             series.outcomes[bucket_number] += sign * outcomes
             series.broken[bucket_number] += sign * broken
             series.conversations[bucket_number] += sign * conversations
+            series.reached[bucket_number] += sign * reached
     return series_by_key
 
 

@@ -1,0 +1,89 @@
+"""The share of conversations that reached a key before and after each annotation of a period."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from math import sqrt
+
+from outcomes.models import ALL_KEYS
+from outcomes.tallies.series import chart_buckets, read_series
+from wire.period import Period, ceil_to_quarter
+from wire.time_buckets import Bucket
+from workspaces.annotations.queries import list_annotations_of_period
+from workspaces.models import Environment
+
+MAX_PHASES = 6  # that a page shows, the latest
+LARGEST_BY_CHANCE = 1.96  # standard errors: two equal shares differ by more in one of twenty samples
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
+
+    texts: the annotations with which it begins, none for the first phase of a period; conversations: those that
+    started in it; reached: how many of them came to the key, whenever that was.
+    """
+
+    start: datetime
+    end: datetime
+    texts: Sequence[str]
+    conversations: int = 0
+    reached: int = 0
+
+
+@dataclass(frozen=True)
+class PhaseChange:
+    """A phase beside the one before it; `previous` is None for the first."""
+
+    phase: Phase
+    previous: Phase | None
+
+    @property
+    def points(self) -> float | None:
+        """By how many percentage points the share grew; None if one of the two is a share of nothing."""
+        if not (self.previous and self.previous.conversations and self.phase.conversations):
+            return None
+        return 100 * (share_of(self.phase) - share_of(self.previous))
+
+    @property
+    def is_within_chance(self) -> bool:
+        """Whether two samples of these sizes often differ so much though nothing changed (test of two proportions)."""
+        if self.points is None or not self.previous:
+            return False
+        conversations = self.phase.conversations, self.previous.conversations
+        pooled = (self.phase.reached + self.previous.reached) / sum(conversations)
+        error = sqrt(max(0.0, pooled * (1 - pooled)) * sum(1 / count for count in conversations))
+        return abs(self.points) <= 100 * LARGEST_BY_CHANCE * error
+
+
+def share_of(phase: Phase) -> float:
+    return phase.reached / phase.conversations
+
+
+def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[tuple[datetime, str]]) -> list[Phase]:
+    """Split [start, end) at annotations, given with their texts in order of time; the phases follow one another.
+
+    Tallies are no finer than a quarter hour, so a phase begins with the quarter hour after its annotation.
+    """
+    texts: dict[datetime, list[str]] = {start: []}
+    for moment, text in annotations:
+        begin = max(start, ceil_to_quarter(moment))
+        if begin < end:
+            texts.setdefault(begin, []).append(text)
+    return [Phase(since, till, texts[since]) for since, till in pairwise([*texts, end])]
+
+
+def read_phases(environment: Environment, period: Period, key: str) -> Sequence[PhaseChange]:
+    """Return the phases of a period between its latest annotations, the latest first; none without annotations."""
+    latest = list_annotations_of_period(environment, period).values_list("at", "text")[: MAX_PHASES - 1]
+    buckets = chart_buckets(environment, period)
+    if not latest or not buckets:
+        return ()
+    phases = split_at_annotations(buckets[0].start, period.end, reversed(latest))
+    series = read_series(environment, [Bucket(phase.start, phase.end, "") for phase in phases], [key, ALL_KEYS])
+    numbers = zip(phases, series[ALL_KEYS].conversations, series[key].reached, strict=True)
+    counted = [replace(phase, conversations=total, reached=reached) for phase, total, reached in numbers]
+    return [PhaseChange(phase, previous) for phase, previous in zip(counted, [None, *counted[:-1]], strict=True)][::-1]

@@ -1,0 +1,107 @@
+"""The share of conversations that reached a key, before and after each annotation."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outcomes.analytics.phases import MAX_PHASES, Phase, PhaseChange, split_at_annotations
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from tests.outcomes.reading import read_tables
+from wire.period import floor_to_quarter
+from workspaces.models import Annotation
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+END = START + timedelta(days=2)
+PAGE = "/w/lumen-books/production/outcome"
+MOMENTS = st.datetimes(datetime(2026, 10, 31), datetime(2026, 11, 4), timezones=st.just(UTC))
+
+
+@given(st.lists(MOMENTS, max_size=12).map(sorted))
+def test_phases_cover_the_period_once_and_each_annotation_begins_one(moments):
+    annotations = [(moment, f"release {number}") for number, moment in enumerate(moments)]
+    phases = split_at_annotations(START, END, annotations)
+    assert phases[0].start == START
+    assert phases[-1].end == END
+    assert all(earlier.end == later.start for earlier, later in pairwise(phases))
+    assert all(phase.start < phase.end and phase.start.minute % 15 == 0 for phase in phases)
+    named = {text: phase.start for phase in phases for text in phase.texts}
+    for moment, text in annotations:
+        if START <= moment < END - timedelta(minutes=15):
+            assert timedelta(0) <= named[text] - moment < timedelta(minutes=15)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "points", "is_within_chance"),
+    [
+        ((1000, 250), (1000, 251), 0.1, True),
+        ((1000, 250), (1000, 300), 5.0, False),
+        ((20, 5), (20, 6), 5.0, True),
+        ((1000, 0), (1000, 0), 0.0, True),
+        ((1000, 1000), (1000, 1000), 0.0, True),
+        ((0, 0), (20, 6), None, False),
+        ((20, 6), (0, 0), None, False),
+    ],
+)
+def test_a_change_may_be_chance_if_the_samples_are_small_for_it(before, after, points, is_within_chance):
+    change = PhaseChange(Phase(START, END, [], *after), Phase(START, END, [], *before))
+    assert change.points == (None if points is None else pytest.approx(points))
+    assert change.is_within_chance == is_within_chance
+
+
+def test_the_first_phase_has_no_change():
+    change = PhaseChange(Phase(START, END, [], 10, 5), None)
+    assert change.points is None
+    assert not change.is_within_chance
+
+
+@pytest.fixture
+def release(workspace):
+    """100 conversations of which 20 purchase, a release three hours ago, 50 conversations of which 30 purchase."""
+    production, now = workspace.workspace.environments.get(name="production"), timezone.now()
+    moment = floor_to_quarter(now - timedelta(hours=3))
+    arrivals = [Arrival(f"old{n}", moment - timedelta(hours=2)) for n in range(100)]
+    arrivals += [Arrival(f"new{n}", moment + timedelta(hours=1)) for n in range(50)]
+    register_conversations(production, arrivals, now=now)
+    ids = [*(f"old{n}" for n in range(20)), *(f"new{n}" for n in range(30))]
+    record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=now)
+    return Annotation.objects.create(
+        workspace=workspace.workspace, environment=production, at=moment, text="Release 5.0"
+    )
+
+
+def test_page_and_downloads_say_how_a_release_changed_the_share(release, browser_client):
+    query = {"key": "purchase", "range": "24h"}
+    tables = read_tables(browser_client.get(f"{PAGE}.json", query))
+    latest, earlier = tables["phases"]
+    assert (latest["annotations"], latest["conversations"], latest["reached"]) == (["Release 5.0"], 50, 30)
+    assert (earlier["annotations"], earlier["conversations"], earlier["reached"]) == ([], 100, 20)
+    assert (latest["sharePoints"], earlier["sharePoints"]) == (40.0, None)
+    assert latest["startsAt"] == earlier["endsAt"] == release.at.timestamp()
+    page = browser_client.get(PAGE, query)
+    html = page.content.decode()
+    section = html[html.index('id="phases"') :].partition("</section>")[0]
+    for text in ("Release 5.0", "60.0 %", "20.0 %", "+40.0"):
+        assert text in section
+    assert sum(phase.conversations for phase in (change.phase for change in page.context["phases"])) == 150
+
+
+def test_only_the_latest_annotations_begin_a_phase(release, browser_client):
+    for number in range(20):
+        Annotation.objects.create(
+            workspace=release.workspace, at=release.at - timedelta(hours=number + 1), text=f"Release 4.{number}"
+        )
+    phases = browser_client.get(PAGE, {"key": "purchase", "range": "7d"}).context["phases"]
+    assert len(phases) == MAX_PHASES
+    assert sum(change.phase.conversations for change in phases) == 150
+
+
+def test_without_annotations_there_are_no_phases(release, browser_client):
+    Annotation.objects.all().delete()
+    page = browser_client.get(PAGE, {"key": "purchase"})
+    assert not page.context["phases"]
+    assert 'id="phases"' not in page.content.decode()
