@@ -6,8 +6,11 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
 from kombu import Connection
 from kombu.simple import SimpleQueue
+
+from hub.local.filesystem_broker import Channel
 
 WRITERS, EACH = 3, 200
 
@@ -54,6 +57,21 @@ def take_all(queue: SimpleQueue) -> list[object]:
             return payloads
         message.ack()
         payloads.append(message.payload)
+
+
+def test_a_worker_is_asked_after_each_look_into_an_empty_folder_whether_it_is_to_stop(tmp_path, monkeypatch):
+    looks: list[str] = []
+
+    def look(channel: Channel, queue: str) -> list[tuple[int, Path]]:
+        looks.append(queue)
+        return []
+
+    monkeypatch.setattr(Channel, "_list_messages", look)
+    with connection(tmp_path) as own:
+        own.SimpleQueue("bells").consumer.consume()
+        with pytest.raises(TimeoutError):
+            own.drain_events(timeout=3600)
+    assert looks == ["bells"]
 
 
 def test_a_task_with_the_same_arguments_waits_once_and_keeps_its_place(tmp_path):
