@@ -7,7 +7,7 @@ UV := $(BIN)/uv
 export UV_SYSTEM_CERTS ?= true
 # Tests start hundreds of Pythons, and each would compile Django anew where the environment forbids to keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
-PYTEST_WORKERS ?= 3
+PYTEST_WORKERS ?= 4
 PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
 INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
@@ -15,7 +15,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
+.PHONY: help run test collect format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -24,8 +24,13 @@ help:  ## list the targets
 run: $(VENV)/.run  ## start the whole hub: database, web server, worker; Ctrl-C stops all
 	@$(BIN)/python manage.py up
 
-test: $(if $(only),$(VENV)/.dev,lint)  ## lint, then every test; only=PATH for one file or folder, without lint
+test: $(VENV)/.dev  ## lint, then every test; only=PATH for one file or folder, without lint
+	$(if $(only),,@$(MAKE) --no-print-directory --jobs=2 lint collect)
 	$(BIN)/python -m $(PYTEST)
+
+# Beside mypy, which needs one processor: else each worker compiles every test for itself.
+collect: $(VENV)/.dev
+	@$(BIN)/python -m pytest --collect-only -qq >$(VENV)/collected || { cat $(VENV)/collected; exit 1; }
 
 format: $(VENV)/.dev  ## mend style in Python and templates
 	$(BIN)/ruff check --fix .

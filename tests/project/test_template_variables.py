@@ -226,7 +226,9 @@ def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
     members = parse_qs(parts.query, keep_blank_values=True)
     filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
     is_alone = len(filters) == 1
-    told_apart = {name: value if is_alone or name in SUBJECTS else value[:1] for name, value in filters.items()}
+    is_conversation = parts.path.endswith("/conversation")  # there are dozens, alike but for how their ids begin
+    is_whole = is_alone and not is_conversation
+    told_apart = {name: value if is_whole or name in SUBJECTS else value[:1] for name, value in filters.items()}
     return parts.path, frozenset(told_apart.items())
 
 
