@@ -110,6 +110,6 @@ $(VENV)/.bench: $(VENV)/.dev requirements/bench.txt
 	@$(INSTALL) --require-hashes -r requirements/bench.txt
 	@touch $@
 
-$(VENV)/.mutate: $(VENV)/.dev requirements/mutate.txt
-	@$(INSTALL) --require-hashes -r requirements/mutate.txt
+$(VENV)/.mutate: $(VENV)/.dev requirements/mutate.txt  # without setproctitle, see pyproject.toml
+	@$(INSTALL) --no-deps --require-hashes -r requirements/mutate.txt
 	@touch $@
