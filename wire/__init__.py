@@ -1,1 +1,1 @@
-"""The base of all HTTP endpoints (contract 1): one parser, one error shape, one idempotency, one table export."""
+"""What all HTTP endpoints share (contract 1): the parser, the form of errors, idempotency, exports of tables."""

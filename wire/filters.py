@@ -10,11 +10,11 @@ from django.http import QueryDict
 MAX_SEARCH_WORDS = 10
 # Which period a page shows, and in which time zone.
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
-# What view_state.js keeps in the address of a page: it adds them to links itself.
+# Members that view_state.js writes into the address of a page. It also adds them to links.
 VIEW_MEMBERS = ("open", "closed", "hide")
 # The result of a form: only the page that the form redirects to shows it.
 RESULT_MEMBERS = ("done", "fault", "refused", "saved", "too-late")
-MAX_DIGITS = 18  # of the number of a row
+MAX_DIGITS = 18  # more digits than any row's number has
 
 
 def read_text(query: Mapping[str, str], name: str) -> str:

@@ -26,6 +26,6 @@ ALERT_DELIVERIES = Counter(
 
 
 def count_after_commit(counter: Counter, amount: int) -> None:
-    """Count this once the current transaction has committed."""
+    """Add to the counter after the current transaction has committed."""
     if amount:
         transaction.on_commit(lambda: counter.inc(amount))

@@ -27,8 +27,8 @@ QUARTER = timedelta(minutes=15)
 class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
-    fault: the part of the address that could not be read; instead: the default that the page shows instead; now: the
-    time at which the period was read, for a period that may end later; None if it is over.
+    fault: what is wrong with the address, in words; instead: what the page shows instead; now: when the address was
+    read, for a period that may end later.
     """
 
     start: datetime
@@ -41,7 +41,7 @@ class Period:
 
     @property
     def elapsed_until(self) -> datetime:
-        """Return its end, or the moment at which it was read if that is earlier."""
+        """Return the end of the period, or `now` if that is earlier."""
         return min(self.end, self.now or self.end)
 
     @property
@@ -129,7 +129,7 @@ def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> date
 
 
 def start_of_preset(now: datetime, zone: ZoneInfo, span: timedelta) -> datetime:
-    """Begin a preset of days with a local day, so that the first bar of a chart is a whole one; today is its last."""
+    """Return the start of a preset. The first of several days is a whole local day, the last is today."""
     if span <= timedelta(days=1):
         return end_of_quarter(now) - span
     return find_midnight(now.astimezone(zone).date() - span + timedelta(days=1), zone)

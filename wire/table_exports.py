@@ -23,7 +23,7 @@ from wire.timestamps import unix_seconds
 # Asia. Where cells are separated by semicolons, as in much of Europe, a cell also begins within the text of another.
 RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
 RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
-# What names a column of times; in CSV a second one beside it has them as ISO 8601.
+# The names of columns of times. In CSV, a second column beside each has the same times in ISO 8601.
 TIME_NAME = re.compile(r"(?:^at|^since|^start|At|Until)$")
 ISO_SUFFIX = "Iso"
 CHUNK_CHARACTERS = 64 * 1024
@@ -43,7 +43,7 @@ class Table:
 
     @property
     def are_times(self) -> Sequence[bool]:
-        """Whether each column holds times, which its name says."""
+        """Return for each column whether it holds times, judged by its name."""
         return [TIME_NAME.search(column) is not None for column in self.columns]
 
 
@@ -77,7 +77,7 @@ def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
 
 
 def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
-    """Yield the chunks, all read where this context reads: the sender runs in another context."""
+    """Yield the chunks. Read them all in the present context, which may name the replica; their sender has another."""
     context = copy_context()
     try:
         while (chunk := context.run(next, chunks, None)) is not None:
@@ -116,7 +116,7 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 
 def join_csv(table: Table) -> Iterator[str]:
-    """Yield the chunks of a table. The first of SelectedRows is the header: later rows occupy the connection."""
+    """Yield the chunks of a table. The header of SelectedRows is a chunk of its own: rows occupy the connection."""
     are_times = table.are_times
     header = format_line(_name_iso_columns(table.columns, are_times))
     if isinstance(table.rows, SelectedRows):

@@ -19,7 +19,7 @@ TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"
 
 @dataclass(frozen=True)
 class Bucket:
-    """[start, end) in UTC, and how the chart's axis names it. is_partial: whether its hour, day or month ends later."""
+    """[start, end) in UTC, and how the chart's axis names it. is_partial: its hour, day or month is not over."""
 
     start: datetime
     end: datetime

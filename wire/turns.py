@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-TURN_SECONDS = 0.5  # some batches; a task waits at most for one turn of each busy environment
+TURN_SECONDS = 0.5  # time for some batches; a task waits at most for one turn of each busy environment
 
 
 class Turn:

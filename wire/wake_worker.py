@@ -23,14 +23,14 @@ Message = tuple[AnyTask, tuple[int | str, ...]]
 log = logging.getLogger("affidavit.doorbell")
 MAX_PENDING = 1000
 PAUSE_SECONDS = 0.25  # between two sends of the same message by one process
-REQUEST_ID_HEADER = "requestId"  # a header of messages: the request that sent it
-EXPIRE_SECONDS = 60  # a message that no worker took expires; the sweep has long done its work
+REQUEST_ID_HEADER = "requestId"  # a header of messages: the id of the request that sent it
+EXPIRE_SECONDS = 60  # after this, a message that no worker took expires; the sweep has found its work by then
 
 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     """Send `task` with these ids once the current transaction has committed.
 
-    If equal messages wait, one is sent, in the context of the first: its task finds the work of all.
+    Of equal messages that wait, only the first is sent, in its context: its task finds the work of all.
     """
     context = copy_context()
     transaction.on_commit(lambda: _get_sender().enqueue((task, ids), context))
@@ -41,7 +41,7 @@ class _Sender:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._pending: dict[Message, Context] = {}  # in their order, with the context of the request that rang
+        self._pending: dict[Message, Context] = {}  # in their order, each with the context of its sender
         self._changed = threading.Condition()
         threading.Thread(target=self._run, name="doorbell", daemon=True).start()
 

@@ -15,7 +15,7 @@ MAX_GZIP_MEMBERS = 100  # each costs time, however empty it is
 BODY_TOO_SLOW = "affidavit.body_too_slow"
 """A member of the WSGI environment: set if the server gave up waiting for the body."""
 BODY_BROKEN = "affidavit.body_broken"
-"""The same, if the server could not read the body."""
+"""A member of the WSGI environment: set if the server could not read the body."""
 
 
 class BodyTooLarge(DomainError):

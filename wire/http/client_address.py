@@ -52,5 +52,5 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
 
 def _parse_address(text: str) -> IPv4Address | IPv6Address:
     """Return an address; an IPv4 address written as IPv6 (::ffff:a.b.c.d) becomes IPv4. Raises ValueError."""
-    address = ip_address(text.partition("%")[0])  # the zone of a link-local address says nothing elsewhere
+    address = ip_address(text.partition("%")[0])  # without the zone, which only the sender's machine knows
     return getattr(address, "ipv4_mapped", None) or address

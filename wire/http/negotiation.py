@@ -1,4 +1,4 @@
-"""Machines get JSON whatever they accept: an error must reach a caller who asks for something else."""
+"""Machines get JSON whatever their Accept header says, so that errors reach those who ask for something else, too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Renderer = TypeVar("Renderer", bound=BaseRenderer)
 
 
 class FirstRenderer(BaseContentNegotiation):
-    """The first renderer and the first parser, always."""
+    """Always choose the first renderer and the first parser."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
         return next(iter(parsers))

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-# Pages use the clipboard and passkeys; a feature that is not listed is allowed to this origin alone. All of these are
-# off for everybody.
+# Features of browsers that nobody may use on our pages. A feature that is not listed is allowed to this origin alone;
+# pages use the clipboard and passkeys.
 DENIED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read", "display-capture",
     "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer",

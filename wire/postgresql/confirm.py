@@ -12,7 +12,7 @@ from wire.errors import CommitUnconfirmed
 
 @contextmanager
 def confirm_commit() -> Iterator[None]:
-    """Run what commits. Raises CommitUnconfirmed if the connection breaks before the database has answered."""
+    """Commit within this block. Raises CommitUnconfirmed if the connection breaks before the database has answered."""
     try:
         yield
     except Error as error:
@@ -22,7 +22,7 @@ def confirm_commit() -> Iterator[None]:
 
 
 def confirm_statement() -> AbstractContextManager[None]:
-    """Run a statement that writes; outside a transaction, the statement is a transaction of its own, and commits."""
+    """Run a statement that writes within this block. Outside a transaction, the statement itself commits."""
     return confirm_commit() if transaction.get_autocommit() else nullcontext()
 
 

@@ -32,7 +32,7 @@ SELECT owner FROM stored WHERE owner IS NOT NULL
 
 @dataclass(frozen=True)
 class MonthlyLog:
-    """A table partitioned by month. time: the column of the moment; owner: that of the environment or workspace.
+    """A table partitioned by month. time, owner: its columns for the time and for the environment or workspace.
 
     unfinished: a condition in SQL; rows that meet it stay, however old.
     """
@@ -85,7 +85,7 @@ def iterate_utc_months(first: Month, last: Month) -> Iterator[Month]:
 
 
 def list_coming_months(now: datetime) -> Sequence[Month]:
-    """Return this month and those ahead of it that have partitions."""
+    """Return this month and the MONTHS_AHEAD months after it."""
     months = [Month.at(now)]
     for _ in range(MONTHS_AHEAD):
         months.append(months[-1].following)
@@ -102,7 +102,7 @@ def list_months(log: MonthlyLog, database: BaseDatabaseWrapper | None = None) ->
 
 
 def create_coming_months(log: MonthlyLog, *, now: datetime) -> Sequence[Month]:
-    """Create the missing partitions of this month and those ahead of it; return their months."""
+    """Create the missing partitions of this month and of the coming ones; return their months."""
     return create_months(log, list_coming_months(now))
 
 
@@ -142,7 +142,7 @@ def _create_month(log: MonthlyLog, month: Month) -> bool:
 def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> int | None:
     """Drop the partition of a month if nobody but these owners has a row in it. Return its number of rows, or None.
 
-    Whoever writes to the log waits for the look-up of its owners. A partition that cannot be locked within a second is
+    Writers to the log wait while its owners are looked up. A partition that cannot be locked within a second is
     left for the next time.
     """
     table, partition = log.table, f"{log.table}_{month.suffix}"

@@ -89,12 +89,13 @@ class ReplicaClock:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._positions: deque[tuple[float, Decimal]] = deque(maxlen=MAX_POSITIONS)  # that it has not replayed yet
+        # Positions of the primary that the replica has not replayed yet, each with the time at which it was read.
+        self._positions: deque[tuple[float, Decimal]] = deque(maxlen=MAX_POSITIONS)
         self._current_at: float | None = None
         self._next_check_at = 0.0
 
     def measure_age(self) -> float | None:
-        """Return how many seconds old the replica is at most; None while that is not known or it is away.
+        """Return how many seconds old the replica is at most; None while that is unknown or the replica is away.
 
         One thread measures; the others go on with the last measurement.
         """

@@ -21,9 +21,9 @@ from wire.postgresql.replica import get_read_connection
 ROWS_AT_ONCE = 2000
 ISO_FORM = 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
-# Rows come in the order of an index, and each looks up others by their keys: so the first lines leave at once, nothing
-# is sorted on disk, and several processes of PostgreSQL share the work. A cache of look-ups never hits where each row
-# looks up a different one, and it costs a quarter of the time.
+# Read rows in the order of an index, and look up rows of other tables by their keys: so the first lines leave at once,
+# nothing is sorted on disk, and several processes of PostgreSQL share the work. Do not cache look-ups: each row looks
+# up a different one, so that the cache never hits and costs a quarter of the time.
 READ_IN_ORDER = "SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
 # Text that is written unchanged: a text that begins harmlessly and has no separator. Most text matches, and this check
 # is cheaper than the expressions below.

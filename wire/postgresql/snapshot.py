@@ -16,7 +16,7 @@ BEGIN_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 def read_snapshot() -> Iterator[None]:
     """Read everything in the block as of its first statement, and refuse to write.
 
-    A transaction that is open goes on as it is: its reads may be of several moments.
+    A transaction that is already open stays as it is: its reads may be of several moments.
     """
     connection = get_read_connection()
     if not transaction.get_autocommit(using=connection.alias):
