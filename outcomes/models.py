@@ -61,7 +61,7 @@ class Conversation(models.Model):
 
 
 class Outcome(models.Model):
-    """A conversation's label, once per key; a broken join while its conversation is not known.
+    """One outcome of a conversation, a row for each key; a broken join while the conversation is not known.
 
     Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract 2). There is no foreign key
     constraint, because the statement that writes an outcome writes its conversation too. conversation_id: its row id.

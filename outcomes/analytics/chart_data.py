@@ -103,7 +103,7 @@ def read_key_chart(environment: Environment, period: Period, key: str) -> Chart:
 def _read_compared(
     comparison: Comparison, period: Period, buckets: Sequence[Bucket], keys: Sequence[str]
 ) -> Sequence[ChartLine]:
-    """Return the lines of the keys that have outcomes there; none for the preset `all`, which has no time before."""
+    """Return a line for each key with compared outcomes; none for the preset `all`, which has no previous period."""
     if not keys or comparison.kind == NOTHING or (comparison.kind == PREVIOUS and period.preset == "all"):
         return ()
     compared_buckets = shift_buckets(period, buckets) if comparison.kind == PREVIOUS else buckets

@@ -56,7 +56,7 @@ def draw_rates(buckets: Sequence[Bucket], rates: Sequence[BrokenRate]) -> Mappin
 
 
 def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any]:
-    """Draw one bar for each label and number, and the number on it."""
+    """Draw one bar for each label, with its number on it."""
     labels, numbers = [label for label, _ in bars], [number for _, number in bars]
     layout = {"showlegend": False, "hovermode": "x", "xaxis": {"type": "category"}, "yaxis": _axis_of_counts(unit)}
     texts = {"text": [f"{number:,}" for number in numbers], "textposition": "outside", "cliponaxis": False}

@@ -33,7 +33,7 @@ class ComparedShare:
 
 
 def read_compared_reached(comparison: Comparison, keys: Sequence[str]) -> Mapping[str, int]:
-    """Return how many conversations of another environment reached each of these keys; nothing of a previous period."""
+    """Return how many conversations of another environment reached each of these keys; empty for a previous period."""
     if comparison.kind != SIBLING or not keys:
         return {}
     environment, period = comparison.environment, comparison.period
@@ -42,7 +42,7 @@ def read_compared_reached(comparison: Comparison, keys: Sequence[str]) -> Mappin
 
 
 def choose_comparison(environment: Environment, period: Period, name: str) -> Comparison:
-    """Return the comparison that an address names; an environment that does not exist is the previous period."""
+    """Return the comparison that an address names; with the previous period if there is no such environment."""
     if sibling := find_sibling(environment, name):
         return Comparison(sibling, period, SIBLING)
     if name == NO_COMPARISON or period.preset == "all":

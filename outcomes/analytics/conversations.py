@@ -15,7 +15,7 @@ from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000
-MAX_LAGS = 2000  # the latest outcomes, whose lags are shown
+MAX_LAGS = 2000  # lags are shown for this many of the latest outcomes
 
 
 class PagePosition(NamedTuple):
@@ -112,7 +112,7 @@ def read_conversations(
 
 
 def select_conversations(environment: Environment, period: Period, key: str) -> SelectedRows:
-    """Return all of them in the same order, with times in Unix seconds."""
+    """Return all conversations that reached a key, in the same order, with times in Unix seconds."""
     parameters = _outcomes_query(environment, period, key, limit=None)
     return SelectedRows(SELECT_ALL_CONVERSATIONS, parameters, COLUMNS, TEXT_COLUMNS, ROWS_AT_ONCE)
 

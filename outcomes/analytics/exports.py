@@ -89,12 +89,12 @@ def _funnel_rows(analytics: Analytics) -> Rows:
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:
-    """Return a number of the comparison twice: for the previous period, and for another environment."""
+    """Return a compared number in one of two columns: of the previous period, or of another environment."""
     return (number if kind == PREVIOUS else None, number if kind == SIBLING else None)
 
 
 def _totals_rows(totals: Totals, previous_totals: Totals) -> Rows:
-    """Yield the totals over all keys, unless all are 0; the share of a key is relative to the conversations."""
+    """Yield the totals over all keys of a period and of the previous one, unless all are 0."""
     if totals == previous_totals == Totals():
         return
     yield _totals_row("now", totals)

@@ -1,4 +1,4 @@
-"""The funnel between outcome keys: of the conversations that reached one, how many reached the next ones after it."""
+"""The funnel between outcome keys: how many conversations that reached one key then reached the next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
-MAX_CONVERSATIONS = 20_000  # that are followed: the latest that reached the first key
+MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
 
 # The first step reads its conversations from the index by key and time, the latest first. Each later step looks up the
 # same conversations by the primary key. So each step reads at most MAX_CONVERSATIONS rows, however many there are.
@@ -52,7 +52,7 @@ class FunnelStep:
 class Funnel:
     """The steps of the conversations that first reached the first key in a period.
 
-    total: how many these are by the tallies; if there are more than MAX_CONVERSATIONS, the latest are followed.
+    total: their number by the tallies. If it is larger than MAX_CONVERSATIONS, only the latest are followed.
     """
 
     steps: Sequence[FunnelStep]
@@ -70,7 +70,7 @@ class Funnel:
 def read_funnel(environment: Environment, period: Period, keys: Sequence[str]) -> Funnel | None:
     """Return the funnel between two or more keys, None for fewer.
 
-    A later step counts whenever it was first reported, also after the period, but not before the step that precedes it.
+    A later step may be first reported after the period, but not before the step that precedes it.
     """
     if len(keys) < 2:
         return None

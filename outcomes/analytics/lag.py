@@ -26,7 +26,7 @@ EDGES = [least for least, _ in LAG_RANGES if least is not None]
 
 @dataclass(frozen=True)
 class LagBar:
-    """How many lags are at least `least` (None: negative ones) and less than the next bar's."""
+    """How many lags are at least `least` and less than that of the next bar; None for the bar of negative lags."""
 
     least: timedelta | None
     label: str
@@ -41,7 +41,7 @@ class LagDistribution:
 
     @property
     def visible_bars(self) -> Sequence[LagBar]:
-        """Leave out the bar of negative lags if there is none."""
+        """Return the bars, without the bar of negative lags if it is empty."""
         return self.bars if self.bars[0].count else self.bars[1:]
 
 

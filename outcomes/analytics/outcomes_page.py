@@ -86,7 +86,7 @@ class Analytics:
         return {key: [totals[name] for name in names_of_key] for key, names_of_key in names.items()}
 
     def list_compared_shares(self, rows: Sequence[KeyTotals]) -> Sequence[ComparedShare | None]:
-        """Return for each of these keys its share beside that of the other environment; None for a previous period."""
+        """Return each row's share and the other environment's; None if the comparison is with a previous period."""
         reached = read_compared_reached(self.comparison, [row.key for row in rows])
         conversations = self.totals.conversations, self.compared_totals.conversations
         return [

@@ -15,7 +15,7 @@ from wire.time_buckets import Bucket
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
 
-MAX_PHASES = 6  # that a page shows, the latest
+MAX_PHASES = 6  # a page shows the latest
 LARGEST_BY_CHANCE = 1.96  # standard errors: two equal shares differ by more in one of twenty samples
 
 
@@ -24,7 +24,7 @@ class Phase:
     """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
 
     texts: the annotations with which it begins, none for the first phase of a period; conversations: those that
-    started in it; reached: how many of them came to the key, whenever that was.
+    started in it; reached: how many of them reached the key, whenever that was.
     """
 
     start: datetime
@@ -36,7 +36,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class PhaseChange:
-    """A phase beside the one before it; `previous` is None for the first."""
+    """A phase and the phase before it; `previous` is None for the first."""
 
     phase: Phase
     previous: Phase | None
@@ -50,7 +50,7 @@ class PhaseChange:
 
     @property
     def is_within_chance(self) -> bool:
-        """Whether two samples of these sizes often differ so much though nothing changed (test of two proportions)."""
+        """Whether chance alone often makes samples of these sizes differ so much (test of two proportions)."""
         if self.points is None or not self.previous:
             return False
         conversations = self.phase.conversations, self.previous.conversations

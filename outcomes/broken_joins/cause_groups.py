@@ -31,7 +31,7 @@ class BrokenJoin:
 
 @dataclass(frozen=True)
 class Cause:
-    """Broken joins of one diagnosis; with `other-environment`, the joins of one environment.
+    """Broken joins of one diagnosis; for `other-environment`, only those that one environment knows.
 
     reporters: how many of them each API key reported first.
     """
@@ -56,7 +56,7 @@ class Cause:
 def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
     """Return the causes; their examples are the first joins of each.
 
-    The diagnosis with most joins comes first; causes of one diagnosis are side by side, the most frequent first.
+    The diagnosis with most joins comes first; causes of one diagnosis follow each other, the most frequent first.
     """
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[BrokenJoin]] = {}

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 MAX_BARE = 255  # code points kept of a bare form: folding can lengthen a text
-MAX_PARTS = 8  # of an address in which an id is searched
+MAX_PARTS = 8  # an address is split at most this often to find an id in it
 QUOTES = "\\\"'`“”„‟‘’‚‛«»‹›"
-MARKS = "\u200b\u200e\u200f\u2060\ufeff"  # invisible ones that copying leaves at the ends
+MARKS = "\u200b\u200e\u200f\u2060\ufeff"  # invisible characters that copying can leave at the ends of a text
 AROUND = QUOTES + MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
 UNFILLED = {
     "", "undefined", "null", "none", "nil", "nan", "(null)", "<null>", "<nil>", "(nil)", "n/a", "na", "unknown",

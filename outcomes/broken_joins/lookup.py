@@ -19,9 +19,9 @@ from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 NEWEST_DIAGNOSED = 500  # broken joins, a sample for the causes of all
-IDS_AT_ONCE = 500  # that are diagnosed with two look-ups
+IDS_AT_ONCE = 500  # ids that are diagnosed together, with two look-ups
 JOINS_AT_ONCE = 2000
-MAX_HEALED_MEASURED = 5000  # the latest healed ones, whose times to heal are read
+MAX_HEALED_MEASURED = 5000  # the time to heal is read for the latest healed joins only
 MAX_OF_ONE_FORM = 5  # known conversations of one bare form that are compared with an id
 
 # Known conversations that share a bare form with a reported id: a few of each environment, so that an environment with
@@ -74,7 +74,7 @@ def stream_broken_joins(environment: Environment, period: Period) -> Iterator[Br
 
 
 def diagnose_joins(environment: Environment, joins: QuerySet[Outcome]) -> Iterator[BrokenJoin]:
-    """Yield each with its current diagnosis, by two look-ups a batch, however much is stored."""
+    """Yield each join with its current diagnosis: two look-ups a batch, however much is stored."""
     return _diagnose_rows(environment, joins.values_list(*JOIN_COLUMNS))
 
 

@@ -56,7 +56,7 @@ class StoredOutcome:
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> StoredOutcome:
-        """Build it from a row of LOCK_OUTCOMES."""
+        """Build an outcome from a row of LOCK_OUTCOMES."""
         conversation, key, started_at, registered_at, reports, first_at, last_at, reported_by, moved_in = row[:9]
         own_first_at, own_last_at, own_reported_by, healed_at = row[9:]
         total = ReportSummary(reports, first_at, last_at, reported_by)
@@ -134,7 +134,7 @@ def delete_outcomes(environment: Environment, refs: Sequence[OutcomeRef]) -> Non
 
 
 def ref_columns(refs: Sequence[OutcomeRef]) -> dict[str, Any]:
-    """Return these as the parameters `conversations` and `keys` of a statement."""
+    """Return references as the parameters `conversations` and `keys` of a statement."""
     return {"conversations": [ref.conversation for ref in refs], "keys": [ref.key for ref in refs]}
 
 

@@ -19,7 +19,7 @@ SELECT conversation.id FROM outcomes_conversation AS conversation
 WHERE environment_id = %(environment)s AND id = ANY(%(conversations)s) ORDER BY conversation_id FOR UPDATE
 """
 
-# Broken joins once their conversations are locked: some may have healed meanwhile.
+# Read the broken joins again after their conversations are locked: some may have healed meanwhile.
 LOCK_BROKEN_JOINS = """
 SELECT outcome.conversation_id, known.id, outcome_key, reports, first_reported_at, last_reported_at, reported_by
 FROM unnest(%(conversations)s::bigint[], %(keys)s::text[]) AS ref (id, key)

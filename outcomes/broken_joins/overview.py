@@ -11,15 +11,15 @@ from wire.period import Period
 from wire.timestamps import EARLIEST
 from workspaces.models import ApiKey, Environment
 
-NEWEST_BEFORE = 200  # joins before the period that are diagnosed, to find when the cause began
+NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find when the cause began
 
 
 @dataclass(frozen=True)
 class MainCause:
     """The cause of more than half of the newest broken joins of a period.
 
-    diagnosed: how many joins were diagnosed, is_partial: whether there are more; api_key: the key that reported all
-    joins of this cause, if it is one; since: the first report of this cause that was diagnosed, which may be before the
+    diagnosed: how many joins were diagnosed; is_partial: whether there are more; api_key: the key that reported all
+    joins of this cause, if one key did; since: the first diagnosed report of this cause, which may be before the
     period; is_start: whether no earlier join can have this cause.
     """
 

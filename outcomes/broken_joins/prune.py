@@ -12,7 +12,7 @@ from outcomes.broken_joins.move_rows import lock_conversations
 from outcomes.models import Outcome
 from workspaces.models import Environment, Workspace
 
-# Checks again, after the locks: a join that has healed or was reported again meanwhile is kept.
+# The conditions are checked again after the locks: a join that has healed or was reported again meanwhile is kept.
 DELETE_JOINS = """
 DELETE FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND conversation_id = ANY(%(conversations)s) AND broken AND moved_in = 0

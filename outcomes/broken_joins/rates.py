@@ -1,5 +1,4 @@
-"""The broken rate over time, read from tallies: of the outcomes first reported in a bucket, the share that is broken
-now."""
+"""The broken rate over time, read from tallies: the share of a bucket's reported outcomes that is broken now."""
 
 from __future__ import annotations
 

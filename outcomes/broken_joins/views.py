@@ -66,7 +66,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
 def _describe_joins(
     environment: Environment, period: Period, filters: JoinFilters, page_number: str | None, count: int
 ) -> Mapping[str, Any]:
-    """Return the causes (if there are very many joins, of the newest) and one page of the `count` broken joins."""
+    """Return the causes of the joins, or of the newest if there are very many, and one page of the `count` joins."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
     if filters:
         rows, joins = _page_matching(newest, filters, page_number)

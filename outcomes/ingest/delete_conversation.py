@@ -17,7 +17,7 @@ from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5
 # A report in flight may have read that the conversation is known, and then write its outcome without locking it. This
-# lock waits for all current writers; later ones read anew. The time is short, because later writers wait for us.
+# lock waits for all current writers; later ones read anew. The timeout is short, because later writers wait for us.
 LOCK_OUT_WRITERS = (
     "SET LOCAL lock_timeout = '2s'",
     "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",
@@ -30,7 +30,7 @@ def delete_conversation(
 ) -> Mapping[str, int]:
     """Delete the conversation in these environments, all if none is named; return the number of rows by table.
 
-    The tallies are as if it had never been. Raises Unavailable if other transactions do not let us in.
+    The tallies are as if it had never been. Raises Unavailable if other transactions keep their locks for too long.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -77,11 +77,11 @@ def _delete_rows(environment: Environment, conversation: Conversation) -> Mappin
     conversation.refresh_from_db(from_queryset=Conversation.objects.filter(environment=environment))
     outcomes = _find_outcomes(conversation)
     changes = list(_list_changes(conversation, list(outcomes)))
-    # Of moves to here. Outcomes that were moved away stay in their new environment; undoing that move restores nothing
-    # here.
+    # Delete what moves brought here. Outcomes that were moved away stay in their new environment; undoing that move
+    # restores nothing here.
     move_count = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
     counts = {MovedOutcome: move_count, Outcome: outcomes.delete()[0], Conversation: 1}
-    with connection.cursor() as cursor:  # without Django's cascade, which knows of the moves away
+    with connection.cursor() as cursor:  # Django's cascade would delete the rows of moves away, too
         cursor.execute(DELETE_CONVERSATION, [environment.pk, conversation.pk])
     if changes:
         adjust_tallies(environment, changes)

@@ -26,7 +26,7 @@ class Receipt:
     """The result of storing a batch.
 
     recorded: items whose conversation is known; unknown: every other id once, in order of first appearance;
-    new: outcomes that did not exist before (broken joins are none).
+    new: outcomes that did not exist before, without broken joins.
     """
 
     recorded: int
@@ -43,8 +43,8 @@ def record_outcomes(
 ) -> Receipt:
     """Store one batch, all of it or nothing.
 
-    Known conversations get their outcomes, the others a broken join that heals when they arrive. One
-    statement does all this, so no others are needed to begin, to lock the environment and to commit.
+    Known conversations get their outcomes, the others a broken join that heals when they arrive. One statement does all
+    this, so that outside a transaction none is needed to begin, to lock the environment or to commit.
     reported_by: row id of the API key. Raises EnvironmentRemoved.
     """
     parameters: dict[str, Any] = {

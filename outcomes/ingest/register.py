@@ -105,7 +105,7 @@ def register_conversations(
 def _heal_outcomes(environment: Environment, registered: Sequence[int], *, now: datetime) -> int:
     """Heal the broken joins of these conversations (row ids), update the tallies, and return how many healed.
 
-    Each keeps its times and is counted at the time of its first report.
+    Each outcome keeps its times and is counted at the time of its first report.
     """
     with connection.cursor() as cursor:
         cursor.execute(HEAL, {"environment": environment.pk, "registered": list(registered), "now": now})

@@ -41,7 +41,7 @@ change AS (
     AS tally_change (outcome_key, at, outcomes, broken, reports, reached, reported_by, conversations)
 )"""
 
-# Lock every tally that changes, in all its shards, so that nobody else writes to it; in the order of reports.
+# Lock every tally that changes, in all its shards and in the order of reports, so that nobody else writes to it.
 LOCK = f"""
 WITH {CHANGE}, changed_tally AS (
   SELECT DISTINCT grain, label, starts_at

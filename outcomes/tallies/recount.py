@@ -15,7 +15,7 @@ from outcomes.models import ALL_KEYS, Tally
 from workspaces.models import Environment
 
 MOST_KEYS = 50
-MOST_OUTCOMES = 100_000  # of one key that is recounted; larger ones are left out
+MOST_OUTCOMES = 100_000  # a key with more outcomes is left out
 
 # Retention deletes broken joins and keeps their counts, so there may be more counts than rows, but never fewer.
 SELECT_DAY = """

@@ -103,7 +103,7 @@ def read_totals(environment: Environment, period: Period) -> Totals:
 
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
-    """Return the buckets of a period; all time begins with the first month that has data, and has steps that fit."""
+    """Return the buckets of a period; the preset `all` begins with the first month that has data."""
     if period.preset == "all":
         months = Tally.objects.filter(environment=environment, grain="m")
         period = period.begin_at(months.aggregate(first=Min("starts_at"))["first"])

@@ -14,7 +14,7 @@ from workspaces.templatetags.format import NOTHING, count, percent
 
 register = template.Library()
 
-# (at least, one unit of, how it is written)
+# (the shortest length for this unit, the unit, its name)
 LENGTH_UNITS = (
     (timedelta(days=2), timedelta(days=1), "days"),
     (timedelta(hours=2), timedelta(hours=1), "h"),
@@ -48,7 +48,7 @@ def render_rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
 
 
 def _render_cells(numbers: Iterable[int]) -> SafeString:
-    """Nothing in a number has to be escaped."""
+    """Write numbers as cells; digits need no escaping."""
     return SafeString("".join(f'<td class="num">{count(int(number))}</td>' for number in numbers))
 
 
