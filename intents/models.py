@@ -95,7 +95,7 @@ class Rejection(models.Model):
     """One reported rejection, or `count` identical ones that were reported together.
 
     Partitioned by month; its key in the database is (environment_id, occurred_at, id).
-    api_key: the key that reported it; None for rows from before this was recorded.
+    api_key: the key that reported it; None for older rows, whose key was not stored.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -37,7 +37,7 @@ def list_confirmations(environment: Environment, period: Period) -> QuerySet[Con
 
 
 def count_expired(confirmations: QuerySet[Confirmation], *, now: datetime) -> int:
-    """Count the confirmations that are expired at `now`, as `Confirmation.state_at` has it."""
+    """Count the confirmations for which `Confirmation.state_at` returns `expired` at `now`."""
     has_run_out = Q(state__in=(Confirmation.PENDING, Confirmation.CONFIRMED), expires_at__lte=now)
     has_effect = Q(effective_at=None) | Q(effective_at__lte=now)
     return confirmations.filter(Q(state=Confirmation.EXPIRED) | has_run_out & has_effect).count()

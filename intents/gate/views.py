@@ -26,7 +26,7 @@ from workspaces.models import Environment
 from workspaces.page import Page, return_to_page
 
 UNDO = "undo"
-SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # removed from the address afterwards
+SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # members that a decision removes from the address
 ROWS_PER_PAGE = 10
 MAX_ROWS = 50  # undecided confirmations on the page; the export has all
 CONFIRMATION_COLUMNS = (

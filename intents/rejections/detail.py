@@ -18,7 +18,7 @@ CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEv
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Something that happened to a tool call. reason: of a rejection. count: how many identical ones came."""
+    """Something that happened to a tool call. reason: why it was rejected; count: how many identical events."""
 
     occurred_at: datetime
     kind: str

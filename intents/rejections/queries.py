@@ -160,7 +160,7 @@ def list_rejections(
 
 @dataclass(frozen=True)
 class KeyRejections:
-    """The rejections that one key reported; None if the key was not recorded."""
+    """The rejections that one API key reported. key: None for rejections whose key was not stored."""
 
     key: ApiKey | None
     rejections: int

@@ -15,7 +15,7 @@ MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 @dataclass(frozen=True)
 class Rise:
-    """The reason that grew most, the operation with most of it ("" for none), and since when (None: gradually)."""
+    """The reason that grew most, the operation of most of its rejections ("" for none), and its start, if sudden."""
 
     reason: ReasonSummary
     operation: str

@@ -45,7 +45,7 @@ class PayloadVersion(serializers.Field[Any, Any, Any, Any]):
 
 @extend_schema_field({"type": "string", "pattern": "^gas_[0-9A-Za-z_-]{4}$"})
 class SecretPrefix(serializers.Field[Any, Any, Any, Any]):
-    """The first 8 characters of the signing secret that verified: more of it is refused, and repeated nowhere."""
+    """The first 8 characters of the signing secret that verified. A longer text is refused and never repeated."""
 
     default_error_messages = {"invalid": "Send only the first 8 characters of the secret: gas_ and four more."}
 
