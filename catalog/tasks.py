@@ -12,7 +12,7 @@ from wire import wake_worker
 from wire.turns import Turn
 from workspaces.models import Environment
 
-LONGEST_WAIT = timedelta(seconds=3)  # of a report for its task, after which the sweep folds it
+LONGEST_WAIT = timedelta(seconds=3)  # the sweep folds a report that has waited longer for its task
 
 
 @shared_task

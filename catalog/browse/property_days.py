@@ -18,7 +18,7 @@ from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nod
 from catalog.evidence.pointers import ITEMS, SEVERAL_TYPES, VALUES, property_name, split_pointer
 from catalog.models import Operation, OperationDay
 
-CHILDREN = ("items", "values", "properties")  # of a stored state of evidence
+CHILDREN = ("items", "values", "properties")  # members of a stored state of evidence that hold its children
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from catalog.models import Drift, Operation
 from catalog.queries import BY_PATH, visible_operations
 from workspaces.models import Environment
 
-MAX_OPERATIONS_SEARCHED = 50  # of the operations that have a property of this name
+MAX_OPERATIONS_SEARCHED = 50  # further operations with a property of this name are not read
 MAX_NAMESAKES = 20  # rows on the page
 # Changes of an object that hold for all that is in it: only the outermost node is reported.
 KINDS_OF_WHOLE = ("new", "gone", "quiet", "back")

@@ -34,7 +34,7 @@ from workspaces.page import Page
 
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of")
 DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
-MAX_RUNS = 100  # of equal days on the page
+MAX_RUNS = 100  # runs of equal days on the page
 KEPT_DAYS = 400  # how long counts by day are kept, unless a workspace says otherwise
 MAX_CHANGES = 50  # on the page
 

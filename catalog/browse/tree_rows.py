@@ -85,7 +85,7 @@ class TreeRow:
 
     @property
     def each_branch_end(self) -> range:
-        """For a template, which cannot count."""
+        """Return a range to loop over, because a template cannot count."""
         return range(self.branch_ends)
 
 

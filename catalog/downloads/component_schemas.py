@@ -56,7 +56,7 @@ class ComponentSchemas:
         return {names[number]: self._schemas[number] for number in sorted(names, key=names.__getitem__)}
 
     def _share(self, schema: Schema) -> Schema:
-        """Return `schema` with references in place of objects. `null` stands beside a reference, never behind it."""
+        """Return `schema` with references in place of objects. A nullable object becomes a reference or null."""
         shared = schema | {name: self._share(schema[name]) for name in NESTING if name in schema}
         if not schema.get("properties"):
             return shared

@@ -1,5 +1,4 @@
-"""The catalog as OpenAPI 3.1 (pure): only what was observed, and without counts, so that more of the same traffic does
-not change it."""
+"""The catalog as OpenAPI 3.1 (pure). It has no counts, so more of the same traffic does not change it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from affidavit.operations import PARAMETER
 from catalog.evidence.outlines import Outline
 
-MAX_TOOL_NAME_LENGTH = 64  # of a tool, for assistants
+MAX_TOOL_NAME_LENGTH = 64  # the limit of the APIs of assistants
 DIGEST_LENGTH = 8
 WORD = re.compile(r"[A-Za-z0-9]+")
 DIGEST = re.compile(rf"_[0-9a-f]{{{DIGEST_LENGTH}}}$", re.IGNORECASE)

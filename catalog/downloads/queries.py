@@ -22,7 +22,7 @@ DIGESTS = """
         encode(sha256(coalesce(string_agg(outline_digest, ''::bytea ORDER BY {order}), ''::bytea)), 'hex')
     FROM catalog_operation WHERE environment_id = %(environment)s AND begun AND shown_under_id IS NULL
 """.format(order='path COLLATE "C", method COLLATE "C"')
-# A fold may hold the row for seconds: then the next request stores the digests.
+# While a fold holds the lock of the row, nothing is stored: a later request stores the digests.
 STORE_DIGESTS = """
     UPDATE catalog_catalogrevision
     SET digested_changes = changes, document_digest = %(document)s, outline_digest = %(outline)s
@@ -75,7 +75,7 @@ def compute_catalog_digests(environment: Environment) -> tuple[str, str]:
 
 
 def find_operation_name(environment: Environment, outline: Outline) -> str:
-    """Return the name that an operation has in the downloads; it depends on others of a similar path."""
+    """Return the name of an operation in the downloads. It depends on the other operations with a similar path."""
     operation = (outline["method"], outline["path"])
     similar = visible_operations(environment).filter(method__iexact=outline["method"])
     for word in split_name_words(outline["path"]):

@@ -62,10 +62,8 @@ def parse_resources(path: str) -> tuple[Resource, ...]:
 def split_literals(path: str) -> tuple[tuple[list[str], bool], ...]:
     """Return each run of literal segments, and whether a parameter follows."""
     first, *later = PARAMETER.sub("{}", path).split("{}")
-    runs = [
-        drop_prefix(first),
-        *(text.partition("/")[2] for text in later),
-    ]  # without the rest of a parameter's segment
+    # The segment of a parameter can go on after it, as in `{id}.json`: that text is left out.
+    runs = [drop_prefix(first), *(text.partition("/")[2] for text in later)]
     return tuple((run.split("/"), index < len(later)) for index, run in enumerate(runs))
 
 

@@ -14,8 +14,8 @@ from affidavit import Evidence
 from catalog.drift.renames import find_successors
 from catalog.evidence.pointers import ITEMS, VALUES, join_property, parent_pointer
 
-EXPECTED = 20  # times that the property should have been seen by now, at its usual rate
-LONGER = 3  # times the longest absence so far
+EXPECTED = 20  # how often, at its usual rate, the property should have been seen during its absence
+LONGER = 3  # how many times longer an absence has to be than the longest so far
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"

@@ -19,7 +19,7 @@ from catalog.queries import visible_operations
 from wire.period import Period
 from workspaces.models import Environment
 
-NAMED_FIELDS = 3  # of those that broke
+NAMED_FIELDS = 3  # a summary names at most this many broken fields
 OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""
 
@@ -46,8 +46,8 @@ def find_latest_changes(operation: Operation, part: str, period: Period) -> dict
 
 def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
     """Add to each change of presence the next one of the same field: `sequel_id`, `sequel_kind`; None without any."""
-    place = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}
-    later = Drift.objects.filter(**place, kind__in=PRESENCE_KINDS, pk__gt=OuterRef("pk")).order_by("pk")
+    same_node = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}
+    later = Drift.objects.filter(**same_node, kind__in=PRESENCE_KINDS, pk__gt=OuterRef("pk")).order_by("pk")
     return drift.annotate(sequel_id=Subquery(later.values("pk")[:1]), sequel_kind=Subquery(later.values("kind")[:1]))
 
 
@@ -126,7 +126,7 @@ def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Dr
 def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
     """Return all changes, the latest first; of their operations the method and the path only.
 
-    Each has `muted_until`: when the mute of this kind of change at this place ends; None if none is in force.
+    Each has `muted_until`: when the mute of this kind of change at this node ends; None if none is in force.
     """
     columns = [*(field.name for field in Drift._meta.concrete_fields), "operation__method", "operation__path"]
     drift = Drift.objects.filter(environment=environment, operation__begun=True)
@@ -135,9 +135,9 @@ def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
 
 
 def _list_mutes(environment: Environment) -> QuerySet[DriftMute]:
-    """Return the mutes in force at the place and of the kind of a change. Few rows: people make them one by one."""
-    place = {name: OuterRef(name) for name in ("operation", "part", "pointer", "kind")}
-    return DriftMute.objects.filter(environment=environment, until__gt=Now(), **place)
+    """Return the mutes in force for the node and the kind of a change. Few rows: people make them one by one."""
+    same_change = {name: OuterRef(name) for name in ("operation", "part", "pointer", "kind")}
+    return DriftMute.objects.filter(environment=environment, until__gt=Now(), **same_change)
 
 
 def list_versions(operation: Operation) -> QuerySet[OperationVersion]:

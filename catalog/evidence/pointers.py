@@ -96,7 +96,7 @@ def copy_node(evidence: Evidence) -> Evidence:
 
 
 def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
-    """Return their sum; a single one is returned itself."""
+    """Return the sum of the parts; if there is only one, that part itself."""
     summands = list(parts)
     if len(summands) == 1:
         return summands[0]

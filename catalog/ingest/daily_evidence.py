@@ -42,7 +42,7 @@ DayStates = Mapping[DayKey, DayState]
 
 
 def sum_days(environment: Environment, daily: DailySums, calendars: Mapping[Identity, EpochCalendar]) -> DayStates:
-    """Return each day of `daily` with what is stored of it already. It changes nothing and shares nothing."""
+    """Return the new state of each day: its stored evidence and that of `daily`. Nothing is stored or changed yet."""
     added = {
         DayKey(identity, day, calendars[identity].epoch_on(day) if identity in calendars else 0): day_sum
         for day, sums in daily

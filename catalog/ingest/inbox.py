@@ -27,7 +27,8 @@ class Batch(NamedTuple):
 def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) -> Batch:
     """Lock the oldest unfolded reports that fit a batch, without those that another worker has locked.
 
-    At least one, if there is any. Called again in the same transaction, it includes those that were locked before.
+    The batch has at least one report, if there is any. A second call in the same transaction includes the reports that
+    the first call has locked.
     """
     rows = (
         WitnessReport.objects.filter(environment=environment, folded_at=None, dead_lettered_at=None)

@@ -45,7 +45,7 @@ class Room:
     def admit(
         self, visible: Identity, added: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
     ) -> dict[Identity, OperationSum]:
-        """Return those of the sums shown under one operation that fit, and take the room for them.
+        """Return those of the sums that still fit, and reduce the room. All of them are shown under `visible`.
 
         rows: the existing operations, perhaps more than `added` needs.
         """

@@ -7,8 +7,8 @@ descriptor alone, never on a workspace: rules are applied when shapes are shown.
 
 Why this accepts no body that the strict parser refuses: a descriptor is replaced only if it is a strict JSON object by
 itself. If its bytes begin a value of the body, an object stands in for an object. If they stand within a string, their
-first quotation mark ends that string too early. The stand-in's does the same, so neither body is JSON. Depth adds up,
-so each of the two parts may use half of it.
+first quotation mark ends that string too early, and so does that of the stand-in: neither body is JSON. The depths of
+the body and of the descriptor add up, so each may have half of the allowed depth.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, find_path_errors
 from wire.http.fields import MAX_COUNT, MAX_ITEMS, UUID_FORM, Moment
 
 MAX_SHAPES = 2000  # shapes that a process remembers
-MAX_STAND_INS = 100  # with more, to search the body for each takes longer than to parse it whole
+MAX_STAND_INS = 100  # with more, searching the body for each takes longer than parsing all of it
 MAX_SHAPE_BYTES = 8 * 1024  # the shape of a longer descriptor is not remembered
 _MARK = "#"
-_DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
+_DAYS = '"days":[0,0]'  # no string contains this: its quotation marks would be escaped
 _COUNT = cast(int, "\0")  # stands for a count; no text of a report holds it, because the strict parser refuses NUL
 _COUNT_TEXT = json.dumps(_COUNT)
 _ANY_TIME = datetime.fromtimestamp(0, UTC)
@@ -60,7 +60,7 @@ class _Parameter(Struct):
     type: str
 
 
-_Descriptor = Raw | UnsetType  # its bytes
+_Descriptor = Raw | UnsetType  # the bytes of a descriptor
 _MediaType = Annotated[str, Meta(min_length=1, max_length=MAX_MEDIA_TYPE, pattern=MEDIA_TYPE.pattern)]
 _Index = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 

@@ -27,7 +27,7 @@ from affidavit.operations import (
 )
 from catalog.path_template import split_path
 
-MAX_TEMPLATES = 2000  # that a process remembers: reporters send the same paths again and again
+MAX_TEMPLATES = 2000  # a process remembers so many, because reporters send the same paths again and again
 Shape = TypeVar("Shape")
 
 
@@ -62,7 +62,7 @@ def sum_observations(observations: Iterable[Observation], *, received_at: dateti
 
 
 def render_sums(observations: Iterable[Observation], *, received_at: datetime) -> str:
-    """Return the state of their sum as JSON, for the inbox."""
+    """Return the state of the sum of these observations as JSON, for the inbox."""
     return json.dumps(sum_observations(observations, received_at=received_at).to_state())
 
 

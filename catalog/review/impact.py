@@ -11,7 +11,7 @@ PATH_SENTENCES = {
     "renamed": "The name of a path parameter is no part of a request, so callers are not affected.",
     "type": "Every segment of a path is text, so no call becomes impossible; a server that parses it may fail.",
 }
-# Of a response, by kind and then by whom the change breaks.
+# Keys: the kind of the change, and whom it breaks.
 RESPONSE_SENTENCES: Mapping[tuple[str, str], str] = {
     ("new", ""): "Consumers that ignore fields they do not know are not affected.",
     ("gone", "consumer"): "Consumers that read it no longer get it.",
@@ -58,7 +58,7 @@ OTHER_SENTENCES: Mapping[str, str] = {
     "redacted": "Only the mark of a sensitive name changed. No value is stored with or without it.",
 }
 COMPATIBLE = "Nobody is affected."
-# Of a value that was only null before: often enough to rely on null (`type`), or not (`known`).
+# For a value that had only been null: often enough to rely on null (`type`), or too rarely (`known`).
 NULL_SENTENCES: Mapping[str, str] = {
     "type": f"It was null {ENOUGH} times or more and nothing else, so consumers may rely on null.",
     "known": f"It was null fewer than {ENOUGH} times, which is too few to rely on: its type was not known.",

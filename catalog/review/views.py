@@ -70,10 +70,10 @@ def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, 
     if field is None or not field.days:
         return {"figure": None}
     is_of_types = drift.kind in TYPE_KINDS
-    draw = draw_types(field.days, today=today) if is_of_types else draw_presence(field.days, field.node, today=today)
+    figure = draw_types(field.days, today=today) if is_of_types else draw_presence(field.days, field.node, today=today)
     start, end = (datetime.combine(day, time(), UTC) for day in (field.days[0].day, field.days[-1].day + ONE_DAY))
     return {
-        "figure": draw,
+        "figure": figure,
         "is_of_types": is_of_types,
         "is_partial": field.days[-1].day >= today,
         "chart_period": replace(period, start=start, end=end),

@@ -27,7 +27,7 @@ from wire.filters import read_text
 from workspaces.access import require_member_environment
 from workspaces.page import return_to_page
 
-# Where on the operation's page a rule of a kind is shown
+# The fragment of the operation's page that shows the rules of a kind
 FRAGMENTS = {
     "template-rules": "template",
     "fresh-starts": "baseline",

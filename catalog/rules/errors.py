@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from wire.errors import InvalidRequest
 
-# Why an override is refused that would change nothing, by code
+# Why an override that would change nothing is refused, by code
 NO_CHANGE: Mapping[str, str] = {
     "reset": "Nothing changed: nothing has been observed since the last baseline reset.",
     "map": "Nothing changed: this field is already shown as a map.",

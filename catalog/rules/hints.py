@@ -1,4 +1,4 @@
-"""Hint rules: what the hints of an operation's tool say, until that is reverted. They are no part of its shape."""
+"""Hint rules set the hints of an operation's tool, until they are reverted. Hints are no part of a shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Map rules: show an object as a map or with its properties, until that is reverted."""
+"""Map rules show an object as a map or with its properties, until they are reverted."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def lock_environment(environment: Environment) -> None:
 
 
 def lock_operations(environment: Environment) -> None:
-    """Let one fold or decision at a time work on an environment until the transaction ends: it reads what it writes."""
+    """Wait until no other fold or decision works on this environment. Keep others away until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
 

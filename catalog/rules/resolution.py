@@ -18,7 +18,7 @@ EVERY_METHOD = ""  # as the method of a rule
 
 
 class RuleCircle(ValueError):
-    """The rules lead from a template back to it."""
+    """The rules lead from a template back to itself."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class RuleSet:
 
     @property
     def has_circle(self) -> bool:
-        """Whether some operation would be shown nowhere."""
+        """Whether the rules lead in a circle, so that some operation would be shown nowhere."""
         keys = {key for rule in self.rules for key in (rule.source, rule.target_key)}
         methods = {EVERY_METHOD, *(rule.method for rule in self.rules)}
         try:
@@ -132,7 +132,7 @@ class RuleSet:
         return False
 
     def sum_under(self, identity: Identity, sums: Iterable[tuple[str, OperationSum]]) -> OperationSum:
-        """Return the sum of several templates, each given with its key, as shown under one; an empty sum of none.
+        """Return the sum of several templates, each given with its key, as shown under one; empty if there are none.
 
         The names in a rule win, and its author has decided which segments are data. A single sum that no rule changes
         is returned itself.
