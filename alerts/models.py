@@ -21,7 +21,7 @@ class Target(models.Model):
 
     encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret; shown_address: the
     part that pages may show. encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the
-    previous one signs too, until previous_until. lease, lease_until: held by whoever delivers to it at the moment.
+    previous one signs too, until previous_until. lease, lease_until: the claim of the worker that delivers to it now.
     next_attempt_at: when the first of the deliveries that wait is due; null if none waits.
     """
 

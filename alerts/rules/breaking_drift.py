@@ -8,7 +8,7 @@ from datetime import datetime
 
 from alerts.rules.happening import Happening
 
-MAX_CHANGES = 10  # named in one event; all are counted
+MAX_CHANGES = 10  # an event lists no more, but counts all
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ NEW_AGAIN_AFTER = timedelta(days=30)  # without a rejection for this reason
 
 @dataclass
 class _Appearance:
-    """A reason since it was new, with the quarter hour of its latest rejection, and the count up to now."""
+    """The rejections for a reason since it was new: their number, and the quarter hour of the latest."""
 
     last: datetime
     count: int = 0
@@ -37,7 +37,7 @@ def find_new_reasons(
 def measure_new_reasons(
     rejections: Iterable[tuple[datetime, str, int]], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Measure]:
-    """Yield how many rejections a new reason has had, up to the moment at which it fires. Input as above."""
+    """Yield how many rejections a new reason has had, until it fires. Parameters as in `find_new_reasons`."""
     for _, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
         yield measure
 

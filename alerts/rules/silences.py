@@ -12,7 +12,7 @@ from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
 HOUR = timedelta(hours=1)
-HISTORY = timedelta(days=15)  # before a silence; pauses within it count as usual ones. It contains two weekends
+HISTORY = timedelta(days=15)  # pauses of this time before a silence are usual; it contains two weekends
 
 
 def find_silences(

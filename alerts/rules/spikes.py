@@ -13,7 +13,7 @@ from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
-BASELINE = timedelta(days=7)  # before the current span: the share of these days is the usual one
+BASELINE = timedelta(days=7)  # the usual share is that of the days before the current span
 SHORTEST_GAP = timedelta(hours=1)  # between two jumps; closer ones count as one
 SUBJECT = "share"
 

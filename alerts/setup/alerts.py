@@ -47,7 +47,7 @@ class AlertSettings:
 
 @transaction.atomic
 def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, now: datetime) -> Alert:
-    """Create an alert; only events from now on make it fire. raises InvalidRequest."""
+    """Create an alert; only events from now on make it fire. Raises InvalidRequest."""
     settings.environment.hold()
     Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
     if workspace.alerts.count() >= MAX_ALERTS:
@@ -79,7 +79,7 @@ def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: date
 
 @transaction.atomic
 def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
-    """Let it fire no more until it is resumed; a second time changes nothing."""
+    """Stop an alert from firing until it is resumed; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk, paused_at=None).update(paused_at=now):
         record_audit(alert.workspace_id, "alert paused", _describe(alert), actor=actor, now=now)
 
@@ -99,7 +99,7 @@ def pause_every_alert(*, actor: str, now: datetime) -> int:
 
 @transaction.atomic
 def resume_alert(alert: Alert, *, actor: str, now: datetime) -> None:
-    """Let it fire again for events from now on; a second time changes nothing."""
+    """Let an alert fire again for events from now on; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk).exclude(paused_at=None).update(paused_at=None, active_from=now):
         record_audit(alert.workspace_id, "alert resumed", _describe(alert), actor=actor, now=now)
 

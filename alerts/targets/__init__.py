@@ -1,1 +1,1 @@
-"""Targets: whom alerts notify, at which address, and how it is known to be a safe one."""
+"""Targets: whom alerts notify, at which address, and whether the hub may safely send to it."""
