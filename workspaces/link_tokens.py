@@ -12,5 +12,5 @@ def make_token() -> str:
 
 
 def hash_token(token: str) -> bytes:
-    """Return the SHA-256 by which a link is looked up: guessing at digests by their time teaches nothing of a token."""
+    """Return the SHA-256 by which a link is looked up: how long a look-up takes says nothing about the token itself."""
     return hashlib.sha256(token.encode()).digest()

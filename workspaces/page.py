@@ -37,7 +37,7 @@ from workspaces.authentication import HEADER
 from workspaces.models import Environment, Membership, ScopeMissing
 from workspaces.shown_once import shows_once
 
-AGE_STEP = 5
+AGE_STEP = 5  # seconds
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
 

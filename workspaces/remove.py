@@ -31,9 +31,8 @@ def hide_workspace(workspace: Workspace, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str, int]:
-    """Delete all rows of a hidden workspace and return their numbers by table.
+    """Delete all rows of a hidden workspace and return their numbers by table; {} if it is deleted already.
 
-    {} if there is no such workspace any more.
 
     It is one statement per table, which is ten times faster than Django's cascade, object by object. The hub's audit
     log records the numbers. Everything is one transaction: if it is killed, it can be run again.
@@ -46,7 +45,7 @@ def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str,
         return {}
     request = AuditEntry.objects.filter(workspace_id=workspace_id, action=REQUESTED).first()
     deleted: Counter[str] = Counter()
-    for model in (IdempotentAnswer, AuditEntry):  # without a foreign key that would lead to them
+    for model in (IdempotentAnswer, AuditEntry):  # these have no foreign key to the workspace
         rows: models.QuerySet[Any] = model._default_manager.filter(workspace_id=workspace_id)
         deleted[model._meta.db_table] = rows.delete()[0]
     with connection.cursor() as cursor:
@@ -68,7 +67,7 @@ def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapp
 
 
 def find_report(workspace_id: str) -> Mapping[str, int]:
-    """Return how many rows of a deleted workspace went, by table."""
+    """Return how many rows of a deleted workspace were deleted, by table."""
     entries = AuditEntry.objects.filter(workspace_id="", action=DELETED, facts__workspace=shorten_id(workspace_id))
     entry = entries.first()
     rows: Mapping[str, int] = entry.facts["rows"] if entry else {}

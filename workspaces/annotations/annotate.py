@@ -78,7 +78,7 @@ def change_annotation(
 
 @transaction.atomic
 def delete_annotation(environment: Environment, annotation_id: UUID, *, actor: str, now: datetime) -> None:
-    """Delete an annotation; raises NotFound if this environment has none such."""
+    """Delete an annotation; raises NotFound if this environment has no such annotation."""
     annotation = _lock_annotation(environment, annotation_id)
     Annotation.objects.filter(workspace_id=annotation.workspace_id, pk=annotation.pk).delete()
     record_audit(annotation.workspace_id, "annotation deleted", _describe(annotation), actor=actor, now=now)

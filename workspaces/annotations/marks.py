@@ -24,14 +24,14 @@ class ChartEvent:
 
 @dataclass(frozen=True)
 class Mark:
-    """All that happened within one bucket of a chart, numbered from 0, the earliest first."""
+    """The events within one bucket of a chart, the earliest first. bucket: its number, from 0."""
 
     bucket: int
     happenings: Sequence[ChartEvent]
 
     @property
     def kind(self) -> str:
-        """DRIFT if any of it is breaking drift."""
+        """DRIFT if any of the events is breaking drift."""
         return DRIFT if any(happening.kind == DRIFT for happening in self.happenings) else ANNOTATION
 
     @property

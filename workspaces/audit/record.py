@@ -13,7 +13,7 @@ from workspaces.models import AuditEntry
 def record_audit(
     workspace_id: str | None, action: str, facts: Mapping[str, Any] | None = None, *, actor: str, now: datetime
 ) -> AuditEntry:
-    """Record who did what to a workspace, or with None to the hub, and when; from where is known of requests.
+    """Record who did what to a workspace (None: to the hub) and when; for a request, also the client's address.
 
     facts: JSON; never a key, a secret or a body value.
     """

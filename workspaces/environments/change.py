@@ -45,7 +45,7 @@ def change_environment(
 
 @transaction.atomic
 def archive_environment(environment: Environment, *, actor: str, now: datetime) -> None:
-    """Archive it: requests that name it are refused from now on; its data and pages stay.
+    """Archive an environment: requests that name it are refused from now on; its data and pages stay.
 
     Raises InvalidRequest for `production`.
     """

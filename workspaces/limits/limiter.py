@@ -15,8 +15,8 @@ from django.utils.module_loading import import_string
 from wire.errors import DomainError
 from workspaces.limits.leases import Grant, Lease, Limit
 
-MAX_LEASES = 10_000  # that a process keeps; it forgets others, and only has to ask the bucket again
-ADDRESS_PREFIX_BITS = 64  # of IPv6: one customer has at least that many addresses
+MAX_LEASES = 10_000  # with more, a process forgets all of them and asks the buckets again
+ADDRESS_PREFIX_BITS = 64  # of IPv6: all addresses with the same prefix usually belong to one customer
 
 
 class RateLimited(DomainError):

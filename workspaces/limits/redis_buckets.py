@@ -12,7 +12,7 @@ from workspaces.limits.database_buckets import DatabaseBuckets
 from workspaces.limits.leases import Grant, Limit
 
 TIMEOUT_SECONDS = 0.5
-PAUSE_SECONDS = 10  # in which Redis is not asked after it failed
+PAUSE_SECONDS = 10  # how long Redis is not asked after it failed
 REDIS_PREFIX = "affidavit:bucket:"
 # grant_tokens in Lua, on the clock of Redis; a bucket that nobody asks for is full again before it expires.
 GRANT_TOKENS = """

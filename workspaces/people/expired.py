@@ -1,4 +1,4 @@
-"""Delete things that no longer let anybody in: sessions, links and invitations past their time."""
+"""Delete sessions, links and invitations that have expired."""
 
 from __future__ import annotations
 

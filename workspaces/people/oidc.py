@@ -25,7 +25,7 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 CLOCK_TOLERANCE = 60  # seconds
 log = logging.getLogger("affidavit.people")
-UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # if a provider sends something else
+UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # raised if a provider sends something else
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
@@ -84,7 +84,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
 
 class CallbackView(OAuth2CallbackView):  # type: ignore[misc]
-    """Where the provider sends the browser back to."""
+    """The view to which the provider sends the browser back."""
 
     def _get_state(self, request: HttpRequest, provider: Any) -> tuple[dict[str, Any] | None, HttpResponse | None]:
         state, response = super()._get_state(request, provider)

@@ -46,7 +46,7 @@ class SessionStore(db.SessionStore):
             session_key=key, expire_date__gt=timezone.now()
         ).first()
         if row is None:
-            self._session_key = None  # a cookie that opens nothing is not used again
+            self._session_key = None  # the key of a cookie without a session is not used again
         return row
 
 

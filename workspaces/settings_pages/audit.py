@@ -18,7 +18,7 @@ from workspaces.page import Page
 COLUMNS = ("at", "actor", "action", "address", "facts")
 ROWS_PER_PAGE = 50
 CHANGES, EVERYTHING = "", "all"
-# With which words the actions of a kind begin; actions of no other kind count as settings.
+# The words with which the actions of a kind begin. All other actions count as settings.
 ACTION_BEGINNINGS = {
     "keys": ("key ", "signing secret ", "webhook secret ", "encryption "),
     "people": ("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "password ", "user deleted"),

@@ -12,7 +12,7 @@ from workspaces.audit.record import record_audit
 from workspaces.link_tokens import hash_token, make_token
 from workspaces.models import Environment, SharedLink, Workspace
 
-DAYS = (1, 7, 30)  # for which a link may work
+DAYS = (1, 7, 30)  # for how many days a link may work
 OPENED_EXACT_TO = timedelta(minutes=1)
 
 

@@ -41,7 +41,7 @@ HEADERS = {
 
 
 class DeadLink(NotFound):
-    """The same page for links that expired, were revoked or never existed."""
+    """The link expired, was revoked or never existed: all of these get the same page."""
 
     detail = "This link has expired, was revoked or is not complete. Ask whoever sent it for a new one."
 
