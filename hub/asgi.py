@@ -30,14 +30,14 @@ Headers = list[tuple[bytes, bytes]]
 
 THREADS = 4
 DOWNLOADS = "/api/catalog"  # answers to addresses that begin like this may take seconds to compute
-DOWNLOAD_THREADS = 2  # that downloads may use, so that other requests are answered meanwhile
+DOWNLOAD_THREADS = 2  # downloads use no more, so that other requests are answered meanwhile
 BODY_SECONDS = 60  # for a whole body
 GRACE_SECONDS = 10  # before the minimum rate of a body applies
 MIN_BYTES_PER_SECOND = 16 * 1024
-MAX_DISCARDED = 64 * 1024 * 1024  # of a body that is too large; a client that is still sending would not see the answer
+MAX_DISCARDED = 64 * 1024 * 1024  # of a body that is too large: while a client sends, it sees no answer
 MAX_BUFFERED = 512 * 1024 * 1024  # of all bodies for which a process waits
 STREAMS = 16  # answers that are generated while they are sent, such as a CSV of all rows; each occupies a thread
-STALL_SECONDS = 20  # that a client may take for the next piece of a streamed answer
+STALL_SECONDS = 20  # how long a client may take for the next piece of a streamed answer
 PIECE = 64 * 1024
 
 

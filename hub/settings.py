@@ -71,7 +71,7 @@ if BEHIND_TLS:
 elif HUB_HOST in {"127.0.0.1", "::1", "localhost"}:
     # These checks ask for TLS, but only programs of this machine can listen in.
     SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
-# Whose X-Forwarded-For is believed.
+# The proxies whose X-Forwarded-For is believed.
 TRUSTED_PROXIES = read_networks("TRUSTED_PROXIES")
 RATE_LIMIT = read_rate("RATE_LIMIT", 1000)  # requests a second per key; 0: no limit
 ADDRESS_RATE_LIMIT = read_rate("ADDRESS_RATE_LIMIT", 100)  # per address, of requests without key and session
@@ -127,7 +127,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
-# People: signing in, second factors and OpenID Connect are django-allauth's; workspaces.people says how.
+# django-allauth signs people in, with second factors and OpenID Connect; workspaces.people adapts it.
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
@@ -183,7 +183,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Private networks in which webhooks of alerts may be, also without TLS
 WEBHOOK_PRIVATE_TARGETS = read_networks("WEBHOOK_PRIVATE_TARGETS")
 
-# Shown in one environment; beyond it they are only counted.
+# One environment shows so many operations; any further ones are only counted.
 MAX_OPERATIONS = read_number("MAX_OPERATIONS", 10_000, "not a number of operations. Set a number from 1 on.")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # of forms; wire.http.body bounds what machines send
@@ -239,7 +239,7 @@ if REPLICA_DATABASE_URL:
     DATABASES["replica"] = {
         **DATABASES["default"],
         **read_database_url("REPLICA_DATABASE_URL"),
-        # It is left for the primary soon after it has vanished from the network.
+        # If the replica vanishes from the network, the hub soon notices, and reads from the primary.
         "OPTIONS": {
             **DATABASES["default"]["OPTIONS"],
             "connect_timeout": 2,

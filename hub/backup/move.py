@@ -102,7 +102,9 @@ def check_source(source: BaseDatabaseWrapper) -> None:
 
 
 def copy_tables(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> Mapping[str, Summary]:
-    """Replace what migrations wrote with the rows of the source, in the transaction of each; compare every table.
+    """Replace the rows that migrations wrote by those of the source, and compare every table.
+
+    Both connections are in a transaction.
 
     The foreign keys are checked at the commit, so that tables may come in any order. Raises StartupError.
     """

@@ -23,12 +23,12 @@ from hub.local.database import check_server_version, check_written_version, lock
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 
-TOO_NEW = b"SET transaction_timeout = 0;\n"  # of pg_restore 17 and later; servers before 17 do not know it
+TOO_NEW = b"SET transaction_timeout = 0;\n"  # pg_restore 17 and later write it; servers before 17 do not know it
 CHUNK_BYTES = 1024 * 1024
 
 
 class Restoration(NamedTuple):
-    """has_new_key: whether the key of the backup was put into the data directory. paused_alerts: how many were."""
+    """has_new_key: whether the key of the backup was put into the data directory; paused_alerts: their number."""
 
     has_new_key: bool
     paused_alerts: int

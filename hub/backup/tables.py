@@ -10,7 +10,7 @@ from psycopg import sql
 
 from hub.local.startup_errors import StartupError
 
-# Texts of values are the same in every version and setting of PostgreSQL under these.
+# With these settings, a value has the same text in every version and configuration of PostgreSQL.
 PLAIN_FORMATS = """
 SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; SET LOCAL timezone = 'UTC';
 SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1

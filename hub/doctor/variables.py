@@ -1,4 +1,4 @@
-"""Check settings that may be valid one by one, but do not fit together or leave a door open."""
+"""Check settings that may be valid one by one, but do not fit together or are not safe."""
 
 from __future__ import annotations
 

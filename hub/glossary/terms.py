@@ -28,7 +28,7 @@ class Term:
 
     @property
     def id(self) -> str:
-        """Its place on a page, as the fragment of an address names it."""
+        """The fragment of an address that leads to the word on its page."""
         return f"term-{re.sub(r'[^A-Za-z0-9]+', '-', self.name)}"
 
 

@@ -26,6 +26,6 @@ def iterate_terms() -> Iterator[Sequence[Any]]:
 
 
 def build_context() -> Mapping[str, Any]:
-    """Return the terms of each part of the glossary, by the alphabet."""
+    """Return the terms of each part of the glossary, in alphabetical order."""
     parts = groupby(read_terms().values(), key=lambda term: term.heading)
     return {"parts": [(heading, sorted(terms, key=lambda term: term.name.lower())) for heading, terms in parts]}

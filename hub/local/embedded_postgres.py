@@ -35,10 +35,10 @@ PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with q
 COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
     | {"--version"}
-)  # `up` runs its own server, `doctor` says that none runs, two want DATABASE_URL; the others read files only
+)  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, the rest only files
 MAX_LOG_BYTES = 8 * 1024 * 1024
 OLD_LOGS = 3
-LONE_COMMANDS = frozenset({"restore"})
+LONE_COMMANDS = frozenset({"restore"})  # these need the server for themselves
 
 # A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.
 CONFIGURATION = """\
@@ -64,7 +64,7 @@ log_rotation_size = 0
 class Server:
     """One embedded server, named by the hub's data directory.
 
-    wait_seconds: for a start, until the server takes connections.
+    wait_seconds: how long a start waits until the server takes connections.
     """
 
     data_dir: Path

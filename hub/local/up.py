@@ -96,9 +96,9 @@ def prepare() -> None:
 
 
 def prepare_web_role() -> str:
-    """Return the database role of the web processes.
+    """Return the database role of the web processes; empty if they have none of their own.
 
-    Empty if they use the same role as all others; make the embedded server's.
+    In the embedded server, the role is made here.
     """
     if settings.DATABASE_URL:
         return str(settings.WEB_DATABASE.get("USER", ""))

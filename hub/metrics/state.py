@@ -25,10 +25,10 @@ SELECT coalesce(state, 'unknown'), count(*)
 
 
 class DatabaseState(Collector):
-    """Read anew for each scrape."""
+    """The gauges of the database's state, read anew for each scrape."""
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
-        """Return nothing: a registry must not ask the database when this is added to it."""
+        """Return nothing, so that adding the collector to a registry does not query the database."""
         return iter(())
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

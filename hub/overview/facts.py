@@ -18,7 +18,7 @@ FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 @dataclass(frozen=True)
 class PartOfFact:
-    """A part of a fact's number. subset: the value of `show=` that narrows its page to them."""
+    """A part of a fact's number. subset: the value of `show=` that narrows the fact's page to this part."""
 
     count: int
     word: str
@@ -63,7 +63,7 @@ def build_facts(
     operations: OperationCounts,
     drifted_operations: int,
 ) -> Sequence[Fact]:
-    """Return the five numbers, in the order of the page; of pairs the second is of the period before."""
+    """Return the five numbers, in the order of the page. The second of each pair is of the previous period."""
     totals, previous = outcomes
     rejected, verified = ([count(part) for part in verifications] for count in (count_rejections, count_verifications))
     return [

@@ -1,4 +1,4 @@
-"""The overview, which needs every domain, and the browsable documentation of the API."""
+"""The overview of an environment, which needs every domain."""
 
 from __future__ import annotations
 

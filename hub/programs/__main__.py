@@ -1,7 +1,7 @@
 """Become a program: `python -m hub.programs granian …`, `… celery worker`, `… celery beat`.
 
 Each starts faster and takes less memory than by its own command: granian's would load the application once for each
-process, and Celery's brings a shell.
+process, and Celery's would load a shell.
 """
 
 from __future__ import annotations

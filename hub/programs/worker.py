@@ -1,4 +1,4 @@
-"""The worker's process: its logs, and the request whose effects a task finishes."""
+"""The worker's process. Its log lines have the id of the request that caused the task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wire.wake_worker import REQUEST_ID_HEADER
 
 def run() -> int:
     """Run until stopped. Return the exit status."""
-    # Celery would write there, in its own form, that it was asked to stop.
+    # Otherwise Celery would print a line in its own form when it is asked to stop.
     sys.__stdout__ = None  # type: ignore[misc]  # Python allows None, as in a program without a console
     worker = app.Worker(pool_cls="solo", quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
     worker.start()

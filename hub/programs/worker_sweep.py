@@ -18,7 +18,7 @@ log = logging.getLogger("affidavit.sweep")
 
 @worker_init.connect
 def start_sweeper(**signal_arguments: object) -> None:
-    """Start before the worker connects to the broker: while the broker is unreachable, it waits there."""
+    """Start before the worker connects to the broker: while the broker is unreachable, the worker waits for it."""
     threading.Thread(target=sweep_forever, name="sweep", daemon=True).start()
 
 

@@ -20,7 +20,7 @@ from workspaces.annotations import prune as annotation_prune
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
 
-ALERT_DAYS = 90  # for which events and their deliveries are kept unless a workspace says otherwise
+ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
 REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says otherwise (contract 3)
 

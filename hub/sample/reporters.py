@@ -36,7 +36,7 @@ def now_of(clock: Clock) -> datetime:
 
 
 class SampleOutcomes:
-    """In place of an OutcomeReporter."""
+    """Replaces an OutcomeReporter of the SDK."""
 
     def __init__(self, environment: Environment, key: ApiKey, clock: Clock) -> None:
         self._environment = environment
@@ -54,7 +54,7 @@ class SampleOutcomes:
 
 
 class SampleShapes:
-    """In place of a Witness."""
+    """Replaces a Witness of the SDK."""
 
     max_body = 1024 * 1024
 
@@ -103,7 +103,7 @@ class VerificationKey(NamedTuple):
 
 
 class SampleVerifications:
-    """In place of VerificationReports."""
+    """Replaces VerificationReports of the SDK."""
 
     def __init__(self, environment: Environment, clock: Clock) -> None:
         self._environment = environment

@@ -27,7 +27,7 @@ RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is de
 
 
 def keys_file() -> Path:
-    """Return the file of its keys, as `create_workspace --json` prints them; without it, there is no sample."""
+    """Return the file of the sample's keys, as `create_workspace --json` prints them. Without it, there is no sample."""
     path: Path = settings.HUB_DATA_DIR / "sample.json"
     return path
 
@@ -42,23 +42,23 @@ def create(*, now: datetime) -> None:
 
 
 def list_processes(address: str) -> Iterator[tuple[list[str], str]]:
-    """Return the process that simulates the missing part of its history, then its traffic. address: of this hub.
+    """Yield the process that simulates the missing part of the history, then the traffic. address: of this hub.
 
-    It has the arguments for Python, and what it reads from standard input.
+    A process is a pair: its arguments for Python, and the text of its standard input.
     """
     if settings.HUB_SAMPLE and (sample := find_sample()):
-        # With its keys: their file may be gone before the process looks for it.
+        # Standard input holds the keys, because their file may be gone before the process looks for it.
         yield ["manage.py", "sample_history", "--then-live-on", address], json.dumps(sample[0])
 
 
 def list_live_arguments(row: SampleWorkspace, address: str) -> list[str]:
-    """Return the arguments for Python of its live traffic, which reads the keys from standard input."""
+    """Return the arguments for Python of the live traffic, which reads the keys from standard input."""
     release = str((row.made_at + RELEASE_DELAY).timestamp())
     return ["-m", "examples.bookshop", "-", "--hub", address, "--released-at", release]
 
 
 def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
-    """Return its keys, and the row with its time of creation and the number of days in its history."""
+    """Return the sample's keys, and its row, which has the time of creation and the number of days in the history."""
     try:
         created = json.loads(keys_file().read_text())
     except FileNotFoundError:

@@ -13,9 +13,9 @@ Piece = tuple[str, bool]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """page, members: the address. title: with the match marked; detail: what distinguishes equal titles.
+    """One result. page, members: its address. title: with the match marked; detail: what distinguishes equal titles.
 
-    environment: the name of the one that it leads to, "" for the one that is searched.
+    environment: the name of the environment that it leads to, "" for the one that is searched.
     """
 
     page: str

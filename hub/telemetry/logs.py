@@ -43,7 +43,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_uncaught_errors() -> None:
-    """Let an error that ends this process be a line as well."""
+    """Log an error that ends this process as one line, too."""
     sys.excepthook = log_uncaught_error
 
 

@@ -1,6 +1,6 @@
 """Traces for OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise nothing imports this module.
 
-Its own environment variables configure it. A span says what was done and how long it took, never with which values.
+OpenTelemetry's environment variables configure them. A span says what was done and how long it took, never with which values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.trace.status import Status
 
 AFTER = "wire.http.request_id.RequestIdMiddleware"  # requests that Django refuses have an id, too
-# All others are dropped: addresses, paths with their tokens, headers, arguments of tasks.
+# The attributes to keep. All others are dropped: addresses, paths with their tokens, headers, arguments of tasks.
 ATTRIBUTES = frozenset(
     {"http.method", "http.request.method", "http.route", "http.status_code", "http.response.status_code"}
     | {"db.system", "db.system.name", "db.statement", "db.query.text"}  # statements have placeholders for values
@@ -30,7 +30,7 @@ ATTRIBUTES = frozenset(
 
 
 class ValueFreeExporter(SpanExporter):
-    """Send spans without whatever a client or a database said."""
+    """Send spans without any values of clients or of the database."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter

@@ -35,7 +35,7 @@ class ChartMarks:
 
 @register.simple_tag(takes_context=True)
 def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None:
-    """Return what a figure's chart marks; None if its axis is no time, or nothing happened."""
+    """Return what a figure's chart marks; None if it has no time axis, or nothing happened."""
     starts = figure["layout"].get("meta", {}).get("starts")
     if not starts:
         return None

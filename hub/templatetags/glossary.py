@@ -1,4 +1,4 @@
-"""Terms that are explained where they stand; built into every template."""
+"""Explain a term of the glossary where a page uses it; built into every template."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ COUNTS = {"drift": count_broken_fields, "joins": count_broken_joins, "confirmati
 
 @register.simple_tag(takes_context=True)
 def count_open(context: Context, section: Section) -> SectionCount | None:
-    """Count what a person can do in a section, as its page counts it; None if there is nothing."""
+    """Count what waits for a person in a section, as its page counts it; None if nothing does."""
     count = COUNTS.get(section.page)
     open_items = count(context["environment"], context["period"]) if count else None
     return open_items if open_items and open_items.count else None

@@ -88,7 +88,7 @@ def is_answering(host: str, port: int) -> bool:
 def start_side_process(command: Command) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         command.arguments, stdin=subprocess.PIPE, cwd=command.folder, env=command.environment,
-        start_new_session=True,  # a terminal's Ctrl-C is for this process, which ends them
+        start_new_session=True,  # a terminal's Ctrl-C is for this process, which ends the others
     )  # fmt: skip
     if process.stdin:
         with process.stdin as stdin:

@@ -57,7 +57,7 @@ def become_supervisor(plan: Plan) -> NoReturn:
     os.set_inheritable(file.fileno(), True)
     sys.stdout.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-    # The last two words are what `ps` showed until now.
+    # The last two words have no effect: with them, `ps` shows `manage.py up` as before.
     arguments = [sys.executable, "-m", "hub.local.supervision", str(file.fileno()), "manage.py", "up"]
     os.execve(sys.executable, arguments, {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 

@@ -70,7 +70,7 @@ class Child:
         self.kill_group()
         self.process = subprocess.Popen(
             self.command, env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL,
-            start_new_session=True,  # a terminal's Ctrl-C is for this process, which stops them
+            start_new_session=True,  # a terminal's Ctrl-C is for this process, which stops its children
             preexec_fn=build_parent_watch(),  # safe: this process has one thread
         )  # fmt: skip
 

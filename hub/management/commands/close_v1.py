@@ -1,4 +1,4 @@
-"""`manage.py close_v1 WORKSPACE --at 2026-12-31T00:00Z`: until when version 1 intents pass."""
+"""`manage.py close_v1 WORKSPACE --at 2026-12-31T00:00Z`: set until when version 1 intents pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py create_environment WORKSPACE NAME`: one more environment."""
+"""`manage.py create_environment WORKSPACE NAME`: add an environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py create_key WORKSPACE --scope report`: an API key, which is shown once."""
+"""`manage.py create_key WORKSPACE --scope report`: create an API key, which is shown once."""
 
 from __future__ import annotations
 

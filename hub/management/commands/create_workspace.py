@@ -1,4 +1,4 @@
-"""`manage.py create_workspace NAME`: a workspace with environments; its keys and secret are shown once."""
+"""`manage.py create_workspace NAME`: make a workspace with environments; its keys and secret are shown once."""
 
 from __future__ import annotations
 

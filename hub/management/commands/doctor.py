@@ -1,4 +1,4 @@
-"""`manage.py doctor`: what is wrong with this hub, and what to do about it."""
+"""`manage.py doctor`: say what is wrong with this hub, and what to do about it."""
 
 from __future__ import annotations
 

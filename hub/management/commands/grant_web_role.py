@@ -1,4 +1,4 @@
-"""`manage.py grant_web_role`: for web processes that run under a supervisor of your own."""
+"""`manage.py grant_web_role ROLE`: give a database role the rights that web processes need."""
 
 from django.core.management.base import BaseCommand, CommandParser
 

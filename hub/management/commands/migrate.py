@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's, after the checks that each start makes."""
+"""`manage.py migrate`: Django's command, after the checks that each start makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: what a start does before it starts processes."""
+"""`manage.py prepare`: do what a start does before it starts processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py restore`: a backup, into an empty database."""
+"""`manage.py restore FILE`: restore a backup into an empty database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py rotate_encryption`: everything that is stored encrypted, under SECRET_KEY."""
+"""`manage.py rotate_encryption`: encrypt everything that is stored encrypted again, under SECRET_KEY."""
 
 from __future__ import annotations
 

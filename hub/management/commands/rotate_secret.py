@@ -1,4 +1,4 @@
-"""`manage.py rotate_secret WORKSPACE`: a new signing secret, which is shown once; at once, or in two steps."""
+"""`manage.py rotate_secret WORKSPACE`: make a new signing secret, in one step or two; it is shown once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py run`: one process of the hub, for a supervisor of the operator's own."""
+"""`manage.py run PROCESS`: run one process of the hub under a supervisor of the operator's own."""
 
 from __future__ import annotations
 

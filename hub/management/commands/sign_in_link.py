@@ -1,4 +1,4 @@
-"""`manage.py sign_in_link`: a one-time link for somebody who cannot get in."""
+"""`manage.py sign_in_link`: print a link that signs a user in once."""
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandParser

@@ -1,4 +1,4 @@
-"""`manage.py up`: the whole hub on this machine, until Ctrl-C."""
+"""`manage.py up`: run the whole hub on this machine, until Ctrl-C."""
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
