@@ -27,7 +27,7 @@ RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is de
 
 
 def keys_file() -> Path:
-    """Return the file of the sample's keys, as `create_workspace --json` prints them. Without it, there is no sample."""
+    """Return the file of the sample's keys, as `create_workspace --json` prints them; without it there is no sample."""
     path: Path = settings.HUB_DATA_DIR / "sample.json"
     return path
 

@@ -1,6 +1,6 @@
 """Traces for OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise nothing imports this module.
 
-OpenTelemetry's environment variables configure them. A span says what was done and how long it took, never with which values.
+OpenTelemetry's environment variables configure them. A span says what was done and how long it took, without values.
 """
 
 from __future__ import annotations

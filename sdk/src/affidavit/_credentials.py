@@ -1,4 +1,4 @@
-"""Keys, secrets, workspaces and audiences told apart by how they begin, and read from environment variables."""
+"""Distinguish keys, secrets, workspaces and audiences by their prefix, and read them from environment variables."""
 
 import os
 

@@ -124,7 +124,7 @@ def _parse_exact_double(literal: str) -> float:
     Otherwise the different numbers 0.1 and 0.10000000000000000001 would share one hash.
     """
     double = float(literal)
-    if len(literal) <= sys.float_info.dig and sys.float_info.min < abs(double) < inf:  # no other one has this double
+    if len(literal) <= sys.float_info.dig and sys.float_info.min < abs(double) < inf:  # no other short literal has it
         return double
     if repr(double) == literal:  # the shortest text of its double, which most programs write
         return double

@@ -66,10 +66,7 @@ class Intent:
 
 
 def detect_version(payload: Mapping[str, Json]) -> int | None:
-    """Return 2 if `v` is the number 2.
-
-    1 if all members that only version 2 has are absent, `v` among them; else None.
-    """
+    """Return 2 if `v` is the number 2, 1 if it has no member that only version 2 has (such as `v`), else None."""
     version = payload.get("v")
     if version == 2 and type(version) in (int, float):
         return 2

@@ -24,14 +24,14 @@ class NonceStore(Protocol):
     """Any store of used nonces. Both methods raise StoreUnavailable when the store cannot be reached."""
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
-        """True for exactly one caller per (workspace, nonce), by one atomic step. Times in Unix seconds."""
+        """Return True for exactly one caller per (workspace, nonce), by one atomic step. Times are Unix seconds."""
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
-        """Whether it was used; changes nothing."""
+        """Whether the nonce was used; changes nothing."""
 
 
 class MemoryNonces:
-    """For one process; safe for its threads, bounded, forgotten when it ends.
+    """Used nonces in the memory of one process: safe for its threads, bounded, forgotten when the process ends.
 
     Refuses to work as one of several workers (see `OneProcess`) unless several_workers is True. Full of
     `limit` nonces that are still kept, it raises StoreUnavailable: about 200 bytes each.
@@ -45,7 +45,7 @@ class MemoryNonces:
         self._lock = threading.Lock()
         self._burns = itertools.count(1)
         self._burnt: set[str] = set()
-        # By the second that they are kept until. Not one object each, which the garbage collector would walk through.
+        # The keys by the second until which they are kept. A tuple for each would be work for the garbage collector.
         self._keys_by_end: dict[int, list[str]] = {}
         self._ends: list[int] = []  # a heap
 
@@ -102,7 +102,7 @@ DELETE FROM affidavit_nonces WHERE nonce_key IN (
 
 
 class SqlNonces:
-    """In the table `affidavit_nonces` of any DB-API database that knows ON CONFLICT: SQLite 3.24, PostgreSQL.
+    """Used nonces in the table `affidavit_nonces` of a DB-API database that knows ON CONFLICT: SQLite 3.24, PostgreSQL.
 
     connect and paramstyle: see `Database`. Call `create_table` once, where you migrate. Each burn is a
     transaction of its own: nothing that the request does or rolls back later changes it.
@@ -113,7 +113,7 @@ class SqlNonces:
         self._burns = itertools.count(1)
 
     def create_table(self) -> None:
-        """Makes the table and its index if they are not there."""
+        """Make the table and its index if they are not there."""
         self._database.run(lambda execute: execute(CREATE_NONCES))
         self._database.run(lambda execute: execute(INDEX_NONCES))
 
@@ -144,7 +144,7 @@ class SqliteNonces(SqlNonces):
 
 
 class RedisNonces:
-    """In Redis, through a client object (`redis.Redis` or alike) that you pass; Redis forgets by itself.
+    """Used nonces in Redis, through a client object (`redis.Redis` or alike) that you pass; Redis forgets by itself.
 
     Its maxmemory-policy has to be noeviction: an evicted nonce could be used again.
     """

@@ -26,10 +26,7 @@ def find_v1_mismatch(attempt: Attempt) -> str | None:
 
 
 def find_v2_fault(attempt: Attempt) -> str | None:
-    """Say how the request, or the operation that its view declares, differs from the signed operation.
-
-    None if it does not.
-    """
+    """Return how the request, or the operation that its view declares, differs from the signed one, or None."""
     signed = attempt.intent.operation
     if attempt.declared is None and _is_ambiguous(attempt):
         return AMBIGUOUS

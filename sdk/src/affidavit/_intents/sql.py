@@ -1,4 +1,4 @@
-"""One small way to any DB-API database (PEP 249), for the SQL stores."""
+"""Short transactions on any DB-API database (PEP 249), for the SQL stores."""
 
 import os
 import sys
@@ -13,9 +13,9 @@ from .stores import StoreUnavailable
 T = TypeVar("T")
 
 CONNECTIONS = 8
-"""Open at once, per process and store."""
+"""Connections that one store of a process has open at once."""
 PATIENCE = 10
-"""Seconds to wait for one of them."""
+"""Seconds to wait for a free connection."""
 
 
 class Cursor(Protocol):
@@ -153,7 +153,7 @@ class Database:
             raise StoreUnavailable("the database of the store did not confirm a write") from failure
 
     def _leave_parent(self) -> None:
-        """In a forked child: leave the parent's connections to the parent, and the places that its threads hold."""
+        """In a forked child: leave the parent's connections to the parent, and the turns that its threads hold."""
         if self._pid != os.getpid():
             self._inherited = self._idle  # kept, because closing them here would end them for the parent
             self._idle = []
@@ -168,12 +168,12 @@ class Database:
 
 def _discard(connection: Connection | None) -> None:
     if connection is not None:
-        with suppress(Exception):  # it is broken already; closing only frees what is left
+        with suppress(Exception):  # the connection is broken already; closing only frees what is left
             connection.close()
 
 
 class _BeforeCommit(Exception):
-    """Nothing was stored."""
+    """The transaction failed before its commit, so nothing was stored."""
 
 
 def _find_paramstyle(connection: Connection) -> str:

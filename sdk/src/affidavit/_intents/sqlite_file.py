@@ -42,7 +42,7 @@ class SqliteFile(Database):
         self.close_idle()
 
     def hold(self) -> None:
-        """Before a fork: wait for the running transaction, let no other begin, and close the connection.
+        """Prepare for a fork: wait for the running transaction, let no other begin, and close the connection.
 
         Otherwise the child would take the parent's locks on the file for its own.
         """
@@ -53,7 +53,7 @@ class SqliteFile(Database):
             self.close_idle()
 
     def release(self) -> None:
-        """After a fork, in the parent."""
+        """Let transactions begin again after a fork, in the parent."""
         if self._held is not None:
             self._held.release()
             self._held = None

@@ -1,6 +1,6 @@
 """Verifying an intent against the request that carries it, check by check (contract 3, "Order").
 
-One pipeline serves both faces: `verify` runs it to the first failure, `explain` writes down each step of it.
+One pipeline serves both methods: `verify` stops at the first failure, `explain` records every step.
 """
 
 import math
@@ -33,7 +33,7 @@ CLOCK_SKEW = 60
 """Seconds that issuedAt may lie ahead of this clock."""
 DAY = 86_400
 
-# What an unknown workspace has: secrets in rotation, as a known one may, but nobody knows them.
+# The secrets of an unknown workspace: as many as a known one has during a rotation, but nobody knows them.
 _DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(2)]
 
 Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]

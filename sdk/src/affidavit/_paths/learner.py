@@ -21,9 +21,9 @@ from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .vocabulary import Style, Vocabulary
 from .words import Reading, singularize, split_words
 
-MAX_HASHES = 300_000  # of different values
-MAX_TREE_NODES = 100_000  # of the tree; one that is full learns no more
-MAX_SHAPES = 10_000  # that are shared
+MAX_HASHES = 300_000  # hashes of different values
+MAX_TREE_NODES = 100_000  # a tree with so many nodes learns no more
+MAX_SHAPES = 10_000  # shared shapes
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64
 NO_OPERATION = frozenset({404, 405, 501})  # a scanner teaches nothing

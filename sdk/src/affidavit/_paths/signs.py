@@ -49,9 +49,9 @@ KNOWN_WORDS = frozenset({"word of a property name", "an action"})
 LEAST_PATHS = 8  # below this, the number of paths through a segment is no sign
 MAX_COMPARED = 12  # siblings whose continuations are compared
 SURE_DATA = 0.7  # probability at the first look from which a neighbour counts as data
-SURE_WORD = 0.1  # below which it counts as a word
+SURE_WORD = 0.1  # probability at the first look below which a neighbour counts as a word
 CROWD_OF_STRANGE = 12
-CROWD_SIZE = 9  # others beside it
+CROWD_SIZE = 9  # siblings that make a crowd
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters
 
@@ -393,7 +393,7 @@ def _read_digits(stem: str) -> Iterator[str]:
         yield "has a number inside"
 
 
-# --- those beside it
+# --- siblings
 
 
 def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:

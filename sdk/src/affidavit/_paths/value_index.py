@@ -17,7 +17,7 @@ from affidavit._shapes.data_like import detect_form, is_data
 from .words import Reading, read_name
 
 MAX_TEXT = 80  # characters; longer texts do not occur in paths
-MAX_LEVEL = 6  # of the properties that make a shape
+MAX_LEVEL = 6  # deeper properties are not part of a shape
 MAX_SHAPE_POINTERS = 300  # properties of one shape
 HASH_BYTES = 8
 ROOTS = frozenset("><")
@@ -38,8 +38,9 @@ class KeyedHash:
 
 @dataclass
 class ExchangeFacts:
-    """names: the names of properties, without names that are data. shape: the pointers of properties.
+    """What the bodies of one exchange say about properties and their values.
 
+    names: the names of properties, without names that are data. shape: the pointers of properties.
     scalars: by the hash of a value, the `Reading` of the properties that hold it. holders: by that hash, their names.
     """
 

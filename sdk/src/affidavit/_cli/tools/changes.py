@@ -17,7 +17,7 @@ _STEPS = {_ITEMS: "~2]", _VALUES: "~3}"}  # for properties named like one of the
 class ToolChange:
     """One difference. subject: `gate`, `input /query/page` and the like.
 
-    part, pointer: the changed node as the hub's drift names it; part is a prefix of the name. "" if it is no node.
+    part, pointer: the changed node as the hub's drift names it, whose part begins with `part`; "" for other changes.
     """
 
     subject: str

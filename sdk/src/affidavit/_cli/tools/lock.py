@@ -1,4 +1,4 @@
-"""The file tools.lock: each tool's definition with its digest, and how it differs from the tools of now."""
+"""The file tools.lock: each tool's definition with its digest, and its differences from the present tools."""
 
 import json
 from collections.abc import Iterator, Mapping
