@@ -27,8 +27,8 @@ from examples.bookshop.shop import Bookshop, Settings
 
 WAIT_FACTOR = 1 / 15  # share of a real user's pauses, so that a viewer of the pages sees something happen
 OPENING_WAIT_FACTOR = 1 / 60  # of the first conversations
-LIVELY_SECONDS = 600  # with one conversation per second; later there are fewer, so that the database stays small
-LIVELY_INTERVAL, QUIET_INTERVAL = 1.0, 15.0  # seconds between two conversations
+LIVELY_SECONDS = 480  # long enough to see the drift of the release; later there are fewer conversations
+LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 180.0  # seconds between two; today must not dwarf the days of the history
 STAGING_SHARE = 0.12  # of the conversations, in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
