@@ -10,7 +10,7 @@ from math import sqrt
 
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.series import chart_buckets, read_series
-from wire.period import Period, ceil_to_quarter
+from wire.period import Period, floor_to_quarter
 from wire.time_buckets import Bucket
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
@@ -66,11 +66,11 @@ def share_of(phase: Phase) -> float:
 def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[tuple[datetime, str]]) -> list[Phase]:
     """Split [start, end) at annotations, given with their texts in order of time; the phases follow one another.
 
-    Tallies are no finer than a quarter hour, so a phase begins with the quarter hour after its annotation.
+    Tallies are no finer than a quarter hour, so a phase begins with the quarter hour that holds its annotation.
     """
     texts: dict[datetime, list[str]] = {start: []}
     for moment, text in annotations:
-        begin = max(start, ceil_to_quarter(moment))
+        begin = max(start, floor_to_quarter(moment))
         if begin < end:
             texts.setdefault(begin, []).append(text)
     return [Phase(since, till, texts[since]) for since, till in pairwise([*texts, end])]
