@@ -23,8 +23,8 @@ class MemoryDeliveries:
     """A store for one process, like `MemoryNonces`. It keeps `limit` calls and `max_bytes` of their responses.
 
     Beyond `max_bytes` it forgets the oldest responses: a retry of such a call gets 409 `response-not-kept`. Beyond
-    `limit` it forgets the oldest finished calls, so a retry of one runs again; never a call in flight. The logger
-    `affidavit.protection` warns once when either limit is reached by 80 %, and once when the first call is forgotten.
+    `limit` it forgets the oldest finished calls, so a retry of one runs again. It never forgets a call in flight. The
+    logger `affidavit.protection` warns once at 80 % of either limit, and once when the first call is forgotten.
     """
 
     is_in_memory = True
@@ -36,7 +36,7 @@ class MemoryDeliveries:
         self._max_bytes = max_bytes
         self._process = OneProcess(several_workers)
         self._lock = threading.Lock()
-        # Kept for a day are only text, numbers, bytes and flat tuples of them: the garbage collector walks through all
+        # Only text, numbers, bytes and flat tuples of them are kept for a day: the garbage collector would walk through
         # other objects again and again.
         self._fingerprints: OrderedDict[str, str] = OrderedDict()  # of all calls, in the order in which they expire
         self._keep_until: dict[str, float] = {}  # of all calls, in Unix seconds

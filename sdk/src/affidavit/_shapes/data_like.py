@@ -28,7 +28,7 @@ _SECRET_KEY = re.compile(
 _IPV4_INSIDE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])")
 _DIGITS_INSIDE = re.compile(r"[0-9]{8}")
 _HEX_INSIDE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{12,}(?![A-Za-z0-9])")
-# A shorter one, if its digits and letters alternate as in no word: `3f9ab27c`, not `face2024`.
+# Fewer hexadecimal digits count only if digits and letters alternate as in no word: `3f9ab27c`, not `face2024`.
 _SHORT_HEX_INSIDE = re.compile(
     r"(?<![A-Za-z0-9])(?=(?:[0-9]+[A-Fa-f]+[0-9]|[A-Fa-f]+[0-9]+[A-Fa-f]+[0-9]))[0-9A-Fa-f]{8,11}(?![A-Za-z0-9])"
 )

@@ -34,7 +34,7 @@ _OCTETS = re.compile(rb"\r\ncontent-type:[ \t]*application/octet-stream", re.IGN
 
 
 class FormField(NamedTuple):
-    """One field, or one of several of the same name."""
+    """One field of a form. Several may have the same name."""
 
     name: str
     is_file: bool = False
@@ -47,7 +47,7 @@ class FormFields(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Characters of all names."""
+        """The characters of all names together."""
         return sum(len(field.name) for field in self.fields)
 
 
@@ -91,7 +91,7 @@ def find_boundary(content_type: str) -> bytes:
 
 
 class PartScanner:
-    """Find the parts of a multipart form in pieces of any size. Keeps names only, and less than a header at a time."""
+    """Find the parts of a multipart form that comes in pieces of any size. Of the text, only the names are kept."""
 
     __slots__ = ("_delimiter", "_fields", "_is_in_header", "_is_invalid", "_position", "_text", "has_ended")
 
@@ -170,7 +170,7 @@ def _read_field(header: bytes) -> FormField | None:
 
 
 def observe_form(evidence: Evidence, form: FormFields, *, redactor: Redactor | None) -> None:
-    """Add one form to `evidence` in place: an object of strings, a repeated name an array, as in a query."""
+    """Add one form to `evidence` in place: as an object of strings; a repeated name has an array, as in a query."""
     times = Counter(field.name for field in form.fields)
     value: dict[str, Json] = {name: "" if count == 1 else [""] * count for name, count in times.items()}
     observe(evidence, value, redactor=redactor)

@@ -79,10 +79,10 @@ class _Reader:
         if self.read_flag(node, "collapsed", pointer):
             evidence.collapse()
         if not is_sound:
-            evidence.counts = {"divergent": MAX_COUNT}  # its fault is reported: its children need not fit its counts
+            evidence.counts = {"divergent": MAX_COUNT}  # its children must fit any counts: one fault is enough
         self.read_children(evidence, node, pointer, level + 1)
         if not is_sound:
-            evidence.counts = {}  # nor need they fit its parent's
+            evidence.counts = {}  # nothing for its parent to be compared with
         return evidence
 
     def read_type(self, node: Mapping[str, Any], pointer: str) -> str | None:
@@ -99,7 +99,7 @@ class _Reader:
             return name
         if reason == "empty" and "of" in node:
             return "object"
-        # Without a reason: it has children, so the type is not unknown for lack of values.
+        # A node with children but without a reason is not unknown for lack of values.
         return "divergent" if "reason" not in node and not INSIDE.isdisjoint(node) else reason
 
     def read_choice(self, choices: Set[str], node: Mapping[str, Any], name: str, pointer: str) -> str | None:

@@ -146,7 +146,7 @@ class Aggregator:
         return total
 
     def _learn(self, exchange: QueuedExchange, request: Json | Absent, response: Json | Absent) -> None:
-        """Teach the learner; dropped properties are not learned from either, nor bodies on which a redactor raises."""
+        """Teach the learner, without dropped properties and without bodies on which the redactor raises."""
         operation = exchange.operation
         bodies: dict[str, Json | Absent] = {}
         try:
@@ -194,7 +194,7 @@ def _note_types(operation: Operation, path_template: Template, path: str) -> Non
 
 
 def _build_typed_template(operation: Operation) -> Template | None:
-    """Return the template of a route with the types of all values so far; a string if no value told it."""
+    """Return the template of a route with the types of its values so far; `string` where no value was seen."""
     if operation.template is None or not operation.value_types:
         return operation.template
     unseen = "string" if operation.status < 400 else UNKNOWN

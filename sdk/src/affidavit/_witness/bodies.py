@@ -16,7 +16,7 @@ from affidavit._shapes.media_types import is_form, is_json
 
 BODILESS = frozenset({204, 205, 304})
 _COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})
-_GZIP_OR_ZLIB = 47  # zlib's "window bits" for: detect it by the header
+_GZIP_OR_ZLIB = 47  # the "window bits" by which zlib detects the format from the header
 
 
 class Unread(Enum):
@@ -117,7 +117,7 @@ class BodyMeter(BodyCopy):
         super().__init__(0)
 
     def finish(self) -> CopiedBody:
-        """Return that it is not read; empty if there was none."""
+        """Return NOT_JSON, or no bytes for an empty body."""
         return Unread.NOT_JSON if self._size else b""
 
 
@@ -127,7 +127,7 @@ def is_readable(content_type: str) -> bool:
 
 
 def choose_type(content_type: str | None, content_length: str | None) -> str | None:
-    """Return the type of a body; None without one."""
+    """Return the type of a body; None if there is no body."""
     return None if content_length == "0" else content_type
 
 

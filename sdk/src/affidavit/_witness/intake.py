@@ -1,8 +1,8 @@
 """The intake of the host's threads: a count for each request, and a queue of bodies to be inspected.
 
 Bodies are queued as bytes and parsed in the reporter's thread: parsing takes as long as the app took to write them,
-and the request, or a whole event loop, would have to wait for it. The queue is bounded; a body without room is left
-out, its request counted.
+and the request, or a whole event loop, would have to wait for it. The queue is bounded; a body for which there is no
+room is left out, but its request is counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .sampling import Pace
 _MAX_QUEUED = 10_000  # exchanges
 _MAX_WAITING = 256  # queued exchanges of one operation; its shape settles after far fewer
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
-_MAX_VARIANTS = 12  # media types of one method, path and status; further ones are one
+_MAX_VARIANTS = 12  # media types of one method, path and status; all further ones are counted as ANY
 _ANY_TYPES = MediaTypes(ANY, ANY)
 _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-000000000000"}
 
@@ -93,7 +93,7 @@ class Tally:
 
 
 Tallies = dict[tuple[Operation, int], Tally]
-"""By operation and day since 1970-01-01 UTC."""
+"""The tallies by operation and day, in days since 1970-01-01 UTC."""
 
 
 class QueuedExchange(NamedTuple):
@@ -128,8 +128,8 @@ class Intake:
         self._max_operations = max_operations
         self._routed: dict[OperationKey, Operation] = {}
         self._unrouted: dict[OperationKey, Operation] = {}
-        self._variants: Counter[OperationKey] = Counter()  # by key without media types
-        self._unrouted_paths: set[tuple[str, str]] = set()  # with their methods
+        self._variants: Counter[OperationKey] = Counter()  # how many keys differ in media types only
+        self._unrouted_paths: set[tuple[str, str]] = set()  # method and path of each
         self._queue: list[QueuedExchange] = []
         self._queued_bytes = 0
         self._tallies: Tallies = {}
@@ -294,7 +294,7 @@ class Intake:
 def erase_data(path: str) -> str:
     """Return a raw path with placeholders in place of its data, so that none is kept and all such paths are equal.
 
-    Both have the same template. Empty for a path that no operation has.
+    The result has the same template. It is empty for a path that no operation has.
     """
     path = quote(path.partition("?")[0].partition("#")[0] or "/", safe=PATH_SAFE, errors="replace")
     segments = path.split("/")

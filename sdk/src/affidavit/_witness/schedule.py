@@ -1,7 +1,7 @@
 """When a live reporter reports: at an interval, soon after news, and less soon when news never ends (contract 4)."""
 
 PROMPT = 1.0
-"""Seconds after the first news, so that what follows is in the same report."""
+"""Seconds to wait after the first news, so that what follows is in the same report."""
 _FIRST_GAP = 2.0
 """Seconds between two reports of news; doubled each time until an interval passes without news."""
 _RETRY_AFTER = 15.0
@@ -23,7 +23,7 @@ class Schedule:
         self._rules_pause = min(PROMPT, interval)
 
     def note_pending(self, now: float) -> None:
-        """Something is pending: report within the interval."""
+        """Note that something is pending: report within the interval."""
         if self._due is None:
             self._due = now + self._interval
 

@@ -181,8 +181,8 @@ class Witness(Reporter):
     ) -> bool:
         """Return whether a request needs no `observe`: it is exempt, or its shape is known and it was counted just now.
 
-        Adapters call it before they copy a body, because most requests need no copy. path: returns it. Content types:
-        None without a body. Never raises.
+        Adapters call it before they copy a body, because most requests need no copy. path: a function that
+        returns the path. Content types: None without a body. Never raises.
         """
         try:
             if self._exempt is not None and self._exempt(method, path()):

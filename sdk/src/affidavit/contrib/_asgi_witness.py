@@ -116,7 +116,7 @@ class _Exchange:
             )  # fmt: skip
 
     def _open_request(self) -> BodyCopy | None:
-        """Return the copy of the request's body; None without one. For most requests of most apps nobody asks."""
+        """Return the copy of the request's body, opened at the first call; None if the request has no body to copy."""
         if not self._has_request_headers:
             self._has_request_headers = True
             self._request_headers = headers = read_headers(self._sent_headers, _REQUEST_HEADERS)

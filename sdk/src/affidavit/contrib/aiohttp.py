@@ -46,8 +46,6 @@ _T = TypeVar("_T")
 
 _HEADER = "X-Service-Intent"
 
-"""Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
-
 
 def current_intent() -> Intent:
     """Return the verified intent of the current request. Raises LookupError outside a protected one."""
@@ -186,8 +184,8 @@ async def _read_body(request: web.Request, limit: int) -> bytes | None:
                 return None
             chunks.append(chunk)
         body = b"".join(chunks)
-        # `read`, `json` and `post` use the bytes; others read the stream, which is filled anew, forms with files for
-        # example.
+        # `read`, `json` and `post` use these bytes. Other readers, such as forms with files, use the stream, which is
+        # filled anew.
         request._read_bytes = body
         request._payload = stream = StreamReader(request.protocol, 2**16, loop=asyncio.get_running_loop())
         stream.feed_data(body)

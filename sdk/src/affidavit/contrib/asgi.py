@@ -233,7 +233,7 @@ class Gate:
         return await asyncio.shield(self._admitting)
 
     async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
-        """Run a step of the protection: in a thread, or at once if it waits for nothing: a thread takes longer."""
+        """Run a step of the protection in a thread, or at once if the step waits for nothing, which is faster."""
         return step(*args) if self._is_in_memory else await asyncio.to_thread(step, *args)
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:

@@ -14,7 +14,7 @@ from affidavit._shapes.evidence import Evidence
 
 # For values that are objects: similar properties are a sign by themselves.
 MIN_NAMES = 20
-MAX_SHARE = 0.25  # of the objects may have a name that is a key; a more frequent name is a property
+MAX_SHARE = 0.25  # a name that a larger share of the objects has is a property, not a key
 MIN_COMMON = 2  # properties that most values have; with fewer, values may only share a wrapper
 ALIKE_SHARE = 0.5  # the share of properties that one value has in common with most values, at least
 # For scalars, which are similar in ordinary records too: only very many and very rare names are keys.
