@@ -1,8 +1,8 @@
-"""Run every benchmark (`make bench`), or one (`make bench only=NAME`); size=small, full or 100M; json=FILE.
+"""Run every benchmark (`make bench`), or one (`make bench only=NAME`), and print one table of all figures at the end.
 
-markdown=FILE writes the table of all into a page of docs/, in place of the one that stands there.
-
-At the end stands one table of all: figure, peer or limit measured in the same run, ratio, goal, met or not.
+size=small, full or 100M. json=FILE writes the figures to a file. markdown=FILE replaces the table in a page of docs/.
+Each line of the table has a figure, the peer or limit measured in the same run, their ratio, the goal, and whether the
+goal is met.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import bench
 from bench._support.measure import PRINTED_ROWS, Row, print_table
 
 FULL = {"BENCH_OUTCOMES": "10000000"}
-# Variables that the modules read, unless they are set already. `small` is for a look within minutes: its times are no
-# figures.
+# The variables that the modules read; those that are set already stay. `small` ends within minutes, and its times are
+# too short to be figures.
 SIZES = {
     "small": {
         "BENCH_OUTCOMES": "200000",

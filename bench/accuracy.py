@@ -1,7 +1,7 @@
 """How accurate is the catalog of recorded traffic? Compare templates with the true ones, and shapes with the bodies.
 
-Reads the two recordings in `../shared/traffic`, every HAR that the variable `HAR` names (several are separated as in
-PATH), and those given to `python -m bench.accuracy`; the paths also of those in the directory that `RECORDINGS` names.
+Reads the two recordings in `../shared/traffic`, every HAR that the variable `HAR` names (separated as in PATH), and the
+HARs given to `python -m bench.accuracy`. Paths are also measured on the HARs in the directory `RECORDINGS`.
 The true template of an entry is its member `_template`. The figures of the table are about each distinct (method,
 path) of 2xx responses with a true template; parameter names are ignored.
 """

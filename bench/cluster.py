@@ -35,8 +35,8 @@ from hub.celery import app
 from hub.local.postgres_programs import find_binaries, find_user_prefix
 
 OPERATIONS = 200  # of each environment
-OBSERVATIONS = 10  # of each report, of operations by chance
-REPORTS = int(os.environ.get("BENCH_REPORTS", "3000"))  # that wait when a fold is measured
+OBSERVATIONS = 10  # of each report; their operations are chosen at random
+REPORTS = int(os.environ.get("BENCH_REPORTS", "3000"))  # reports that wait when a fold is measured
 WARM_UP_REPORTS = 400
 ACCEPT_SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 LAG_SECONDS = 2 * ACCEPT_SECONDS
@@ -185,7 +185,7 @@ def create_environments(database: psycopg.Connection[Any]) -> tuple[str, Sequenc
 
 
 def make_request_builder(key: str, address: str, seed: int) -> Callable[[], bytes]:
-    """Return a function that builds reports, each of OBSERVATIONS operations by chance."""
+    """Return a function that builds reports, each of OBSERVATIONS operations chosen at random."""
     chance = random.Random(seed)
     observations = [json.dumps(observation, separators=(",", ":")) for observation in generate_observations(OPERATIONS)]
     head = f"POST /api/witness-reports HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nx-service-api-key: {key}\r\n"
@@ -205,7 +205,7 @@ def measure_acceptance(cluster: Cluster) -> Iterator[Row]:
     rates = []
     for addresses in (hosts[:1], hosts):
         clients = [make_request_builder(cluster.key, hosts[n % len(hosts)], n) for n in range(CLIENTS)]
-        measure_rate(addresses, clients, 1)  # until the descriptors are known
+        measure_rate(addresses, clients, 1)  # warm up: the hub remembers the descriptors
         rates.append(measure_rate(addresses, clients, ACCEPT_SECONDS).per_second)
     cluster.database.execute(SAVE_REPORTS)
     single_rate, double_rate = rates
@@ -223,7 +223,7 @@ def measure_folds(cluster: Cluster) -> Iterator[Row]:
     for count in WORKERS:
         cluster.start_workers(count)
         if count == WORKERS[0]:
-            # Until each environment has its operations.
+            # This fold creates the operations of each environment.
             fold(cluster, cluster.environment_ids, count, reports=WARM_UP_REPORTS)
         groups = {"one environment": cluster.environment_ids[:1], "four environments": cluster.environment_ids}
         for label, environment_ids in groups.items():

@@ -30,8 +30,8 @@ WEIGHTS = Path(classify.__file__).with_name("weights.py")
 RIDGE = 0.7  # strength of the pull towards zero
 ROUNDS = 25  # of Newton's method
 BALANCE = 8.0
-SHARES = {"invented": 1.5, "described": 0.25}  # of the weight of a recorded API
-EITHER_SHARE = 0.05  # of the weight of a segment that is either data or a word
+SHARES = {"invented": 1.5, "described": 0.25}  # what such an API weighs, if a recorded one weighs 1
+EITHER_SHARE = 0.05  # the share of its weight that counts for a segment that may be data or a word
 
 Table = dict[str, float]
 Tables = tuple[Table, Table]
@@ -39,7 +39,7 @@ Tables = tuple[Table, Table]
 
 @dataclass(frozen=True)
 class Example:
-    """A segment at one position, which `paths` true paths go through. either: whether it is as well a word as data."""
+    """A segment at one position, which `paths` true paths go through. either: whether data and word are both right."""
 
     api: str
     segment: str
@@ -85,9 +85,9 @@ def collect_examples(recording: PathRecording, learner: Learner) -> list[Example
 def _collect_labels(
     recording: PathRecording,
 ) -> tuple[dict[tuple[Prefix, str], bool], Counter[tuple[Prefix, str]], set[tuple[Prefix, str]]]:
-    """Whether each segment is data, in how many paths, and which may be either.
+    """Return whether each segment is data, in how many paths it stands, and the segments for which both are right.
 
-    The keys are a segment and those before it, None for a parameter.
+    A key is the segment and those before it, with None for each parameter.
     """
     votes: dict[tuple[Prefix, str], Counter[bool]] = defaultdict(Counter)
     either = set[tuple[Prefix, str]]()
@@ -161,7 +161,7 @@ def _balance(examples: Sequence[Example]) -> list[float]:
 
 
 def fit_logistic(rows: Iterable[tuple[Sequence[str], bool, float]], start: Mapping[str, float]) -> Table:
-    """Maximise the likelihood with a ridge, by Newton's method. The weight of no name belongs to every row."""
+    """Maximise the likelihood with a ridge, by Newton's method. The empty name counts for every row."""
     total: dict[tuple[tuple[int, ...], bool], float] = defaultdict(float)
     numbers: dict[str, int] = {"": 0}
     for signs, is_data, weight in rows:
@@ -248,8 +248,8 @@ def _quote(text: str) -> str:
 
 HEADING = '''"""How much each sign of a path segment speaks for data. Written by `bench/fit_paths.py`; not to be edited.
 
-The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers the first is for the
-look at a segment alone, the second for the look at it among those beside it; no name: every segment.
+The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers, the first is for the
+look at a segment alone, the second for the look at it with its neighbours. The empty name counts for every segment.
 """
 
 from collections.abc import Mapping

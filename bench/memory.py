@@ -1,4 +1,6 @@
-"""Measure whether the memory of a hub stays flat: reports of all kinds and every page, for BENCH_MINUTES (default 60).
+"""Measure whether the memory of a hub stays flat while it gets all kinds of reports and shows every page.
+
+The load takes BENCH_MINUTES (default 60).
 
 PostgreSQL fills its shared buffers as its data grows, so the hub's own programs and the database have a row each.
 """

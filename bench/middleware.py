@@ -1,6 +1,6 @@
 """Measure the time that Affidavit's middleware adds to a request, with stores in memory.
 
-In Django within this process, under uvicorn (Starlette) and gunicorn (Flask) as processor time of the server.
+Django runs within this process. Under uvicorn (Starlette) and gunicorn (Flask) the server's processor time counts.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def rows() -> Iterator[Row]:
 
 
 def server_rows() -> Iterator[Row]:
-    """Every request of the protected app has an intent of its own; it is sent to the other app as well."""
+    """Every request has an intent of its own, and is sent to the protected app and to the other one."""
     call = {"tenant_id": WORKSPACE, "sub": "user-42", "aud": AUDIENCE, "operation": "POST /orders", "lifetime": 900}
     for server in SERVERS:
         headers = (

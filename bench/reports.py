@@ -1,4 +1,4 @@
-"""Measure the acceptance of witness reports: 10 observations each, 20 KB, of shapes that were sent before.
+"""Measure how the hub accepts witness reports of 10 observations (20 KB) whose shapes were sent before.
 
 First through the whole stack, with the load generator and the fold on the same machine. Then the processor time of one
 request in this process, compared with the least that could be done for it: parse the body by json.loads, insert a row.
@@ -36,8 +36,8 @@ CLIENTS = 8
 SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 CALLS = 200
 QUIET_REPORTS = 20
-QUIET_PAUSE = 0.5  # seconds between them
-LOAD_CLIENTS = 2  # that send all the while
+QUIET_PAUSE = 0.5  # seconds between reports of the quiet environment
+LOAD_CLIENTS = 2  # clients of the loaded environment, which send all the while
 LAG_LIMIT = 2.0  # seconds
 WANTED = 1000  # reports a second
 LIMIT = 4.0  # times json.loads and one insert
@@ -140,7 +140,7 @@ def measure_processor_time(key: str) -> Row:
 
 
 def measure_quiet_lag(address: str, loaded: dict[str, Any], quiet: dict[str, Any]) -> Row:
-    """Report for a quiet environment while clients send for another one; wait until all of the quiet one are folded."""
+    """Report for a quiet environment while clients send for another one; wait until all its reports are folded."""
     clients = [make_request_builder(loaded["secretKey"]) for _ in range(LOAD_CLIENTS)]
     seconds = QUIET_REPORTS * QUIET_PAUSE
     load = FORK.Process(target=measure_rate, args=([address], clients, seconds))

@@ -16,7 +16,7 @@ from bench.intents import AUDIENCE, AcceptAllNonces
 SAMPLES = 100_000
 LIMIT = 4.5
 WORKSPACES = 20_000
-"""Known and unknown ones together. There are many, because some headers always take 0.2 µs longer than others."""
+"""Half of them are known workspaces. There are many, because some headers always take 0.2 µs longer than others."""
 CROPPED_SHARE = 0.95
 """The share of samples in the second test: without the slowest samples it detects tens of nanoseconds."""
 

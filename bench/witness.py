@@ -26,10 +26,10 @@ from bench._support.measure import Row, measure_medians, print_table
 from bench._support.servers import SERVERS, build_request, measure_servers
 
 CALLS = 100
-SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the same request without
+SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the duration of the same request without a witness
 KEPT_SHARE = 0.92
-"""Of the requests per second of the same app without a witness."""
-LOOK_LIMIT = 5.0  # times parsing
+"""The least share of an app's requests per second that is left with a witness."""
+LOOK_LIMIT = 5.0  # times the duration of parsing the body
 ORDER = {
     "id": 17, "customer": {"name": "Ömer", "email": "o@example.com"}, "paid": True, "note": None,
     "lines": [{"sku": f"B-{number}", "quantity": number, "price": 12.5} for number in range(20)],

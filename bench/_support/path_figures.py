@@ -22,10 +22,11 @@ _PARAMETER = re.compile(r"\{[^{}]*\}")
 
 @dataclass(frozen=True)
 class PathFigures:
-    """Shares from 0 to 1. exact, held_back, leaks: of exchanges; leaks: those that leave with a value in their path.
+    """The figures of one API, as shares from 0 to 1.
 
-    over_merged: of learned groups. several: of operations with a parameter and several paths, those that are one
-    group; None without such.
+    exact: paths whose template is right. leaks: exchanges reported with a value in their path. held_back: exchanges
+    whose path is not decided. over_merged: learned groups with paths of several operations. several: operations with
+    parameters and several paths whose paths are one group; None if there is no such operation.
     """
 
     exact: float

@@ -40,5 +40,5 @@ def suspend_indexes(connection: psycopg.Connection[Any], *tables: str) -> Iterat
         for table, name, definition in constraints:
             connection.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
         for _, definition in indexes:
-            connection.execute(definition.replace(" ON ONLY ", " ON "))  # of a partitioned table
+            connection.execute(definition.replace(" ON ONLY ", " ON "))  # an index of a partitioned table has ONLY
         connection.execute("VACUUM ANALYZE")

@@ -51,7 +51,7 @@ def read_path_recording(path: str | os.PathLike[str]) -> PathRecording:
 
 
 def make_recording(name: str, entries: Iterable[tuple[PathExchange, str | None]]) -> PathRecording:
-    """Return a recording of exchanges with their true templates, None if it is not known."""
+    """Return a recording of exchanges and their true templates; None stands for a template that is not known."""
     exchanges, truth = list[PathExchange](), dict[tuple[str, str], str]()
     counts = Counter[tuple[str, str]]()
     for exchange, template in entries:

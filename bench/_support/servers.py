@@ -1,7 +1,7 @@
 """Small apps behind real servers, with Affidavit around them or without, under load from this process.
 
-Requests per second depend on what else the machine does, so the figure is the server's processor time per request,
-which is their inverse while the server is busy. The variants of one app are loaded in turns.
+The requests per second of a busy server depend on what else the machine does. So the figure is the server's processor
+time per request. The variants of one app are loaded in turns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bench.intents import AUDIENCE, SECRET, WORKSPACE
 
 CONNECTIONS = 8
 REQUESTS = 2_000
-"""In each round."""
+"""Requests in each round."""
 ROUNDS = 8
 _TICKS = os.sysconf("SC_CLK_TCK")
 ANSWER = {"id": 17, "total": 12.5, "paid": True}
