@@ -14,7 +14,7 @@ settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "any m
 
 
 def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
-    """Name a test by the argument and not by what differs in it or is long: every worker must agree.
+    """Name a test by its argument, without parts that are long or differ from run to run: every worker must agree.
 
     Keys and intents are random, and compressed bytes hold the time.
     """

@@ -182,7 +182,7 @@ def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_
     assert [len(report["observations"]) for report in again] == [1, 2]
 
 
-def test_of_very_many_that_are_held_back_the_first_fifty_are_listed(recorded, capsys):
+def test_the_first_fifty_of_very_many_held_back_paths_are_listed(recorded, capsys):
     names = [f"{one}{two}q" for one in "bcdfghklmn" for two in "aeiouy"]
     _, errors = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
     assert errors.count("  GET /halls/[") == 50
@@ -200,7 +200,7 @@ def test_without_a_key_nothing_is_read_and_the_line_says_how_to_give_one(recorde
 
 
 @pytest.mark.parametrize("options", [["--key", make_key("pk_")], ["--key", KEY, "--hub", "hub.example.com"]])
-def test_a_key_or_an_address_that_cannot_be_right_is_usage(recorded, capsys, options):
+def test_an_invalid_key_or_address_is_wrong_usage(recorded, capsys, options):
     assert main(["har", recorded(), *options]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 

@@ -175,7 +175,7 @@ def test_a_file_that_could_mean_something_else_is_refused_whole(tmp_path, name, 
          '{"conversationId": "d", "order": 2, "amount\\u001b": 5, "outcomeKey": "k"}'),
     ],
 )  # fmt: skip
-def test_what_is_not_sent_is_said_once(tmp_path, capsys, name, text):
+def test_the_names_of_ignored_columns_are_printed_once(tmp_path, capsys, name, text):
     path = tmp_path / name
     path.write_text(text)
     message = r"Ignored: 'order', 'amount\x1b'. Only conversationId and outcomeKey are sent."
@@ -186,14 +186,14 @@ def test_what_is_not_sent_is_said_once(tmp_path, capsys, name, text):
     assert capsys.readouterr().out.splitlines()[0] == message
 
 
-def test_nothing_is_said_of_a_file_that_has_nothing_else(tmp_path, capsys):
+def test_a_file_without_other_columns_is_in_order(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("conversationId,outcomeKey\nc,k\n")
     run(path, "--dry-run")
     assert capsys.readouterr().out == "Nothing sent of 1 outcome; the file is in order.\n"
 
 
-def test_of_very_many_names_the_first_are_said(tmp_path, capsys):
+def test_of_very_many_ignored_names_the_first_are_printed(tmp_path, capsys):
     path = tmp_path / "a.jsonl"
     item = {"conversationId": "c", "outcomeKey": "k"}
     path.write_text("\n".join(json.dumps({**item, f"n{number}": 1}) for number in range(5000)))

@@ -220,7 +220,7 @@ def test_what_an_api_writes_into_names_controls_no_terminal(capsys):
     [problem(403, "scope-missing", "Use another key."), reset(), answer(200, b"<html>"), answer(200, {"tools": [1]})],
 )
 @pytest.mark.parametrize("action", ["lock", "verify"])
-def test_a_hub_that_does_not_answer_is_2_and_leaves_the_file(lock_file, capsys, action, step):
+def test_a_hub_that_does_not_answer_exits_with_2_and_keeps_the_file(lock_file, capsys, action, step):
     run("lock", tools(tool()))
     before = lock_file.read_bytes()
     capsys.readouterr()
@@ -231,7 +231,7 @@ def test_a_hub_that_does_not_answer_is_2_and_leaves_the_file(lock_file, capsys, 
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"\xff", b'{"lockVersion": 2, "environment": "a", "tools": {}}'])
-def test_a_file_that_is_no_lock_is_2(lock_file, capsys, content):
+def test_a_file_that_is_no_lock_exits_with_2(lock_file, capsys, content):
     if content is not None:
         lock_file.write_bytes(content)
     status, paths = run("verify", tools(tool()))

@@ -142,7 +142,7 @@ async def test_a_signed_call_reaches_the_handler_with_intent_arguments_and_body(
 
 
 @serving
-async def test_nothing_runs_before_the_intent_held(serve):
+async def test_nothing_runs_before_the_intent_is_verified(serve):
     app = shop(intent_middleware(make_protection()))
     client = await serve(app)
     for header, reason in [(None, "missing-header"), (sign_call("POST /orders", {}), "args-mismatch"),
@@ -292,7 +292,7 @@ async def test_a_media_type_is_json_as_the_contract_says(serve, media_type, stat
 
 
 @serving
-async def test_what_is_exempt_needs_no_intent(serve):
+async def test_an_exempt_request_needs_no_intent(serve):
     guard = make_protection(exempt=lambda method, path: path == "/health")
     client = await serve(shop(intent_middleware(guard)))
     assert (await client.get("/health")).status == 200
@@ -300,7 +300,7 @@ async def test_what_is_exempt_needs_no_intent(serve):
 
 
 @serving
-async def test_a_decorated_handler_without_the_middleware_runs_for_nobody(serve):
+async def test_a_decorated_handler_without_the_middleware_never_runs(serve):
     app = shop()
     assert (await post(await serve(app), "/refund", sign_call("POST /refund", ARGS))).status == 500
     assert app[RUNS] == []

@@ -252,7 +252,7 @@ async def test_a_media_type_is_json_as_the_contract_says(media_types, status):
 
 
 @in_loop
-async def test_what_is_exempt_needs_no_intent():
+async def test_an_exempt_request_needs_no_intent():
     app = shop(make_protection(exempt=lambda method, path: path == "/health"))
     assert (await exchange(app, "GET", "/health")).json == {"ok": True}
     assert (await exchange(app, "GET", "/orders/1")).status == 403
@@ -360,7 +360,7 @@ async def test_an_event_stream_is_handed_on_as_it_comes():
 
 
 @in_loop
-async def test_a_decorated_view_without_the_middleware_runs_for_nobody():
+async def test_a_decorated_view_without_the_middleware_never_runs():
     app = Starlette(routes=ROUTES)
     app.state.runs = []
     with pytest.raises(RuntimeError, match="IntentMiddleware"):

@@ -218,7 +218,7 @@ async def test_a_root_path_is_part_of_the_route():
 
 
 @in_loop
-async def test_what_no_route_leads_to_is_not_seen():
+async def test_requests_without_a_route_are_not_observed():
     app = shop(eye := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/wp-login.php")).status == 404
     assert (await exchange(app, "GET", "/orders/17/")).status == 307
@@ -284,7 +284,7 @@ async def test_streams_files_and_packed_answers_pass_unchanged():
 
 
 @in_loop
-async def test_an_exception_is_the_host_s_and_reported_as_a_status_only():
+async def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only():
     app = shop(eye := make_witness(hub := Hub()))
     for path in ("/broken", "/halfway"):
         with pytest.raises(RuntimeError, match="on purpose"):
@@ -325,7 +325,7 @@ async def test_inside_other_middleware_the_route_is_known_all_the_same():
 
 
 @in_loop
-async def test_beside_signed_intents_both_do_their_work():
+async def test_witness_and_signed_intents_work_together():
     app = shop(eye := make_witness(hub := Hub()), Middleware(IntentMiddleware, protection=make_protection()))
     header = sign_call("POST /orders", {"books": [1]})
     answer = await exchange(
@@ -340,7 +340,7 @@ async def test_beside_signed_intents_both_do_their_work():
 
 
 @in_loop
-async def test_a_caller_that_goes_away_leaves_no_half_a_shape():
+async def test_a_caller_that_goes_away_leaves_no_partial_shape():
     started = asyncio.Event()
 
     async def app(scope, receive, send):
@@ -409,7 +409,7 @@ async def test_no_header_value_and_no_path_is_reported():
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 @in_loop
-async def test_with_the_hub_away_the_host_answers_as_without(fault):
+async def test_with_the_hub_away_the_host_answers_as_without_a_witness(fault):
     app = shop(eye := make_witness(Hub(rules_fault=fault)))
     for number in range(50):
         assert (await exchange(app, "GET", f"/orders/{number}")).json["id"] == 1

@@ -188,7 +188,7 @@ def test_a_view_may_declare_its_own_operation(site):
     assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
 
 
-def test_what_is_exempt_needs_no_intent(site):
+def test_an_exempt_request_needs_no_intent(site):
     client = site(make_protection(exempt=lambda method, path: path.startswith("/old/")))
     assert client.get("/health").status_code == 200
     assert client.get("/old/7/").content == b"7"
@@ -304,7 +304,7 @@ def test_a_streamed_response_is_sent_and_never_made_twice(site):
     assert SHOP.runs == ["streamed"]
 
 
-def test_under_asgi_the_same_holds(site):
+def test_under_asgi_views_run_once_and_a_retry_gets_the_kept_response(site):
     site()
 
     async def calls():

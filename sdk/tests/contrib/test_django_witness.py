@@ -200,7 +200,7 @@ def test_a_body_over_django_s_own_limit_is_refused_as_without(witnessed, setting
 
 @pytest.mark.parametrize("raises", [False, True])
 @pytest.mark.parametrize("where", ["/broken", "/broken-awaited"])
-def test_an_exception_is_the_host_s_and_reported_as_a_status_only(witnessed, raises, where):
+def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(witnessed, raises, where):
     hub, eye = witnessed()
     client = Client(raise_request_exception=raises)
     if raises:
@@ -225,7 +225,7 @@ def test_streams_files_packed_answers_and_pages_pass_unchanged(witnessed):
     assert eye.stats.bodies_left_out == {"not JSON by their type": 2, "not seen whole": 1}
 
 
-def test_what_no_route_leads_to_is_not_seen(witnessed, settings):
+def test_requests_without_a_route_are_not_observed(witnessed, settings):
     settings.APPEND_SLASH = True
     settings.MIDDLEWARE = [MIDDLEWARE, "django.middleware.common.CommonMiddleware"]
     hub, eye = witnessed()
@@ -265,7 +265,7 @@ def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
 
 
 @pytest.mark.parametrize("order_of_both", [[MIDDLEWARE, INTENTS], [INTENTS, MIDDLEWARE]])
-def test_beside_signed_intents_both_do_their_work(witnessed, settings, order_of_both):
+def test_witness_and_signed_intents_work_together(witnessed, settings, order_of_both):
     settings.MIDDLEWARE = order_of_both
     settings.AFFIDAVIT_PROTECTION = make_protection()
     hub, eye = witnessed()
@@ -306,7 +306,7 @@ def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, 
 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
-def test_with_the_hub_away_the_host_answers_as_without(witnessed, fault):
+def test_with_the_hub_away_the_host_answers_as_without_a_witness(witnessed, fault):
     _, eye = witnessed(Hub(rules_fault=fault))
     for number in range(50):
         assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1
@@ -314,7 +314,7 @@ def test_with_the_hub_away_the_host_answers_as_without(witnessed, fault):
     assert eye.stats.waiting == 50
 
 
-def test_a_settled_request_is_counted_and_not_looked_at(witnessed, monkeypatch):
+def test_a_settled_request_is_counted_and_not_inspected(witnessed, monkeypatch):
     hub, eye = witnessed()
     client = Client()
     for _ in range(60):

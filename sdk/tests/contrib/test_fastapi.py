@@ -77,7 +77,7 @@ async def post(app, path, header=None, body=BODY, content_type=JSON):
 @pytest.mark.parametrize("body", [b"", b"{", b'{"qty": "many"}', BODY])
 @pytest.mark.parametrize("path", ["/shop/orders/7", "/shop/orders/seven", "/shop/refunds", "/shop/notes"])
 @in_loop
-async def test_nothing_of_the_app_runs_before_the_intent_held(path, body):
+async def test_nothing_of_the_app_runs_before_the_intent_is_verified(path, body):
     app = shop()
     for header in (None, sign_call("POST /other", ARGS)):
         answer = await post(app, path, header, body)
@@ -139,7 +139,7 @@ async def test_other_routes_need_no_intent_unless_everything_is_protected():
 
 
 @in_loop
-async def test_a_route_without_the_middleware_runs_for_nobody():
+async def test_a_route_without_the_middleware_never_runs():
     router = APIRouter(route_class=IntentRoute)
     router.add_api_route("/x", lambda: "ran")
     app = FastAPI()

@@ -198,7 +198,7 @@ def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
     assert app.runs == []
 
 
-def test_what_is_exempt_needs_no_intent():
+def test_an_exempt_request_needs_no_intent():
     app = shop(make_protection(exempt=lambda method, path: path == "/health"))
     assert app.test_client().get("/health").get_json() == {"ok": True}
     assert app.test_client().get("/orders/1").status_code == 403
@@ -235,7 +235,7 @@ def test_only_what_is_decorated_is_protected_if_configured_so():
     assert post(app, "/refunds", None).get_json(force=True)["reason"] == "missing-header"
 
 
-def test_a_decorated_view_without_the_middleware_runs_for_nobody():
+def test_a_decorated_view_without_the_middleware_never_runs():
     app = flask.Flask(__name__)
     app.testing = True
     ran = []

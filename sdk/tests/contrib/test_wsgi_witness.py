@@ -123,7 +123,7 @@ def environ(path="/orders/1", **more):
     }  # fmt: skip
 
 
-def test_a_client_that_goes_away_leaves_no_half_a_shape():
+def test_a_client_that_goes_away_leaves_no_partial_shape():
     app = shop(eye := make_witness(hub := Hub()))
     chunks = app.wsgi_app(app.test_request_context("/orders/5/lines").request.environ, lambda *_: None)
     next(iter(chunks))
@@ -143,7 +143,7 @@ def test_packed_answers_and_pages_pass_unchanged():
 
 
 @pytest.mark.parametrize("propagates", [False, True])
-def test_an_exception_is_the_host_s_and_reported_as_a_status_only(propagates):
+def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(propagates):
     app = shop(eye := make_witness(hub := Hub()))
     app.config["PROPAGATE_EXCEPTIONS"] = propagates
     if propagates:
@@ -303,7 +303,7 @@ def writing(start_response):
     lambda start: start("200 OK", [("Content-Type", JSON)]) and iter([b'{"a":1}']),
     writing,
 ], ids=["list", "tuple", "sized", "iterator", "write"])  # fmt: skip
-def test_the_server_sends_the_same_bytes_as_without(answered):
+def test_the_server_sends_the_same_bytes_as_without_a_witness(answered):
     def app(environ, start_response):
         return answered(start_response)
 
@@ -313,7 +313,7 @@ def test_the_server_sends_the_same_bytes_as_without(answered):
     assert "a" in flush_entries(eye, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
 
 
-def test_what_no_route_leads_to_is_not_seen():
+def test_requests_without_a_route_are_not_observed():
     app = shop(eye := make_witness(hub := Hub()))
     app.add_url_rule("/carts/", view_func=dict, endpoint="carts")
     client = app.test_client()
@@ -339,7 +339,7 @@ def test_a_file_is_left_to_the_server():
     assert eye.stats.bodies_left_out == {"not seen whole": 1}
 
 
-def test_beside_signed_intents_both_do_their_work():
+def test_witness_and_signed_intents_work_together():
     app = flask.Flask(__name__)
 
     @app.post("/accounts/<int:account_id>/orders")
@@ -366,7 +366,7 @@ def test_the_mount_prefix_is_part_of_the_path():
     assert flush_entries(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
-def test_names_that_no_route_and_no_header_may_carry_out():
+def test_no_value_leaves_in_a_path_or_a_header():
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON), ("X-Secret", "canary"), ("Set-Cookie", "s=canary")])
         return [b"{}"]
@@ -391,7 +391,7 @@ def test_an_odd_environ_breaks_nothing(broken):
 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
-def test_with_the_hub_away_the_host_answers_as_without(fault):
+def test_with_the_hub_away_the_host_answers_as_without_a_witness(fault):
     eye = make_witness(Hub(rules_fault=fault))
     client = shop(eye).test_client()
     for number in range(50):
@@ -400,7 +400,7 @@ def test_with_the_hub_away_the_host_answers_as_without(fault):
     assert eye.stats.waiting == 50
 
 
-def test_with_a_hub_that_says_500_the_host_answers_as_without():
+def test_with_a_hub_that_says_500_the_host_answers_as_without_a_witness():
     def down(handler):
         handler.send_error(500)
 

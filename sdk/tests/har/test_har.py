@@ -338,7 +338,7 @@ def test_a_base64_body_is_read_when_it_is_json(read, raw, mime, response):
     assert only(read(entry(text=encoded, mime=mime, encoding="base64"))).response == response
 
 
-def test_base64_that_is_none_is_left_out(read):
+def test_a_body_that_is_not_valid_base64_is_left_out(read):
     assert only(read(entry(text="é", encoding="base64"))).response is LeftOut.INVALID
 
 
@@ -377,7 +377,7 @@ def test_a_form_has_the_names_and_kinds_of_its_fields(read, posted, fields):
     {"params": [{"name": "a", "value": "1"}, {"name": '{"canary"}'}]},
     {"params": ["canary"]}, {"params": [{"value": 1}]},
 ])  # fmt: skip
-def test_what_is_sent_as_a_form_and_is_none_is_left_out(read, posted):
+def test_a_body_that_is_no_form_in_spite_of_its_type_is_left_out(read, posted):
     sent = entry("POST")
     sent["request"]["postData"] = {"mimeType": FORM, **posted}
     assert only(read(sent)).request is LeftOut.INVALID_FORM

@@ -6,7 +6,7 @@ from affidavit._hub.transport import HttpTransport
 
 
 class Sleeper:
-    """Records the waits in place of waiting; the clock it drives runs on by them."""
+    """Records waits instead of waiting, and advances its clock by them."""
 
     def __init__(self):
         self.waits = []

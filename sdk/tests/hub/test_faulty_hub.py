@@ -39,7 +39,7 @@ def test_a_host_does_not_notice_that_its_hub_fails(fault, tmp_path, caplog):
         assert hub.count_observations() == witness.stats.delivered == REQUESTS - witness.stats.dropped
         reporter.close(1)
         witness.close(1)
-    assert len(caplog.records) == 5, caplog.text  # kept and sent again, twice each; and one of the full queue
+    assert len(caplog.records) == 5, caplog.text  # two of kept reports, two of sent ones, one of the full queue
 
 
 def start_reporters(hub):

@@ -57,12 +57,12 @@ def test_names_beyond_the_basic_plane_are_sorted_by_their_code_units():
     assert request_args('{"\uff5e":2,"\U0001f600":1}'.encode(), JSON).hash == sha256(text.encode()).hexdigest()
 
 
-def test_a_body_goes_before_the_query():
+def test_a_body_takes_precedence_over_the_query():
     assert request_args(b"{}", JSON, "a=1").value == {}
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "Application/JSON; charset=utf-8", "text/json", "a/b+json"])
-def test_json_goes_by_several_names(media_type):
+def test_several_media_types_are_json(media_type):
     assert request_args(b"[1]", media_type).value == [1]
 
 
@@ -149,7 +149,7 @@ def test_different_numbers_never_share_a_hash(one, other):
 @example("1e-400")
 @example("12345678901234567.891")
 def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(literal):
-    """So only arguments with a hash are minted, and a verifier finds the same hash."""
+    """Therefore only arguments with a hash are minted, and a verifier finds the same hash."""
     body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
     try:
         args_hash = member_args(body, "args", parse(body)["args"]).hash

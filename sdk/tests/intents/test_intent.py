@@ -106,7 +106,7 @@ def test_every_minted_intent_has_its_own_nonce_and_tool_call_id():
     ],
 )  # fmt: skip
 def test_what_a_verifier_would_refuse_is_not_minted(wrong):
-    with pytest.raises(ValueError, match=r"\w"):  # of several kinds, each with something to say
+    with pytest.raises(ValueError, match=r"\w"):  # subclasses too; each with a message
         mint_intent(SECRET, **{**CALL, "args": {}, **wrong})
 
 
@@ -286,7 +286,7 @@ def test_a_header_of_8_kib_is_read_and_a_longer_one_is_not():
 
 
 def test_what_a_verifier_reads_is_just_what_can_be_signed():
-    """To the last level of nesting, and to the last byte of a header."""
+    """Both have the same limits for the levels of nesting and for the length of a header."""
     sign_payload(SECRET, {"a": functools.reduce(lambda inner, _: [inner], range(61), [])})
     with pytest.raises(ValueError, match="nested"):
         sign_payload(SECRET, {"a": functools.reduce(lambda inner, _: [inner], range(62), [])})

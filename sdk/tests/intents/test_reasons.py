@@ -37,7 +37,7 @@ def test_every_reason_says_what_it_means_and_what_to_do():
 
 
 def test_no_fix_sends_anybody_to_the_settings_of_the_hub():
-    """They do not show a secret again, and the page Intent inspector shows the audience."""
+    """The settings do not show a secret again, and the page Intent inspector shows the audience."""
     assert [slug for slug, reason in REASONS.items() if "settings" in reason.usual_fix] == []
 
 

@@ -1,4 +1,4 @@
-"""A map by alike values: certain, whatever the order, and never an ordinary record."""
+"""Maps are recognised by their similar values, in any order, and no ordinary record is taken for one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_many_rare_names_over_alike_values_are_keys(values):
         ([*bodies(PRICE), {"password": PRICE}], "one name is sensitive and the others are not"),
     ],
 )
-def test_what_may_be_a_record_is_one(values, why):
+def test_an_object_that_may_be_a_record_is_one(values, why):
     assert not is_alike_map(seen(*values)), why
 
 

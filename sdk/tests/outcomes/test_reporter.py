@@ -66,7 +66,7 @@ def test_a_lone_outcome_leaves_without_a_flush(reporter_for):
     ("conversation_id", "key"),
     [("", "k"), ("x" * 256, "k"), ("c", "k" * 129), (None, "k"), (7, "k"), ("a\0", "k"), ("\ud800", "k"), ("c", b"k")],
 )
-def test_what_would_spoil_a_batch_is_counted_and_breaks_nobody(reporter_for, conversation_id, key):
+def test_an_invalid_outcome_is_counted_and_does_not_spoil_its_batch(reporter_for, conversation_id, key):
     with ScriptedHub(answer_stored(1)) as hub:
         reporter = reporter_for(hub)
         assert not reporter.report(conversation_id, key)
@@ -167,7 +167,7 @@ def test_many_threads_lose_and_double_nothing(reporter_for):
 
 
 @pytest.mark.parametrize(("key", "url"), [("pk_x", "http://x"), (None, "http://x"), (KEY, "ftp://x")])
-def test_what_can_never_work_is_said_at_once(key, url):
+def test_invalid_options_are_refused_at_once(key, url):
     with pytest.raises(ReportError):
         OutcomeReporter(key, base_url=url)
 

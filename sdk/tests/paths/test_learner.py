@@ -113,7 +113,7 @@ def test_an_unknown_segment_beside_a_parameter_with_the_same_answer_is_not_sent(
     assert learner.template("/files/readme").undecided == (1,)
 
 
-def test_an_unknown_segment_with_another_answer_is_none():
+def test_an_unknown_segment_with_another_answer_is_no_parameter():
     learner = learned(
         ("GET /files/8a1f0c2d9b", {"size": 1, "owner": "x", "checksum": "y"}),
         ("GET /files/quota", {"limit": 1, "used": 2, "left": 3}),
@@ -123,7 +123,7 @@ def test_an_unknown_segment_with_another_answer_is_none():
 
 
 @pytest.mark.parametrize("empty", [{"cards": [], "total": 0, "next": None}, []])
-def test_what_an_empty_list_could_have_held_makes_no_other_shape(empty):
+def test_an_empty_list_makes_no_other_shape(empty):
     card = {"suit": 1, "rank": 2, "art": "", "joker": False}
     full = {"cards": [card], "total": 1, "next": {"page": 2}} if empty else [card]
     learner = learned(
@@ -142,7 +142,7 @@ def test_empty_lists_alone_make_no_operation_of_many_siblings():
     assert (result.path, result.undecided) == (f"/moods/{names[0]}", (1,))
 
 
-def test_what_bodies_name_is_not_sent_though_its_answer_is_another():
+def test_a_segment_that_bodies_name_is_not_sent_though_its_answer_differs():
     learner = learned(
         ("GET /teams", [{"name": "storm"}, {"name": "reef"}]),
         ("GET /teams/reef", {"name": "reef", "members": 4, "colour": {"hue": 1}}),
@@ -168,7 +168,7 @@ def test_behind_a_parameter_a_segment_without_any_sign_is_a_literal():
     assert (result.path, result.undecided) == ("/orders/{orderId}/dunning", ())
 
 
-def test_very_many_of_them_are_undecided():
+def test_very_many_segments_without_any_sign_are_undecided():
     names = [f"{one}{two}nt" for one, two in itertools.product("bcdfghjk", "aeo")]
     result = learned(*((f"POST /orders/17/{name}", ABSENT) for name in names)).template(f"/orders/17/{names[0]}")
     assert result.undecided == (2,)
@@ -231,7 +231,7 @@ def test_one_number_or_date_that_all_paths_begin_with_is_a_version(version):
 
 
 @pytest.mark.parametrize("other", ["3", "4711", "2011-05-02"])
-def test_several_of_them_are_data(other):
+def test_several_numbers_or_dates_at_the_beginning_are_data(other):
     learner = learned(("GET /2/orders", [{"total": 1}]), (f"GET /{other}/orders", [{"total": 1}]))
     assert template(learner, "/2/orders") == "/{id}/orders"
     assert template(learner, f"/{other}/orders") == "/{id}/orders"

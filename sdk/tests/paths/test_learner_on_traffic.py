@@ -57,7 +57,7 @@ class Recorded:
         self.response = json.loads(entry["response"]["content"].get("text") or "null")
 
 
-# Operations of Linode that are missing in the document with which its recording was marked: it marks them as ids.
+# Operations of Linode that the document behind the true templates lacks: those templates take their names for ids.
 UNDOCUMENTED = frozenset({
     "/v4beta/images/sharegroups", "/v4beta/networking/firewalls/rulesets", "/v4beta/networking/firewalls/settings",
     "/v4beta/networking/firewalls/templates", "/v4beta/regions/vpc-availability", "/v4beta/vpcs/default-ranges",

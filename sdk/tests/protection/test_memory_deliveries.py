@@ -25,7 +25,7 @@ def run(store, call, response=RESPONSE):
     assert store.finish(running, response, now=NOW)
 
 
-def test_beyond_its_bytes_it_forgets_the_oldest_responses_and_runs_nothing_twice():
+def test_beyond_max_bytes_the_oldest_responses_are_forgotten_and_nothing_runs_twice():
     store = open_store(max_bytes=250)
     for number in range(10):
         run(store, f"call-{number}")
@@ -33,7 +33,7 @@ def test_beyond_its_bytes_it_forgets_the_oldest_responses_and_runs_nothing_twice
     assert claim(store, "call-0", OTHER) == Mismatch()
 
 
-def test_a_response_over_all_of_its_bytes_is_not_kept_and_costs_no_other():
+def test_a_response_over_max_bytes_is_not_kept_and_displaces_no_other():
     store = open_store(max_bytes=250)
     run(store, "small")
     run(store, "large", StoredResponse(200, (("x-header", "y" * 200),), b"x" * 100))
@@ -42,7 +42,7 @@ def test_a_response_over_all_of_its_bytes_is_not_kept_and_costs_no_other():
     assert claim(store, "after") == Finished(RESPONSE)
 
 
-def test_beyond_its_calls_it_forgets_the_oldest_finished_and_none_in_flight():
+def test_beyond_the_limit_the_oldest_finished_calls_are_forgotten():
     store = open_store(limit=3)
     claim(store, "running")
     for number in range(5):
@@ -53,7 +53,7 @@ def test_beyond_its_calls_it_forgets_the_oldest_finished_and_none_in_flight():
     assert isinstance(claim(store, "call-2"), Claim)
 
 
-def test_only_calls_in_flight_fill_it_for_good():
+def test_only_calls_in_flight_keep_a_store_full():
     store = open_store(limit=2)
     first = claim(store, "call-0")
     claim(store, "call-1")
@@ -63,7 +63,7 @@ def test_only_calls_in_flight_fill_it_for_good():
     assert isinstance(claim(store, "call-2"), Claim)
 
 
-def test_what_it_forgot_by_time_leaves_room():
+def test_expired_calls_leave_room():
     store = open_store(limit=2, max_bytes=150)
     run(store, "old")
     later = NOW + RETENTION + 1
@@ -74,7 +74,7 @@ def test_what_it_forgot_by_time_leaves_room():
 
 
 @pytest.mark.parametrize(("limits", "calls"), [({"limit": 10}, 8), ({"max_bytes": 1000}, 8)])
-def test_it_warns_once_at_80_percent_and_once_when_it_forgets_calls(caplog, limits, calls):
+def test_the_store_warns_once_at_80_percent_and_once_when_it_forgets_calls(caplog, limits, calls):
     store = open_store(**limits)
     for number in range(calls - 1):
         run(store, f"call-{number}")

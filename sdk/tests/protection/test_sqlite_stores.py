@@ -49,7 +49,7 @@ def test_both_stores_work_in_one_file_without_further_ado(path):
     assert SqliteNonces(path).is_burnt("w", "n")
 
 
-def test_a_file_of_the_sql_stores_goes_on(path):
+def test_a_file_of_the_sql_stores_can_be_used_further(path):
     earlier = SqlNonces(lambda: sqlite3.connect(path, check_same_thread=False))
     earlier.create_table()
     assert burn(earlier)
@@ -178,7 +178,7 @@ def test_many_threads_and_many_stores_leak_no_file(path):
             thread.start()
         for thread in threads:
             thread.join()
-        assert count_files() - before <= 3  # the file, its log, and the index of that
+        assert count_files() - before <= 3  # the file, its log, and the index of the log
     del nonces, threads
     assert count_files() == before
 

@@ -44,7 +44,7 @@ def reporter(hub=None, **options):
     return VerificationReports(KEY, transport=hub or Hub(), **{"every": NEVER, **options})
 
 
-def test_what_passed_is_reported_as_counts_and_what_failed_one_by_one():
+def test_accepted_calls_are_reported_as_counts_and_rejected_calls_one_by_one():
     reports = reporter(hub := Hub())
     for number in range(3):
         reports.add("accepted", version=2, operation="GET /a", tool_call_id=f"c{number}", at=AT + number)
@@ -61,7 +61,7 @@ def test_what_passed_is_reported_as_counts_and_what_failed_one_by_one():
     assert len(hub.bodies) == 1
 
 
-def test_what_passed_names_the_secret_by_eight_characters_and_what_failed_does_not():
+def test_accepted_calls_name_eight_characters_of_their_secret_and_rejected_calls_none():
     reports = reporter(hub := Hub())
     secret = "gas_" + "k" * 43
     for _ in range(2):
@@ -134,7 +134,7 @@ def test_what_is_refused_for_good_is_counted_and_logged(failure, caplog):
     assert len(hub.entries) == 1
 
 
-def test_beyond_the_limit_detail_is_lost_and_no_count():
+def test_beyond_the_limit_details_are_lost_but_no_counts():
     reports = reporter(hub := Hub(), limit=10)
     for number in range(200):
         reports.add("expired", version=2, operation=f"GET /{number}", tool_call_id=str(number), at=AT)
@@ -144,7 +144,7 @@ def test_beyond_the_limit_detail_is_lost_and_no_count():
     assert reports.dropped == 0
 
 
-def test_what_even_the_sums_have_no_room_for_is_counted_as_dropped():
+def test_verifications_without_room_even_in_sums_are_counted_as_dropped():
     reports = reporter(limit=2)
     for number in range(10):
         reports.add("expired", at=AT + 900 * number)
@@ -159,7 +159,7 @@ def test_a_tool_call_id_that_the_hub_would_refuse_is_left_out():
     assert hub.entries == [{"result": "expired", "count": 2, "occurredAt": int(AT)}]
 
 
-def test_it_reports_by_itself_and_from_one_thread():
+def test_a_reporter_reports_by_itself_and_from_one_thread():
     def running():
         return sum(thread.name == "affidavit-reports" for thread in threading.enumerate())
 

@@ -180,7 +180,7 @@ def test_a_sensitive_name_stays_marked_when_names_are_forgotten():
         assert values.redacted
 
 
-def test_first_and_last_day_are_kept_per_place():
+def test_first_and_last_day_are_kept_per_node():
     total = merge(infer({"a": 1}, day=20_005), infer({"a": 1, "b": 1}, day=20_001))
     assert (total.first, total.last) == (20_001, 20_005)
     assert (total.properties["b"].first, total.properties["b"].last) == (20_001, 20_001)

@@ -49,7 +49,7 @@ def test_a_url_encoded_form_has_names(data, names):
     b"caf\xc3\xa9=1",
     b"a=1\nb=2", b"x" * 201 + b"=1", b"=1",
 ])  # fmt: skip
-def test_what_is_not_surely_a_form_is_none(data):
+def test_a_body_that_is_not_surely_a_form_is_not_read_as_one(data):
     with pytest.raises(InvalidForm):
         parse_form(data)
 
@@ -64,7 +64,7 @@ def test_a_multipart_form_is_scanned_in_pieces_of_any_size(step):
         + b'--x\r\nContent-Disposition: form-data; name="blob"\r\nContent-Type: application/octet-stream\r\n\r\nxx\r\n'
         + PART % ("café \\\"x".encode(), b"", b"\r\n--xy\r\n") + b"--x--trailing"
     )  # fmt: skip
-    with pytest.raises(InvalidForm):  # a quotation mark is in no name
+    with pytest.raises(InvalidForm):  # no name has a quotation mark
         scan(data, step)
     assert scan(data.replace(b'\\"', b""), step) == [
         ("note", False), ("empty", False), ("f", True), ("g", True), ("blob", True), ("café x", False),

@@ -89,7 +89,7 @@ def test_objects_of_an_array_that_have_too_many_names_are_maps(names, collapses)
     assert (items.collapsed, len(items.properties)) == (collapses, 0 if collapses else names)
 
 
-def test_a_whole_replacement_is_looked_at_instead():
+def test_a_replacement_of_a_whole_value_is_inspected_instead():
     redactor = Redactor(replace=lambda value: {"replaced": value["secret"]})
     assert infer({"secret": 1}, redactor=redactor) == infer({"replaced": 1})
     assert redactor.redact({"secret": 1}) == {"replaced": 0}
@@ -97,7 +97,7 @@ def test_a_whole_replacement_is_looked_at_instead():
 
 
 @pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["array", "object"])
-def test_what_is_deeper_than_32_levels_is_cut_and_said(wrap):
+def test_levels_below_the_32nd_are_cut_and_marked(wrap):
     def nested(levels, leaf):
         for _ in range(levels - 1):
             leaf = wrap(leaf)

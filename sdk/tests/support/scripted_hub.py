@@ -48,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.next_step()(self)
 
     def log_message(self, *_: object) -> None:
-        """Nothing on the test's standard error."""
+        """Print nothing on the test's standard error."""
 
 
 class Server(ThreadingHTTPServer):
@@ -64,7 +64,7 @@ class Server(ThreadingHTTPServer):
         return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
 
     def handle_error(self, *_: object) -> None:
-        """Clients that hang up are what the tests are about."""
+        """Ignore clients that hang up, which is what many tests make them do."""
 
 
 class ScriptedHub:

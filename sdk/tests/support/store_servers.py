@@ -1,6 +1,6 @@
 """The shared stores that the SDK's tests run against: SQLite files, a PostgreSQL, a Redis of the run's own.
 
-What is not at hand is skipped: PostgreSQL is where AFFIDAVIT_TEST_POSTGRES, a connection string, says.
+Tests of a store that is absent are skipped. AFFIDAVIT_TEST_POSTGRES is the connection string of a PostgreSQL.
 """
 
 import multiprocessing

@@ -68,7 +68,7 @@ def test_beyond_its_bounds_it_drops_and_says_so():
     assert (stats.observed, stats.delivered, stats.dropped) == (20, 5, 15)
 
 
-def test_an_api_of_endless_new_names_is_looked_at_no_further_than_the_bound(monkeypatch):
+def test_an_api_of_endless_new_names_is_inspected_up_to_the_bound_only(monkeypatch):
     monkeypatch.setattr("affidavit._witness.aggregator._MAX_FACTS", 500)
     eye = make_witness(hub := Hub())
     for number in range(40):

@@ -25,7 +25,7 @@ from support.witness_hub import (
 from affidavit import Redactor, ReportError, Witness
 
 
-def test_whatever_is_given_to_observe_it_does_not_raise():
+def test_observe_raises_nothing_whatever_it_is_given():
     class Odd:
         def __getattr__(self, name):
             raise RuntimeError(name)
@@ -58,7 +58,7 @@ def test_a_redactor_that_raises_costs_the_shape_and_not_the_count():
     assert sum(hub.counts.values()) == 2
 
 
-def test_what_is_exempt_is_not_seen():
+def test_an_exempt_request_is_not_observed():
     eye = make_witness(hub := Hub(), exempt=lambda method, path: path.startswith("/admin"))
     observe_get(eye, "/admin/17", {}, route="/admin/<int:pk>")
     observe_get(eye, body={}, **ORDERS_ROUTE)
@@ -141,7 +141,7 @@ def test_the_end_of_the_process_waits_a_few_seconds_at_most():
         assert time.monotonic() - before < 15
 
 
-def test_after_a_fork_parent_and_child_each_tell_their_own():
+def test_after_a_fork_parent_and_child_each_report_their_own():
     forked = """
 see('/before', 2)
 child = os.fork()
@@ -167,6 +167,6 @@ def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
 
 
 @pytest.mark.parametrize(("key", "url"), [(None, "http://x"), ("pk_x", "http://x"), (KEY, "ftp://x")])
-def test_what_can_never_work_is_said_at_once(key, url):
+def test_invalid_options_are_refused_at_once(key, url):
     with pytest.raises(ReportError):
         Witness(key, base_url=url)

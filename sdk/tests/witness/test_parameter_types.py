@@ -28,7 +28,7 @@ def test_a_type_that_the_router_names_wins_over_the_values(route):
     assert report_types(route, ("/orders/17", 200)) == {200: {"pk": "string"}}
 
 
-def test_names_that_nothing_answers_to_change_no_type():
+def test_names_of_refused_requests_change_no_type():
     requests = [("/orders/17", 200), ("/orders/jane", 404), ("/orders/18", 403), ("/orders/wp-admin", 422)]
     assert report_types("/orders/{pk}", *requests) == {
         200: {"pk": "integer"}, 403: {"pk": "integer"}, 404: {"pk": "unknown"}, 422: {"pk": "unknown"},

@@ -78,7 +78,7 @@ def test_ids_without_a_route_are_one_operation_from_the_beginning():
     assert len(eye._intake._unrouted) == 1
 
 
-def test_what_a_scanner_asks_for_is_nothing_but_counted():
+def test_requests_of_a_scanner_are_only_counted():
     eye = make_witness(hub := Hub())
     for path in ("/wp-login.php", "/.env", "/orders/x/../..", "//", "x", "*", "/a" * 50, "/" + "b" * 3000):
         observe_get(eye, path, status=404)

@@ -12,7 +12,7 @@ from affidavit._witness.schedule import PROMPT, Schedule
 MINUTE = 60.0
 
 
-def test_without_anything_to_tell_it_rests():
+def test_without_anything_to_report_the_schedule_rests():
     schedule = Schedule(MINUTE)
     assert schedule.pause(0.0) is None
     assert not schedule.is_due(1e9)
@@ -27,7 +27,7 @@ def test_what_is_not_new_waits_for_the_interval():
     assert schedule.is_due(160.0)
 
 
-def test_the_first_news_goes_soon_and_endless_news_ever_less_soon():
+def test_the_first_news_is_reported_soon_and_endless_news_less_and_less_soon():
     schedule, now, gaps = Schedule(MINUTE), 0.0, []
     for _ in range(9):
         schedule.note_pending(now)

@@ -60,7 +60,7 @@ def test_without_an_environment_the_rules_are_asked_for_without_one():
     assert "environment" not in json.loads(hub.bodies[0])
 
 
-def test_an_entry_is_of_one_day_and_a_mad_time_is_now():
+def test_an_entry_is_of_one_day_and_an_impossible_time_is_replaced_by_now():
     eye = make_witness(hub := Hub(), now=lambda: 1_800_000_000.0)
     for moment in (1_700_000_000, 1_700_086_400, 0, float("nan"), 1e18):
         observe_get(eye, body={}, at=moment, **ORDERS_ROUTE)
@@ -70,7 +70,7 @@ def test_an_entry_is_of_one_day_and_a_mad_time_is_now():
     ]  # fmt: skip
 
 
-def test_what_has_settled_is_looked_at_less_and_counted_all_the_same():
+def test_a_settled_shape_is_inspected_less_often_and_its_requests_are_all_counted():
     eye = make_witness(hub := Hub(), clock=lambda: 0.0)
     for number in range(3000):
         observe_get(eye, body={"id": number}, **ORDERS_ROUTE)
@@ -84,7 +84,7 @@ def test_what_has_settled_is_looked_at_less_and_counted_all_the_same():
     assert all(entry.get("response", {"seen": 0})["seen"] <= entry["count"] for entry in hub.entries)
 
 
-def test_news_brings_every_request_back_under_the_eye():
+def test_after_news_every_request_is_inspected_again():
     eye = make_witness(hub := Hub(), clock=lambda: 0.0)
     for _ in range(400):
         observe_get(eye, body={"id": 1}, **ORDERS_ROUTE)
@@ -98,7 +98,7 @@ def test_news_brings_every_request_back_under_the_eye():
     assert any("new" in entry.get("response", {}).get("properties", {}) for entry in hub.entries)
 
 
-def test_a_rare_request_is_looked_at_however_settled_its_shape():
+def test_a_rare_request_is_inspected_however_settled_its_shape():
     times = iter(range(0, 10**9, 61))
     eye = make_witness(Hub(), clock=lambda: float(next(times)))
     for _ in range(100):
