@@ -1,4 +1,4 @@
-"""`make audit`: known vulnerabilities of the packages that a hub runs with. It says so if it could not ask."""
+"""`make audit`: look up known vulnerabilities of the packages that a hub runs with, and say so if that fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CURE = "Run it where the database of vulnerabilities can be reached."
 
 
 class Verdict(NamedTuple):
-    """status: 0 nothing is known against any package, 1 something is, 2 not all could be looked up."""
+    """The result. status: 0 for no known vulnerability, 1 for some, 2 if packages could not be looked up."""
 
     status: int
     text: str
@@ -33,7 +33,7 @@ def audit(locks: Sequence[Path]) -> Verdict:
 
 
 def judge(packages: Sequence[Mapping[str, Any]]) -> Verdict:
-    """Return the verdict on packages as pip-audit lists them, each once for each file."""
+    """Return the verdict on the packages that pip-audit lists; one may be listed several times."""
     known = {
         f"{package['name']} {package['version']}: {item['id']}, mended in {', '.join(item['fix_versions']) or 'none'}"
         for package in packages

@@ -21,7 +21,7 @@ from tests.alerts.receiver import Receiver, run_receiver
 from workspaces.create import NewWorkspace, create_workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-STANDING_TABLES = {"auth_permission", "django_content_type"}  # which the migrations fill, and nobody changes
+STANDING_TABLES = {"auth_permission", "django_content_type"}  # tables that the migrations fill, and nobody changes
 
 
 def delete_rows(_: TransactionTestCase) -> None:
@@ -31,7 +31,7 @@ def delete_rows(_: TransactionTestCase) -> None:
     """
     tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")  # no foreign key asks for an order
+        cursor.execute("SET LOCAL session_replication_role = replica")  # so that foreign keys demand no order
         for table in sorted({*tables} - STANDING_TABLES):
             cursor.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 

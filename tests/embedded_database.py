@@ -37,7 +37,7 @@ def start() -> None:
 def set_for_tests(address: str) -> None:
     """Let the server take the connections of several workers, whose tests open dozens, and not wait for the disk.
 
-    It has to be started again.
+    The server has to be started again.
     """
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET max_connections = 200")

@@ -19,7 +19,7 @@ from workspaces.create import NewWorkspace
 # Playwright keeps an event loop on this thread, and Django takes that for async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-# The first is the same engine without windows, and takes two thirds of the processor time of the others.
+# The first program is the same engine without windows, and takes two thirds of the processor time of the others.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator
 
-MAX_STEPS = 300  # by Tab; more than any page has before the element that a test looks for
+MAX_STEPS = 300  # presses of Tab; no test needs so many
 
 
 def reach(target: Locator) -> None:
@@ -18,13 +18,13 @@ def reach(target: Locator) -> None:
 
 
 def press(target: Locator, key: str = "Enter") -> None:
-    """Reach a link, a button or the head of what unfolds, and press it; wait where that leads."""
+    """Reach a link, a button or a summary, and press it."""
     reach(target)
     target.press(key)
 
 
 def type_into(target: Locator, text: str) -> None:
-    """Reach a field and write over what stands in it."""
+    """Reach a field and replace its text."""
     reach(target)
     target.page.keyboard.press("Control+a")
     target.page.keyboard.insert_text(text)

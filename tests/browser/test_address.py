@@ -24,12 +24,12 @@ def settle(page: Page) -> None:
 
 
 def read_text(page: Page) -> str:
-    """Return what the page says, without how long ago."""
+    """Return the text of the page without ages, which change by themselves."""
     return re.sub(r"\d+ (s|min) ago|now", "", page.inner_text("main"))
 
 
 ROW_COUNT = "[...document.querySelectorAll('main tbody tr')].filter((row) => row.checkVisibility()).length"
-# A control of each page that filters, and what it is set to
+# By page: a control that filters, the value to set, and what the address then has
 FILTERS = {
     "catalog": ("select[name=method]", "POST", "method=POST"),
     "drift": ("select[name=kind]", "new", "kind=new"),

@@ -1,4 +1,4 @@
-"""Whatever somebody does on a page, in whatever order answers come: it agrees with its address.
+"""A page agrees with its address, whatever somebody does on it and in whatever order answers come.
 
 Each interaction is drawn by a seed. INTERACTIONS=500 draws more than the tests do.
 """

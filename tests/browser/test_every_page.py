@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-# What another colour scheme can change
+# The rules whose result another colour scheme can change
 COLOUR_RULES = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 PAGES = {
     "overview": "/overview",

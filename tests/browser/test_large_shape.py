@@ -59,7 +59,7 @@ def test_without_javascript_a_level_is_a_page(new_tab, large):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_of_a_place_is_clean_with_all_that_it_can_open(new_tab, large, width, scheme):
+def test_the_page_of_one_node_is_clean_with_everything_opened(new_tab, large, width, scheme):
     tab = new_tab(width=width, scheme=scheme)
     page = tab.open(f"{large}&at=/groupb/partc")
     for summary in page.locator("details.codes summary").all():
@@ -70,7 +70,7 @@ def test_the_page_of_a_place_is_clean_with_all_that_it_can_open(new_tab, large, 
     assert tab.complaints == []
 
 
-def test_a_place_is_chosen_by_its_row_shown_as_a_map_and_back(new_tab, large):
+def test_a_node_is_chosen_by_its_row_and_shown_as_a_map_and_back(new_tab, large):
     page = new_tab().open(f"{large}&at=/groupb")
     page.get_by_role("link", name="Manual overrides of /groupb/partc", exact=True).click()
     page.wait_for_url(re.compile("at=%2Fgroupb%2Fpartc"))

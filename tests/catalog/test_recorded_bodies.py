@@ -53,7 +53,7 @@ def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
 
 
 def test_no_record_of_the_recorded_traffic_is_taken_for_a_map(recorded):
-    """Whoever loosens the rule looks at each one that it finds."""
+    """Whoever loosens the rule should look at each object that it then finds."""
     operations = environment_of(recorded.created).operations.prefetch_related(
         "parts", "baseline_resets", "map_rules", "shown_here"
     )

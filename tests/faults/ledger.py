@@ -30,7 +30,7 @@ class Row:
     """The comparison of one kind. Numbers are sums over its items; the lists are names of items."""
 
     acknowledged: int = 0
-    unanswered: int = 0  # sent without a final answer, so that both is right
+    unanswered: int = 0  # items sent without a final answer, which may be stored or not
     refused: int = 0
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Row:
 
 
 class Ledger:
-    """Safe for several threads."""
+    """The notes of all clients. Safe for several threads."""
 
     def __init__(self) -> None:
         self._least: Counter[Item] = Counter()

@@ -37,9 +37,11 @@ from tests.faults.stored import compare_totals, count_stored
 from tests.hub.running import Hub, running_hub, wait_for
 
 BACK_SECONDS = 240.0  # generous: other work may share the machine; what it took is printed
-SLOW_SECONDS = 30.0  # until it stores again; the logs of longer ones are printed
+SLOW_SECONDS = 30.0  # until the hub stores again; if it takes longer, its logs are printed
 LOG_BYTES = 6000
-KILLS_UNTIL_A_RESTART = 8  # of one program within a minute each, the supervisor ends after ten
+KILLS_UNTIL_A_RESTART = (
+    8  # kills of one program; the supervisor ends after ten failures of a program within a minute each
+)
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
 CLOCK_SOURCE = Path(__file__).with_name("clock.c")
@@ -181,7 +183,7 @@ def measure_logs(site: Site) -> dict[Path, int]:
 
 
 def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
-    """Return the end of the lines that the logs got since they had these sizes. A start begins a new one."""
+    """Return the last of the lines that the logs got since they had these sizes. Each start begins a new log."""
     lines: list[str] = []
     for path, size in measure_logs(site).items():
         with path.open("rb") as file:
@@ -254,7 +256,7 @@ def small_disk(folder: Path, result: Result) -> Iterator[bool]:
 
 
 def prepare_clock(hub: Hub, folder: Path, result: Result) -> Path | None:
-    """Let the hub's processes read a clock that can be set, and return its file; say why where that cannot be built."""
+    """Let the hub's processes read a clock that can be set, and return its file; say why if that is impossible."""
     library, clock_file = folder / "clock.so", folder / "clock"
     command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(CLOCK_SOURCE), "-ldl"]
     try:

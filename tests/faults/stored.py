@@ -14,7 +14,7 @@ import psycopg
 from tests.faults.ledger import Bounds, Item
 from tests.hub.running import Hub
 
-EVER = "from=2000-01-01&to=2100-01-01"  # also what a wrong clock dated in the future
+EVER = "from=2000-01-01&to=2100-01-01"  # includes times in the future, from a wrong clock
 PRODUCTION = "e.name = 'production'"
 SELECT_CONVERSATIONS = f"""
 SELECT conversation_id FROM outcomes_conversation c JOIN workspaces_environment e ON e.id = c.environment_id

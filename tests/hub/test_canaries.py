@@ -22,7 +22,7 @@ from tests.hub.test_traffic import create, everything, wait_until_folded
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 KEY = "gak_" + "0" * 64
-# In any case, anywhere: a plain word with a number, which by itself could be a name.
+# Found anywhere and in any case: a plain word with a number, which by itself could be a name.
 CANARY = re.compile(r"canary[-_]?\d{4,}", re.IGNORECASE)
 
 
@@ -54,7 +54,7 @@ def planted(entry: dict[str, Any], number: int) -> dict[str, Any]:
 
 
 def with_canaries(url: str, template: str | None, word: str) -> str:
-    """In each segment that truly is a parameter, and in the query: a value, and a name that is an e-mail address."""
+    """Return the URL with a canary in each true parameter, and in the query one as a value and one in a name."""
     parts = urlsplit(url)
     pairs = zip(parts.path.split("/"), (template or parts.path).split("/"), strict=True)
     path = "/".join(f"{word}-{n}" if true.startswith("{") else raw for n, (raw, true) in enumerate(pairs))
@@ -63,7 +63,7 @@ def with_canaries(url: str, template: str | None, word: str) -> str:
 
 
 def in_body(text: str, word: str) -> str:
-    """Strings of it are canaries; each object has one more value, and a map whose keys are canaries."""
+    """Return a body whose strings are canaries; each object has one more value, and a map whose keys are canaries."""
     return json.dumps(in_value(json.loads(text), word))
 
 

@@ -71,7 +71,7 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_it_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
+def test_the_command_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
     process = hub.manage("create_workspace", "Tea House", "--json")
     assert process.returncode == 0
     database = f"in {hub.folder}/var (HUB_DATA_DIR)"
@@ -87,7 +87,7 @@ def test_it_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_what_it_refuses_is_one_line_like_that_of_a_start(hub):
+def test_a_refusal_is_one_line_like_that_of_a_start(hub):
     process = hub.manage("create_workspace", "")
     assert (process.returncode, process.stdout) == (1, "")
     assert process.stderr.startswith("affidavit: ")

@@ -27,7 +27,7 @@ def test_a_ready_hub_says_what_it_checked(client):
     assert answer.json()["oldestUnfoldedSeconds"] is None
 
 
-def test_it_needs_no_key(client):
+def test_health_needs_no_key(client):
     assert client.get("/healthz").json() == {"status": "ok"}
 
 

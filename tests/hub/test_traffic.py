@@ -1,6 +1,6 @@
 """Recorded traffic of two public APIs, poured into a running hub by the command line: all arrives, once, and no value.
 
-What an operation is called is step by step the templates' business; here every entry is recounted from the file.
+Other tests check how operations are named; here every entry is recounted from the file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 NEVER_BEGINS = {404, 405, 501}
 SHORTEST = 6
-DIGEST = re.compile(r"\\x[0-9a-f]{64}")  # of a report, a key, an operation: some digits stand in it by chance
+DIGEST = re.compile(
+    r"\\x[0-9a-f]{64}"
+)  # the digest of a report, a key or an operation, in which some digits stand by chance
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +180,7 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
     assert sorted(find_in(DIGEST.sub("", texts), secret_values)) == []
 
 
-# Operations of Linode that are missing in the document with which its recording was marked: there they stand as ids.
+# Operations of Linode that the document behind the true templates lacks: those templates take their names for ids.
 UNDOCUMENTED = frozenset({
     "default-ranges", "ipv6s", "rulesets", "settings", "sharegroups", "templates", "vpc-availability",
 })  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from tests.hub.running import running_hub
 from tests.hub.upgrade import ROWS
 
-LONGEST_SECONDS = 5.0  # that a request of the old code may take meanwhile; other work may share the machine
+LONGEST_SECONDS = 5.0  # of a request of the old code, at most; generous, because other work may share the machine
 
 
 @pytest.mark.xdist_group("whole hub")

@@ -1,4 +1,4 @@
-"""Four processes report, repeat, are killed and go on, while conversations arrive late: then all faces agree.
+"""Four processes report, repeat, are killed and go on, while conversations arrive late: then all figures agree.
 
 20,000 reports; AFFIDAVIT_REPORTS=200000 for more.
 """
@@ -33,8 +33,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(60 + 
 
 
 def plan(chance: random.Random, reports: int) -> Iterator[tuple[str, dict]]:
-    """Batches, a tenth of them sent again at once; between them conversations arrive, some before their reports and
-    some after, some never."""
+    """Yield batches, a tenth of them twice; between them conversations arrive, some before their reports, some after,
+    and some never."""
     for _ in range(reports // A_BATCH):
         ids = [f"conv {chance.randrange(REPORTS // 4)}" for _ in range(A_BATCH)]
         items = [{"conversationId": id_, "outcomeKey": chance.choice(KEYS)} for id_ in ids]

@@ -41,7 +41,7 @@ def read_licences(package: str) -> set[str]:
 
 
 @pytest.mark.parametrize("package", list_locked_packages())
-def test_its_licences_are_allowed(package):
+def test_the_licences_of_a_package_are_allowed(package):
     licences = read_licences(package)
     assert licences, f"{package} names no licence: read its LICENSE file"
     assert licences <= ALLOWED

@@ -112,7 +112,7 @@ class Misses:
 
 
 def _find_callers(variable: Variable) -> tuple[Node, bool]:
-    """Return the node that asks for a variable, which does not know its line, and whether it has a default there.
+    """Return the node that asks for a variable, since only nodes know their line, and whether it gives a default.
 
     They are read from the frames of the callers: few lookups fail, and to note each node that is rendered takes longer.
     """

@@ -1,4 +1,4 @@
-"""Ranges: out of the address, in the viewer's zone, never failing."""
+"""Ranges are read from the address, in the viewer's zone, and never fail."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta

@@ -29,7 +29,7 @@ def test_a_member_of_another_workspace_finds_nothing(workspace, other_workspace,
 
 
 @pytest.mark.parametrize("address", FORMS)
-def test_a_member_and_an_operator_find_it(workspace, browser_client, address):
+def test_a_member_and_an_operator_find_the_pages(workspace, browser_client, address):
     member = browser_of("member", workspace.workspace)
     assert member.get(address).status_code == browser_client.get(address).status_code == 200
 

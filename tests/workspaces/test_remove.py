@@ -79,14 +79,14 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
     assert list(Workspace.objects.all()) == [other_workspace.workspace]
 
 
-def test_its_keys_are_refused_and_those_of_others_are_not(api, workspace, other_workspace):
+def test_the_keys_of_a_removed_workspace_are_refused_and_those_of_others_are_not(api, workspace, other_workspace):
     remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     body = {"outcomes": []}
     assert api.post("/api/conversation-outcomes", body, key=workspace.full_key).status_code == 401
     assert api.post("/api/conversation-outcomes", body, key=other_workspace.full_key).status_code == 200
 
 
-def test_it_is_logged_by_whom_without_a_key_or_a_secret(caplog, workspace):
+def test_a_removal_is_logged_with_who_did_it_and_without_a_key_or_a_secret(caplog, workspace):
     remove_workspace(workspace.workspace, actor="test-operator", now=timezone.now())
     assert "was deleted by test-operator" in caplog.text
     assert workspace.workspace.pk not in caplog.text

@@ -1,4 +1,4 @@
-"""At least once, in order per target, retried for 24 hours, then a dead letter that can be sent again."""
+"""Deliveries arrive at least once and in order per target; after 24 hours of retries they are dead letters."""
 
 from __future__ import annotations
 
@@ -127,11 +127,11 @@ def test_pauses_grow_with_jitter_until_the_last_attempt_after_24_hours():
         ("", None),
     ],
 )
-def test_a_receiver_says_for_how_long_to_wait_within_bounds(text, pause):
+def test_retry_after_sets_the_pause_within_bounds(text, pause):
     assert parse_retry_after(text, now=datetime(2026, 11, 22, 12, tzinfo=UTC)) == pause
 
 
-def test_the_next_attempt_is_not_before_the_receiver_wants_it_nor_after_the_last(workspace, target, receiver):
+def test_the_next_attempt_is_neither_before_retry_after_nor_after_the_last_one(workspace, target, receiver):
     queue(workspace, target)
     receiver.codes, receiver.headers = [503], {"Retry-After": "3600"}
     deliver_due(now=NOW)
@@ -140,7 +140,7 @@ def test_the_next_attempt_is_not_before_the_receiver_wants_it_nor_after_the_last
     assert find_next_attempt(1, NOW, now=NOW + DAY - MINUTE, retry_after=HOUR) == NOW + RETRIED_FOR
 
 
-def test_after_24_hours_it_is_a_dead_letter_and_the_next_is_tried(workspace, target, receiver):
+def test_after_24_hours_a_delivery_is_a_dead_letter_and_the_next_is_tried(workspace, target, receiver):
     receiver.codes = [500] * 100
     first, second = queue(workspace, target, 2)
     now = NOW
@@ -151,13 +151,13 @@ def test_after_24_hours_it_is_a_dead_letter_and_the_next_is_tried(workspace, tar
     second.refresh_from_db()
     assert (first.state, first.code) == ("dead", 500)
     assert NOW + DAY <= first.finished_at <= NOW + DAY + MINUTE
-    assert second.attempts >= 1  # it waited behind, and gets its attempt
+    assert second.attempts >= 1  # it waited behind the first
     deliver_due(now=now + MINUTE)
     assert Delivery.objects.filter(state="dead").count() == 2
     assert Target.objects.get(pk=target.pk).next_attempt_at is None
 
 
-def test_a_dead_letter_sent_again_keeps_its_id_and_goes_behind_what_waits(workspace, target, receiver):
+def test_a_dead_letter_sent_again_keeps_its_id_and_goes_to_the_end_of_the_queue(workspace, target, receiver):
     dead, waiting = queue(workspace, target, 2)
     Delivery.objects.filter(pk=dead.pk).update(state="dead", attempts=14, next_attempt_at=None)
     assert send_again(dead, actor="ada", now=NOW + HOUR)
@@ -167,12 +167,12 @@ def test_a_dead_letter_sent_again_keeps_its_id_and_goes_behind_what_waits(worksp
     assert send_again(waiting, actor="ada", now=NOW + HOUR) is False
 
 
-def test_a_worker_that_dies_in_between_loses_its_claim_and_it_is_sent_again(workspace, target, receiver, monkeypatch):
+def test_the_delivery_of_a_worker_that_dies_is_sent_again(workspace, target, receiver, monkeypatch):
     queue(workspace, target)
     claim = claim_target(now=NOW)
     assert claim_target(now=NOW) is None
     monkeypatch.setattr(delivering, "_record", lambda *_, **__: False)
-    deliver(claim, now=NOW)  # it dies before it records
+    deliver(claim, now=NOW)  # the worker dies before it records the answer
     monkeypatch.undo()
     assert claim_target(now=NOW + LEASE - MINUTE) is None
     assert deliver_due(now=NOW + LEASE) == 1
@@ -181,7 +181,7 @@ def test_a_worker_that_dies_in_between_loses_its_claim_and_it_is_sent_again(work
     assert Delivery.objects.get().attempts == 1
 
 
-def test_who_lost_the_claim_records_nothing(workspace, target, receiver):
+def test_a_worker_that_lost_its_claim_records_nothing(workspace, target, receiver):
     queue(workspace, target)
     late = claim_target(now=NOW)
     in_time = claim_target(now=NOW + LEASE)
@@ -191,7 +191,7 @@ def test_who_lost_the_claim_records_nothing(workspace, target, receiver):
     assert deliver(in_time, now=NOW + LEASE) is True
 
 
-def test_a_target_that_is_deleted_while_it_is_sent_to_is_no_failure(workspace, target, receiver, monkeypatch):
+def test_deleting_a_target_during_a_delivery_is_no_failure(workspace, target, receiver, monkeypatch):
     queue(workspace, target)
     claim = claim_target(now=NOW)
     send = delivering.send
@@ -208,7 +208,7 @@ def test_a_target_that_is_deleted_while_it_is_sent_to_is_no_failure(workspace, t
     assert deliver(claim, now=NOW) is False
 
 
-def test_what_waits_and_dead_letters_are_in_the_metrics(client, settings, workspace, target, receiver):
+def test_waiting_deliveries_and_dead_letters_are_in_the_metrics(client, settings, workspace, target, receiver):
     def read() -> dict[str, float]:
         headers = {"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
         lines = client.get("/metrics", headers=headers).content.decode().splitlines()
@@ -221,7 +221,7 @@ def test_what_waits_and_dead_letters_are_in_the_metrics(client, settings, worksp
     assert values["affidavit_alert_deliveries_waiting"] == values["affidavit_alert_dead_letters"] == 1
 
 
-def test_no_transaction_and_no_lock_while_it_is_sent(workspace, target, receiver, monkeypatch):
+def test_no_transaction_is_open_while_a_delivery_is_sent(workspace, target, receiver, monkeypatch):
     queue(workspace, target)
     blocks: list[bool] = []
     send = delivering.send

@@ -50,7 +50,7 @@ def listen(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 def read_request(connection: socket.socket) -> None:
-    """Read all of it: unread data at the close of a socket would cut off the answer."""
+    """Read the whole request: unread data at the close of a socket would cut off the answer."""
     received = b""
     while not received.endswith(b"{}") and (part := connection.recv(65536)):
         received += part
@@ -61,7 +61,7 @@ def _private_targets(settings) -> None:
     settings.WEBHOOK_PRIVATE_TARGETS = [ip_network("127.0.0.1")]
 
 
-def test_it_connects_to_the_address_that_was_checked_and_asks_the_dns_once(receiver, monkeypatch):
+def test_the_connection_goes_to_the_address_that_was_checked(receiver, monkeypatch):
     """A name that leads elsewhere a moment later (DNS rebinding) gains nothing."""
     port = parse_webhook_address(receiver.url).port
     answers = [["127.0.0.1"], ["127.66.6.6"]]
@@ -108,7 +108,7 @@ def test_the_body_of_an_answer_is_not_read():
 
 
 @pytest.mark.parametrize("part", [b"H", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10])
-def test_who_answers_by_drops_is_left_at_the_deadline(part, monkeypatch):
+def test_a_receiver_that_answers_byte_by_byte_is_cut_off_at_the_deadline(part, monkeypatch):
     monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.5)
     stop = threading.Event()
 
@@ -125,7 +125,7 @@ def test_who_answers_by_drops_is_left_at_the_deadline(part, monkeypatch):
     assert datetime.now(UTC) - started_at < timedelta(seconds=5)
 
 
-def test_what_the_deadline_cuts_off_is_no_answer_although_its_status_was_read(monkeypatch):
+def test_an_answer_that_the_deadline_cuts_off_does_not_count(monkeypatch):
     """The end of a shut-down socket looks like the end of the head, even before the timer's thread has ended."""
     monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.2)
     shut_down = http_post._shut_down
@@ -150,7 +150,7 @@ def test_what_the_deadline_cuts_off_is_no_answer_although_its_status_was_read(mo
 @pytest.mark.parametrize(
     "answer", [b"", b"\x00" * 100, b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 " + b"9" * 70000]
 )
-def test_what_is_no_http_fails_without_repeating_it(answer):
+def test_an_answer_that_is_not_http_fails_and_is_not_repeated(answer):
     def serve(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(answer)
@@ -186,7 +186,7 @@ def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:
     return paths
 
 
-def test_the_certificate_is_that_of_the_name_although_the_connection_goes_to_a_number(tmp_path, monkeypatch):
+def test_the_certificate_is_checked_for_the_name_and_not_for_the_ip_address(tmp_path, monkeypatch):
     certificate, key = write_certificate(tmp_path, "hooks.example")
     server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server_context.load_cert_chain(certificate, key)

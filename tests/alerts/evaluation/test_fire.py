@@ -168,7 +168,7 @@ def test_a_paused_alert_rests_and_forgets_what_happened_meanwhile(api, workspace
     assert evaluate_all(now=timezone.now() + MINUTE) == 1
 
 
-def test_with_other_thresholds_it_begins_anew(api, workspace, target):
+def test_an_alert_with_new_thresholds_begins_anew(api, workspace, target):
     alert = make_alert(workspace, target)
     break_operation(api, workspace)
     settings = AlertSettings(alert.environment, Alert.DRIFT, Thresholds(minimum=7), [target.pk], "")
@@ -176,7 +176,7 @@ def test_with_other_thresholds_it_begins_anew(api, workspace, target):
     assert evaluate_all(now=timezone.now() + MINUTE) == 0
 
 
-def test_what_fails_does_not_keep_the_others_from_firing(api, workspace, target, monkeypatch):
+def test_an_alert_that_fails_does_not_keep_others_from_firing(api, workspace, target, monkeypatch):
     bad, _ = make_alert(workspace, target, kind=Alert.SILENT), make_alert(workspace, target)
     break_operation(api, workspace)
     find = fire.find_happenings
@@ -192,7 +192,7 @@ def test_what_fails_does_not_keep_the_others_from_firing(api, workspace, target,
     assert bad.evaluated_at is not None
 
 
-def test_what_it_fired_outlives_the_alert(api, workspace, target):
+def test_an_event_outlives_its_alert(api, workspace, target):
     alert = make_alert(workspace, target)
     break_operation(api, workspace)
     evaluate_all(now=timezone.now())

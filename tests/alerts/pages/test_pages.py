@@ -272,7 +272,7 @@ def test_a_target_is_changed_rotated_and_deleted_once_no_alert_notifies_it(admin
     assert not Target.objects.exists()
 
 
-def test_the_page_says_how_often_it_fired_and_what_came_of_it(admin, api, workspace, target):
+def test_the_page_says_how_often_an_alert_fired_and_whether_that_arrived(admin, api, workspace, target):
     make_alert(workspace, target)
     break_operation(api, workspace)
     evaluate_all(now=timezone.now())
@@ -288,7 +288,7 @@ def test_the_page_says_how_often_it_fired_and_what_came_of_it(admin, api, worksp
     assert "s3cret" not in str(tables)
 
 
-def test_others_neither_see_nor_change_it(workspace, other_workspace, target):
+def test_others_neither_see_nor_change_alerts(workspace, other_workspace, target):
     alert = make_alert(workspace, target)
     outsider, viewer = client_with(Membership.ADMIN, other_workspace), client_with(Membership.VIEWER, workspace)
     for address in (PAGE, LOG, f"{PAGE}.json", f"{LOG}.csv"):

@@ -1,4 +1,4 @@
-"""When an alert fires: the rules by property, and by the cases that people ask about."""
+"""The rules of alerts, tested by properties and by the cases that people ask about."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_jump_that_lasts_has_no_end():
     assert happening.until is None
 
 
-def test_what_is_always_so_is_no_jump():
+def test_a_high_share_that_never_changes_is_no_jump():
     assert spikes(fill(START - 9 * DAY, START + MONTH, Share(300, 1000))) == []
 
 
@@ -115,7 +115,7 @@ def test_looking_often_finds_what_one_look_finds(numbered, thresholds, looks):
 
 
 def test_the_history_is_long_enough():
-    """Quarter hours before it change nothing."""
+    """Quarter hours before the history change nothing."""
     thresholds = Thresholds(minutes=1440, minimum=1)
     quarters = fill(START - 20 * DAY, START + 2 * DAY, Share(3, 10)) | fill(START + DAY, START + 2 * DAY, Share(9, 9))
     needed = {start: share for start, share in quarters.items() if start >= START - choose_history(thresholds)}
@@ -227,7 +227,7 @@ def test_a_version_fires_once_with_all_of_its_breaking_changes():
     assert len(first.facts["changes"]) == MAX_CHANGES
 
 
-def test_what_late_reports_move_a_little_is_the_same():
+def test_a_happening_that_late_reports_move_a_little_stays_the_same():
     happening = Happening("share", START, HOUR)
     assert list(leave_out_known([happening], [("share", START - HOUR / 2)])) == []
     assert list(leave_out_known([happening], [("share", START - HOUR), ("other", START)])) == [happening]

@@ -1,4 +1,4 @@
-"""Webhooks lead nowhere but to public hosts: as somebody would try who wants to reach the network of the hub."""
+"""Webhooks lead to public hosts only, whatever somebody tries who wants to reach the hub's network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PUBLIC = ["8.8.8.8", "1.1.1.1", "93.184.215.14", "::ffff:8.8.8.8", "64:ff9b::808
 
 
 @pytest.mark.parametrize("ip", PRIVATE)
-def test_what_is_not_public_is_refused(ip):
+def test_an_ip_address_that_is_not_public_is_refused(ip):
     assert not is_public(ip)
     address = parse_webhook_address("https://host.example/hook")
     for ip_addresses in ([ip], ["8.8.8.8", ip], [ip, "8.8.8.8"]):
@@ -40,7 +40,7 @@ def test_what_is_not_public_is_refused(ip):
 
 
 @pytest.mark.parametrize("ip", PUBLIC)
-def test_what_is_public_is_not(ip):
+def test_a_public_ip_address_passes(ip):
     assert is_public(ip)
     check_ip_addresses(parse_webhook_address("https://host.example/hook"), [ip], private_networks=[])
 
@@ -101,7 +101,7 @@ def test_usual_addresses_are_read(text, address):
     assert parse_webhook_address(text) == address
 
 
-def test_what_is_shown_holds_no_path():
+def test_the_shown_address_has_no_path():
     address = parse_webhook_address("https://hooks.example:8443/services/T0/B0/secret?token=x")
     assert (address.shown_address, address.authority) == ("https://hooks.example:8443", "hooks.example:8443")
     assert parse_webhook_address("https://[2606:4700::1111]/").authority == "[2606:4700::1111]"

@@ -97,7 +97,7 @@ def test_observations_are_those_of_the_period(api, browser_client, workspace):
     }
 
 
-def test_what_was_observed_before_days_were_counted_is_no_zero(api, browser_client, workspace):
+def test_observations_from_before_days_were_counted_are_not_shown_as_zero(api, browser_client, workspace):
     deliver(api, workspace, observation(count=5))
     assert "not counted" not in browser_client.get(address(workspace)).content.decode()
     OperationDay.objects.all().delete()

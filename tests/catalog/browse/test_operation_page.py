@@ -110,7 +110,7 @@ def test_the_csv_has_the_same_rows(browser_client, filled_workspace):
     assert len(lines) == 1 + len(list_properties(browser_client, filled_workspace))
 
 
-def test_any_names_of_the_parameters_find_it(browser_client, filled_workspace):
+def test_an_operation_is_found_by_any_names_of_its_parameters(browser_client, filled_workspace):
     response = browser_client.get(address(filled_workspace), {"method": "get", "path": "/orders/{id}"})
     assert "/orders/<wbr>{orderId}</h1>" in response.content.decode()
 
@@ -127,7 +127,7 @@ def test_an_undecided_segment_is_shown_as_such(browser_client, filled_workspace)
     )
 
 
-def test_the_inside_of_a_large_place_comes_when_it_is_opened(api, browser_client, filled_workspace):
+def test_the_inside_of_a_large_branch_comes_when_it_is_opened(api, browser_client, filled_workspace):
     body = {f"field{letter}": {f"inner{other}": {"x": 1} for other in "abcdefghijkl"} for letter in "abc"}
     deliver(api, filled_workspace, observation("GET", "/large", response=body))
     query = {"method": "GET", "path": "/large"}
@@ -279,7 +279,7 @@ def test_rows_that_drifted_in_the_period_lead_to_the_change(api, browser_client,
         )
         assert re.search(mark, page)
     assert page.count("no longer seen</") == 1
-    assert '<span class="tag">new</span>' in page  # of a branch, which no link may stand in
+    assert '<span class="tag">new</span>' in page  # the head of a branch may hold no link
     past = {"range": "", "from": "2026-10-01", "to": "2026-10-02"}
     assert "Drift in this period" not in open_page(browser_client, workspace, **past)
 

@@ -50,14 +50,14 @@ def load_tables(client: Any, start: str, pointer: str, **query: str) -> Any:
     return json.loads(client.get(f"{start}/property.json", members).getvalue())["tables"]
 
 
-def test_the_tree_leads_to_it(browser_client, start):
+def test_the_tree_leads_to_the_page_of_a_property(browser_client, start):
     page = browser_client.get(f"{start}/operation", {"method": "GET", "path": PATH}).content.decode()
     link = f"{start}/property?method=GET&path=%2Forders%2F%7BorderId%7D&part=200&at=%2Fnote"
     assert link in unescape(page)
     assert browser_client.get(link).status_code == 200
 
 
-def test_it_tells_when_a_property_vanished_and_what_replaced_it(browser_client, start):
+def test_the_page_tells_when_a_property_vanished_and_what_replaced_it(browser_client, start):
     page = open_page(browser_client, start, "/note")
     assert "no longer seen</div>" in page
     assert "<code>/notice</code></a> now" in page
@@ -115,7 +115,7 @@ def test_the_same_name_elsewhere_is_counted_and_bounded(browser_client, start, a
     assert "is in 1 operation<" in open_page(browser_client, start, "/%", **wildcard).replace(" <", "<")
 
 
-def test_what_is_no_longer_in_the_shape_keeps_its_history(browser_client, start, workspace):
+def test_a_property_that_left_the_shape_keeps_its_history(browser_client, start, workspace):
     operation = Operation.objects.get(key="/orders/{}")
     Drift.objects.create(
         environment=environment_of(workspace), operation=operation, version=1, at=operation.first_seen_at,
@@ -130,7 +130,7 @@ def test_what_is_no_longer_in_the_shape_keeps_its_history(browser_client, start,
 @pytest.mark.parametrize(
     "query", [{"at": "/no-such"}, {"part": "999"}, {"part": ""}, {"path": "/no"}, {"at": "/\0"}, {"at": "/x" * 5000}]
 )
-def test_an_address_of_none_is_404_and_says_what_to_do(browser_client, start, query):
+def test_the_address_of_no_property_is_404_and_says_what_to_do(browser_client, start, query):
     members = {"method": "GET", "path": PATH, "part": "200", "at": "/id", **query}
     response = browser_client.get(f"{start}/property", members)
     assert response.status_code == 404
@@ -149,8 +149,8 @@ def test_another_environment_and_an_outsider_have_no_such_property(browser_clien
     assert Client().get(f"{start}/property", query).status_code == 302
 
 
-def test_its_drift_is_found_by_an_index_of_its_operation(start):
-    """In a table of many changes of others: of three rows, PostgreSQL may read any index, or none."""
+def test_the_drift_of_a_property_is_found_by_an_index_of_its_operation(start):
+    """The table has many changes of others, because in a small table PostgreSQL may read any index, or none."""
     operation, other = Operation.objects.get(key="/orders/{}"), Operation.objects.get(key="/cart")
     change = Drift.objects.filter(operation=operation).first()
     assert change is not None
@@ -172,7 +172,7 @@ def test_its_drift_is_found_by_an_index_of_its_operation(start):
         (["none"], {}),
     ],
 )
-def test_what_does_not_lead_to_a_property_is_not_read(steps, expected):
+def test_only_what_leads_to_a_property_is_read(steps, expected):
     value = {"id": 1, "lines": [{"sku": "a", "more": 1}], "by/key": {"a": {"n": 1, "m": 2}}, "other": {"id": 2}}
     narrowed = narrow_state(infer(value).to_state(), steps)
     assert set(Evidence.from_state(narrowed).properties) == set(expected)

@@ -160,7 +160,7 @@ def get_read_schemas(document: dict[str, Any]) -> list[Any]:
 def test_a_document_grows_by_its_references_at_most(outlines):
     document, plain = build(outlines), build_without_components(outlines)
     name_length = MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH
-    a_reference = 2 * name_length + len(PREFIX) + 20  # and its share of the component's own name
+    a_reference = 2 * name_length + len(PREFIX) + 20  # with a share of the component's own name
     assert len(json.dumps(document)) <= len(json.dumps(plain)) + a_reference * len(find_uses(document))
 
 

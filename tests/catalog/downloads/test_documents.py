@@ -33,7 +33,7 @@ def filled(api: Any, workspace: Any) -> Any:
     return api
 
 
-def test_every_form_holds_what_has_begun(filled):
+def test_every_form_has_the_operations_that_have_begun(filled):
     openapi, schemas, tools, mcp = (filled.get(f"/api/catalog/{form}.json").json() for form in FORMS)
     assert list(openapi["paths"]) == ["/orders", "/orders/{orderId}"]
     assert list(OpenAPIV31SpecValidator(openapi).iter_errors()) == []

@@ -55,7 +55,7 @@ def test_a_download_is_computed_once_until_the_catalog_changes(filled, workspace
     assert KeptDocument.objects.count() == 1
 
 
-def test_counting_makes_no_other_document_of_what_has_no_counts(filled, workspace, address):
+def test_counting_changes_no_document_without_counts(filled, workspace, address):
     with count_renders() as renders:
         filled.get(address)
         deliver(filled, workspace, observation(path="/apricots", response={"id": 1}))
@@ -78,7 +78,7 @@ def test_another_name_of_the_workspace_changes_the_title(filled, workspace):
     assert filled.get("/api/catalog/openapi.json").json()["info"]["title"] == "Another name, production"
 
 
-def test_what_is_known_already_costs_no_look_at_the_operations(filled, address, django_assert_max_num_queries):
+def test_an_unchanged_download_reads_no_operations(filled, address, django_assert_max_num_queries):
     etag = filled.get(address)["ETag"]
     with django_assert_max_num_queries(10) as queries:
         assert filled.get(address, headers={"If-None-Match": etag}).status_code == 304
@@ -93,7 +93,7 @@ def test_a_change_while_digests_are_computed_is_seen_by_the_next_request(filled,
     assert documents.compute_catalog_etag(environment, evidence=True) != digest
 
 
-def test_what_is_too_large_is_sent_and_not_kept(filled, address, monkeypatch):
+def test_a_download_that_is_too_large_is_sent_and_not_kept(filled, address, monkeypatch):
     monkeypatch.setattr(kept, "MAX_KEPT_BYTES", 1)
     assert filled.get(address).getvalue() == filled.get(address).getvalue()
     assert not KeptDocument.objects.exists()

@@ -149,7 +149,7 @@ def test_an_operation_has_its_parameters_body_and_answers():
     }
 
 
-def test_it_says_where_the_api_is_served_and_how_calls_are_signed():
+def test_the_document_says_where_the_api_is_served_and_how_calls_are_signed():
     document = described(outline())
     (server,) = document["servers"]
     assert server["url"] == "{origin}"

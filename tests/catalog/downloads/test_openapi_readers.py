@@ -95,7 +95,7 @@ def generate(*arguments: object) -> None:
     assert (result.returncode, "Unable" in output, "Skipping" in output) == (0, False, False), output
 
 
-def test_it_is_valid_with_a_name_for_each_object(download):
+def test_the_download_is_valid_with_a_name_for_each_object(download):
     document = json.loads(download.read_bytes())
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     names = document["components"]["schemas"].keys()

@@ -45,32 +45,32 @@ def list_not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]
     return [(number, event.pointer, event.always, event.seen, event.of) for number, event in events]
 
 
-def test_what_was_always_there_is_quiet_after_twenty_objects_without_it_and_reported_once():
+def test_a_property_that_was_always_there_is_quiet_after_twenty_objects_without_it():
     assert list_absences([[WITH] * 100, [WITHOUT] * 19, [WITHOUT], [WITHOUT] * 1000]) == [(2, "/note", True)]
 
 
-def test_what_was_rare_has_to_be_missing_for_longer():
+def test_a_rare_property_has_to_be_missing_for_longer():
     rare = [[WITH] + [WITHOUT] * 99] * 10
     assert list_absences([*rare, [WITHOUT] * 1900]) == []
     assert list_absences([*rare, [WITHOUT] * 2100]) == [(10, "/note", True)]
 
 
-def test_what_comes_in_bursts_is_quiet_only_when_longer_than_ever():
+def test_a_property_that_comes_in_bursts_is_quiet_only_after_its_longest_gap():
     weeks = [[WITHOUT] * 600, [WITH] * 100] * 5
     assert list_absences([[WITH] * 100, *weeks]) == [(1, "/note", True), (2, "/note", False)]
 
 
-def test_what_comes_back_is_reported_and_may_go_quiet_again():
+def test_a_property_that_comes_back_is_reported_and_may_go_quiet_again():
     batches = [[WITH] * 50, [WITHOUT] * 30, [WITH], [WITHOUT] * 60, [WITHOUT] * 40]
     assert list_absences(batches) == [(1, "/note", True), (2, "/note", False), (4, "/note", True)]
 
 
-def test_only_the_outermost_place_is_reported():
+def test_only_the_outermost_missing_node_is_reported():
     full, bare = {"id": 1, "customer": {"name": "x", "phone": "y"}}, {"id": 1}
     assert list_absences([[full] * 30, [bare] * 30]) == [(1, "/customer", True)]
 
 
-def test_places_in_lists_and_maps_are_heard_too():
+def test_properties_in_lists_and_maps_are_watched_too():
     full = {"lines": [{"sku": "x"}, {"sku": "y", "gift": True}], "by": {"17": {"a": 1, "b": 1}}}
     bare = {"lines": [{"sku": "x"}, {"sku": "y"}], "by": {"17": {"a": 1}}}
     assert {pointer for _, pointer, _ in list_absences([[full] * 20, [bare] * 100])} == {"/lines/[]/gift", "/by/{}/b"}
@@ -113,7 +113,7 @@ def test_a_rename_is_named_also_where_old_and_new_versions_answer_side_by_side(r
 
 
 @given(st.lists(st.sampled_from([BEFORE, AFTER]), max_size=30), st.sampled_from([BOTH, NEITHER]), st.integers(0, 30))
-def test_what_came_beside_it_or_while_it_was_missing_is_no_new_name(rollout, exception, position):
+def test_a_property_that_came_beside_the_old_one_or_while_that_was_missing_is_no_new_name(rollout, exception, position):
     """A single object with both properties, or with neither, shows that one did not replace the other."""
     mixed = [BEFORE, AFTER, *rollout]
     mixed.insert(min(position, len(mixed)), exception)
@@ -125,13 +125,13 @@ def test_two_that_were_alternatives_from_the_beginning_are_no_rename():
     assert list_successors([BEFORE] * (ENOUGH // 2), [BEFORE, AFTER] * 5, [AFTER] * 500) == [""]
 
 
-def test_of_two_that_vanished_only_the_one_of_the_more_alike_name_has_the_new_one():
+def test_of_two_vanished_properties_the_one_of_the_more_similar_name_has_the_new_one():
     assert list_successors([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
     turned = {"id": 1, "gone": "y", "name": "x"}
     assert list_successors([turned] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
 
 
-def test_of_two_equally_alike_neither_has_it():
+def test_of_two_equally_similar_names_neither_has_the_new_one():
     assert list_successors([{"id": 1, "xa": "x", "ya": "y"}] * 50, [{"id": 1, "za": "x"}] * 20) == ["", ""]
 
 
@@ -141,35 +141,35 @@ def test_a_new_name_that_was_reported_with_one_is_not_reported_with_another_late
     assert list_successors(*days) == ["fullName", ""]
 
 
-def test_what_went_is_the_new_name_of_nothing():
+def test_a_vanished_property_is_the_new_name_of_none():
     rare = {"id": 1, "gone": "y"}
     assert list_successors([{"id": 1}] * 25 + [rare] * 25, [{"id": 1}] * 50) == [""]
 
 
-def test_what_was_always_there_and_now_is_not_is_reported_once_with_its_numbers():
+def test_a_property_no_longer_always_seen_is_reported_once_with_its_numbers():
     half = [WITH, WITHOUT]
     assert list_not_always([WITH] * 500, half * 250, *[half * 50] * 5) == [(1, "/note", 500, 250, 500)]
 
 
-def test_it_is_reported_when_it_is_seen_again_and_what_goes_is_reported_as_quiet_only():
+def test_always_seen_again_is_reported_and_a_property_that_goes_is_quiet_only():
     assert list_not_always([WITH] * 500, [WITHOUT] * 3, [WITH] * 7) == [(2, "/note", 500, 7, 10)]
     assert list_not_always([WITH] * 500, [WITHOUT] * 500) == []
     assert list_not_always([WITH] * 500, [WITHOUT] * 500, [WITH], [WITH, WITHOUT] * 50) == []
 
 
-def test_what_was_seen_too_seldom_or_was_missed_before_is_not_reported():
+def test_a_property_seen_too_seldom_or_missing_before_is_not_reported():
     assert list_not_always([WITH] * (ENOUGH - 1), [WITH, WITHOUT]) == []
     assert list_not_always([WITH] * ENOUGH, [WITH, WITHOUT]) == [(1, "/note", ENOUGH, 1, 2)]
     assert list_not_always([WITH] * 500 + [WITHOUT], [WITH] * 500, [WITH, WITHOUT]) == []
 
 
-def test_what_came_later_is_judged_from_then_on_and_not_by_the_batch_in_which_it_came():
+def test_a_later_property_is_judged_from_the_batch_after_its_first_one():
     later = [[WITHOUT] * 100, [WITHOUT] * 5 + [WITH] * 50]
     assert list_not_always(*later, [WITH] * 30, [WITH, WITHOUT]) == [(3, "/note", 30, 1, 2)]
     assert list_not_always(*later, [WITH, WITHOUT] * 50, [WITH, WITHOUT] * 50) == []
 
 
-def test_places_within_others_are_judged_by_how_often_these_were_there():
+def test_inner_properties_are_judged_by_how_often_their_object_was_there():
     full, bare = {"lines": [{"sku": "x", "gift": 1}]}, {"lines": [{"sku": "x"}]}
     assert list_not_always([full] * 30, [full, bare, {}]) == [(1, "/lines", 30, 2, 3), (1, "/lines/[]/gift", 30, 1, 2)]
 

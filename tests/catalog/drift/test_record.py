@@ -67,14 +67,14 @@ def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
     assert (quiet.seen, quiet.of, f"{quiet.since:%Y-%m-%d}") == (0, 20, "2026-09-21")
 
 
-def test_what_was_quiet_and_comes_back_is_reported(api, known):
+def test_a_quiet_property_that_comes_back_is_reported(api, known):
     deliver(api, known, *[observation(response={"id": 1})] * 30)
     deliver(api, known, observation(response=BODY))
     kinds = sorted((pointer, kind) for _, pointer, kind, *_ in list_drift())
     assert kinds == [(f"/{name}", kind) for name in ("name", "phone", "total") for kind in ("back", "quiet")]
 
 
-def test_what_was_always_there_and_now_is_not_is_drift_once_with_its_numbers(api, workspace):
+def test_a_property_no_longer_always_seen_is_drift_once_with_its_numbers(api, workspace):
     with_it, without = observation(response={"id": 1, "a": 1}), observation(response={"id": 1})
     deliver(api, workspace, *[with_it] * 500)
     for times in (250, *[50] * 5):
@@ -84,7 +84,7 @@ def test_what_was_always_there_and_now_is_not_is_drift_once_with_its_numbers(api
     assert (drift.seen, drift.of, drift.words, drift.version) == (250, 500, "now optional", 1)
 
 
-def test_in_a_request_it_breaks_nobody(api, workspace):
+def test_a_member_of_a_request_that_is_no_longer_always_sent_breaks_nobody(api, workspace):
     sent = [observation("POST", "/orders", 201, request=body) for body in ({"sku": "x", "a": 1}, {"sku": "x"})]
     deliver(api, workspace, *[sent[0]] * 30)
     deliver(api, workspace, *sent)
@@ -106,7 +106,7 @@ def test_a_value_after_a_few_nulls_breaks_nobody(api, workspace):
     assert list_drift() == [("200", "/b", "known", "null", "integer or null", "")]
 
 
-def test_what_a_start_afresh_empties_is_not_missed_by_that(api, known):
+def test_a_reset_makes_no_property_missing(api, known):
     now = datetime.fromtimestamp(AT, UTC)
     reset_baseline(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
     for _ in range(2):

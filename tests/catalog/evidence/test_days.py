@@ -88,7 +88,7 @@ def test_some_days_are_what_is_shown_where_nothing_came_on_others(api, workspace
     assert list_nodes_of(find_visible(), span) == list_nodes_of_all_time(find_visible("staging"))
 
 
-def test_what_did_not_fit_into_the_catalog_leaves_no_days(api, workspace, settings):
+def test_operations_beyond_the_limit_leave_no_days(api, workspace, settings):
     settings.MAX_OPERATIONS = 1
     deliver(api, workspace, observe_on(0, {}), observe_on(0, {}, path="/second"))
     assert OperationDay.objects.values_list("operation__key", "observations").get() == ("/orders/{}", 1)

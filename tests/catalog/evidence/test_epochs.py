@@ -65,7 +65,7 @@ def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> 
 
 @given(epochs, starts)
 @settings(deadline=None)
-def test_starts_at_any_places_and_times_nest_as_if_each_value_were_counted_by_itself(batches, given_starts):
+def test_resets_of_any_nodes_and_times_nest_as_if_each_value_were_counted_alone(batches, given_starts):
     node_starts = [NodeReset(epoch, join_pointer(path)) for epoch, path in given_starts]
     result = build_part(sum_by_epoch(batches), starts=node_starts, by_likeness=False)
     assert list_counts(result.evidence) == count_one_by_one(batches, node_starts)
@@ -73,7 +73,7 @@ def test_starts_at_any_places_and_times_nest_as_if_each_value_were_counted_by_it
 
 @given(epochs, starts)
 @settings(deadline=None)
-def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts):
+def test_showing_evidence_does_not_change_it(batches, given_starts):
     by_epoch = sum_by_epoch(batches)
     before = json.dumps([evidence.to_state() for evidence in by_epoch.values()])
     build_part(
@@ -94,7 +94,7 @@ def test_a_pointer_leads_back_to_its_steps(value, path):
         assert is_within(pointer, "")
 
 
-def test_a_node_without_anything_since_its_start_stays_and_is_empty():
+def test_a_node_without_anything_since_its_reset_stays_and_is_empty():
     descriptor = describe(graft(seen({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
     assert descriptor["properties"]["a"] == {"type": "unknown", "reason": "empty", "seen": 0}
     items = describe(graft(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
@@ -136,7 +136,7 @@ def describe_old(evidence: Evidence) -> str:
     return describe(place.evidence)["type"]
 
 
-def test_a_start_within_a_map_holds_for_every_key():
+def test_a_reset_within_a_map_holds_for_every_key():
     by_epoch = {0: sum_by_key(1), 1: sum_by_key("x")}
     started = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")])
     assert build_part(by_epoch).maps == started.maps == {"/list/[]/m": 40}
@@ -165,7 +165,7 @@ def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
     assert len(evidence.properties) == 40
 
 
-def test_by_hand_it_is_a_map_or_properties_whatever_its_values_say():
+def test_a_manual_override_decides_between_map_and_properties():
     assert build_map(*bodies(PRICE), maps={"": False}).maps == {}
     result = build_map({"width": 1, "height": 2.5, "4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": None}, maps={"": True})
     assert describe(result.evidence) == {
@@ -198,7 +198,7 @@ def test_the_same_evidence_is_shown_alike_however_it_came(some, others):
 
 
 @pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])
-def test_a_start_where_nothing_is_changes_nothing(pointer):
+def test_a_reset_of_a_missing_node_changes_nothing(pointer):
     by_epoch = {0: seen({"a": 1})}
     assert build_part(by_epoch, starts=[NodeReset(1, pointer)]).evidence == by_epoch[0]
 

@@ -93,7 +93,7 @@ def test_properties_are_counted_at_every_depth_and_found_by_name_and_type():
     assert projection.search.split("\n") == ["/a", "Items:array", "price:integer", "sku:string", "total:integer"]
 
 
-def test_places_of_unknown_type_are_counted():
+def test_nodes_of_unknown_type_are_counted():
     shape = infer({"a": [], "b": [1, "x"], "c": {}, "d": 1})
     assert project_sum(Observation("GET", "/a", 200, 1, shapes={"response": shape})).unknowns == 3
     assert project_sum(Observation("GET", "/a", 204, 1)).unknowns == 0

@@ -221,7 +221,7 @@ def test_drift_is_dated_after_the_report_that_caused_it(api, workspace, monkeypa
 
     monkeypatch.setattr(folding, "merge_into_catalog", merge_while_another_report_comes)
     send(api, first)
-    fold_reports(environment_of(workspace))  # whose turn does not end on a slow machine
+    fold_reports(environment_of(workspace))  # without a turn, which could end early on a slow machine
     cause = WitnessReport.objects.get(report_id=second["reportId"])
     assert Drift.objects.get().at >= cause.received_at
 
@@ -252,7 +252,7 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
         try:
             for _ in range(10):
                 fold_reports(environment, now=timezone.now())
-        except BaseException as error:  # told below: a thread's failure must fail the test
+        except BaseException as error:  # raised again below: a thread's failure must fail the test
             failures.append(error)
         finally:
             connection.close()

@@ -62,21 +62,21 @@ def test_one_report_may_hold_what_came_late_and_what_did_not(api, workspace):
     assert [shape.observations for shape in build_part_shapes(find_operation())] == [2]
 
 
-def test_on_the_day_of_the_start_arrival_decides(api, workspace):
+def test_on_the_day_of_the_reset_arrival_decides(api, workspace):
     deliver(api, workspace, *[observe_on(2, OLD)] * 5)
     reset_on(2)
     deliver(api, workspace, observe_on(2, NEW))
     assert type_of_id() == ("string", 1)
 
 
-def test_an_observation_that_reaches_into_the_day_of_the_start_counts_after_it(api, workspace):
+def test_an_observation_that_reaches_into_the_day_of_the_reset_counts_after_it(api, workspace):
     deliver(api, workspace, observe_on(0, OLD))
     reset_on(2)
     deliver(api, workspace, observe_on(2, NEW, firstSeenAt=FIRST + DAY))
     assert type_of_id() == ("string", 1)
 
 
-def test_what_a_late_report_tells_of_other_places_is_drift_with_its_numbers(api, workspace):
+def test_what_a_late_report_tells_of_other_nodes_is_drift_with_its_numbers(api, workspace):
     deliver(api, workspace, *[observe_on(0, OLD)] * 5)
     reset_on(2, "/id", "200")
     deliver(api, workspace, *[observe_on(1, {**OLD, "note": "x"})] * 2)
@@ -96,7 +96,7 @@ def test_what_is_shown_under_the_operation_comes_late_too(api, workspace):
     assert type_of_id() == ("unknown", 7)
 
 
-def test_what_comes_late_is_no_reason_to_tell_a_silence_again(api, workspace):
+def test_late_data_do_not_report_an_absence_again(api, workspace):
     deliver(api, workspace, *[observe_on(0, OLD)] * 30)
     deliver(api, workspace, *[observe_on(1, {"id": 1})] * 30)
     reset_on(2, "/id", "200")

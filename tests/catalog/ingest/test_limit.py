@@ -138,7 +138,7 @@ def test_the_page_says_nothing_of_a_limit_that_is_not_reached(api, workspace, br
     assert "MAX_OPERATIONS" not in page
 
 
-def test_what_is_beyond_is_a_table_of_the_page(api, workspace, browser_client):
+def test_operations_beyond_the_limit_are_a_table_of_the_page(api, workspace, browser_client):
     deliver(api, workspace, *observations(*"abcdefgh"))
     tables = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog.json")
     body = b"".join(tables.streaming_content)

@@ -52,14 +52,14 @@ def list_new(client: Any, start: str) -> list[str]:
     return [row["pointer"] for row in tables["drift"]]
 
 
-def test_feed_timeline_and_overview_lead_to_it(browser_client, start, total):
+def test_feed_timeline_and_overview_lead_to_the_page_of_a_change(browser_client, start, total):
     link = f'href="{start}/change?id={total.pk}"'
     assert link in open_page(browser_client, f"{start}/drift")
     assert link in open_page(browser_client, f"{start}/operation", method="GET", path="/orders/{orderId}")
     assert link in open_page(browser_client, f"{start}/overview")
 
 
-def test_it_tells_before_and_after_whom_it_affects_and_what_was_detected_with_it(browser_client, start, total):
+def test_the_page_tells_before_and_after_whom_a_change_affects_and_what_came_with_it(browser_client, start, total):
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "<code>/total</code> type changed" in page
     assert "Breaking for consumers" in page
@@ -74,7 +74,7 @@ def test_it_tells_before_and_after_whom_it_affects_and_what_was_detected_with_it
     assert (row["id"], row["pointer"], row["before"], row["after"]) == (total.pk, "/total", "integer", "number")
 
 
-def test_it_counts_presence_and_types_before_and_after(api, browser_client, workspace):
+def test_the_page_counts_presence_and_types_before_and_after(api, browser_client, workspace):
     noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
     for day, value in ((0, 1), (1, None), (2, 2.5)):
         row = observation(
@@ -89,14 +89,14 @@ def test_it_counts_presence_and_types_before_and_after(api, browser_client, work
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "Present and values by type are of these whole days of UTC" in page
     assert field.after.is_mixed
-    drift.since -= timedelta(days=1)  # then there is a whole day after it
+    drift.since -= timedelta(days=1)  # so that a whole day follows
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=1))
     assert field is not None
     assert not field.after.is_mixed
     assert (field.before.presence, field.after.presence) == (Presence(3, 3), Presence(3, 3))
 
 
-def test_it_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
+def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
     """A count of all time next to a count of one day would read as if both covered the same time."""
     noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
     deliver(api, workspace, *[observation(response={"total": 2}, lastSeenAt=noon)] * 30)
@@ -111,7 +111,7 @@ def test_it_names_the_types_without_counts_and_the_days_that_are_counted(api, br
     assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b %Y} {mixed} </td>" in page
 
 
-def test_it_names_what_was_released_before_it(api, browser_client, workspace):
+def test_the_page_names_what_was_released_before_the_change(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
     page_address = f"/w/{workspace.workspace.slug}/production/change"
     released = timezone.now() - timedelta(minutes=2)
@@ -126,7 +126,7 @@ def test_it_names_what_was_released_before_it(api, browser_client, workspace):
     assert "look at what was released when it began" in open_page(browser_client, page_address, id=drift.pk)
 
 
-def test_what_vanished_today_has_no_days_that_have_not_come(api, workspace):
+def test_a_property_that_vanished_today_has_no_later_days(api, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
     deliver(api, workspace, *[observation(response={"id": 1})] * 60)
     drift = Drift.objects.get(kind="quiet")
@@ -160,7 +160,7 @@ def test_the_old_and_the_new_name_of_a_field_lead_to_each_other(api, browser_cli
         assert re.search(rf', {words} <a href="{start}/property\?[^"]*at=%2F{other}"> <code>/{other}</code></a>', page)
 
 
-def test_the_days_around_it_are_drawn_with_what_happened_on_them(api, browser_client, start, total, workspace):
+def test_the_days_around_a_change_are_drawn_with_what_happened_on_them(api, browser_client, start, total, workspace):
     api.post("/api/annotations", {"text": "Release 5.0"})
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "Values by type and day" in page
@@ -189,7 +189,7 @@ def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, 
     ]
 
 
-def test_a_mute_is_of_this_kind_at_this_place_and_ends(browser_client, start, total):
+def test_a_mute_is_for_one_kind_at_one_node_and_ends(browser_client, start, total):
     address = f"{start}/change/{total.pk}/mute"
     browser_client.post(address, {"days": "7"})
     assert list_new(browser_client, start) == ["/note"]
@@ -229,7 +229,7 @@ def test_a_mute_of_other_days_is_refused_in_plain_words(browser_client, start, t
 
 
 @pytest.mark.parametrize("number", ["", "0", "x", "²", "9" * 18, "9" * 5000, "1\0"])
-def test_an_address_of_none_is_404_and_says_what_to_do(browser_client, start, number):
+def test_the_address_of_no_change_is_404_and_says_what_to_do(browser_client, start, number):
     response = browser_client.get(f"{start}/change", {"id": number})
     assert response.status_code == 404
     assert "Look for it in the feed of drift" in response.content.decode()

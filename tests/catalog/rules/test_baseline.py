@@ -43,7 +43,7 @@ def changed(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def test_only_what_comes_from_then_on_is_shown(api, changed):
+def test_only_observations_after_a_reset_are_shown(api, changed):
     reset()
     assert read_document()["responses"] == {"200": {"type": "unknown", "reason": "empty", "seen": 0}}
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
@@ -55,7 +55,7 @@ def test_only_what_comes_from_then_on_is_shown(api, changed):
     assert read_document()["observations"] == 9
 
 
-def test_its_first_descriptor_is_a_version_and_no_drift(api, changed):
+def test_the_first_descriptor_after_a_reset_is_a_version_and_no_drift(api, changed):
     before = Drift.objects.count()
     reset()
     deliver(api, changed, observation(response=NEW))
@@ -65,7 +65,7 @@ def test_its_first_descriptor_is_a_version_and_no_drift(api, changed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed):
+def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, seed):
     chance = random.Random(seed)
     starts = []
     for _ in range(12):
@@ -87,7 +87,7 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
     assert (started.document, started.outline) == (never.document, never.outline)
 
 
-def test_a_later_start_holds_when_an_earlier_one_is_taken_back(api, changed):
+def test_a_later_reset_holds_when_an_earlier_one_is_undone(api, changed):
     first, second = reset(), reset()
     revert_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
@@ -98,7 +98,7 @@ def test_a_later_start_holds_when_an_earlier_one_is_taken_back(api, changed):
     assert Operation.objects.get().version == version
 
 
-def test_both_are_in_the_audit_log(changed):
+def test_a_decision_and_its_undo_are_in_the_audit_log(changed):
     revert_baseline_reset(reset(), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace_id=changed.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
@@ -139,5 +139,5 @@ def test_nobody_else_can(client, changed, other_workspace):
     assert not BaselineReset.objects.exists()
 
 
-def test_it_is_not_done_by_a_link(browser_client, changed):
+def test_a_link_changes_nothing(browser_client, changed):
     assert browser_client.get(f"/w/{changed.workspace.slug}/production/operation/afresh").status_code == 405

@@ -55,14 +55,14 @@ def changed(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def test_only_what_comes_from_then_on_is_shown_of_it_and_all_of_the_rest(api, changed):
+def test_of_a_reset_node_only_later_observations_are_shown(api, changed):
     reset_node("/id")
     assert list_types(read_response()) == {"id": ("unknown", 0), "total": ("integer", 6), "lines": ("array", 6)}
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
     assert list_types(read_response()) == {"id": ("string", 3), "total": ("integer", 9), "lines": ("array", 9)}
 
 
-def test_its_presence_is_counted_from_then_on(api, changed):
+def test_the_presence_of_a_reset_node_is_counted_from_the_reset_on(api, changed):
     reset_node("/id")
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
     (shape,) = build_part_shapes(Operation.objects.get())
@@ -71,7 +71,7 @@ def test_its_presence_is_counted_from_then_on(api, changed):
     assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].is_reset) == (9, 10, False)
 
 
-def test_its_first_type_is_a_version_and_no_drift_and_what_follows_is_drift(api, changed):
+def test_the_first_type_after_a_reset_is_a_version_and_later_ones_are_drift(api, changed):
     before = Drift.objects.count()
     reset_node("/id")
     deliver(api, changed, observation(response=NEW))
@@ -104,7 +104,7 @@ def test_a_request_that_was_started_afresh_is_new_to_nobody(api, workspace):
     assert not Drift.objects.exists()
 
 
-def test_a_part_that_came_only_since_is_not_touched_by_a_start_of_another(api, changed):
+def test_a_later_part_is_not_touched_by_a_reset_of_another(api, changed):
     reset_node("/id", "404")
     assert read_response()["properties"]["id"]["seen"] == 6
 
@@ -141,7 +141,7 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[Baselin
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed):
+def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, seed):
     chance = random.Random(seed)
     starts = act_by_chance(api, workspace, chance)
     for start in chance.sample(starts, len(starts)):
@@ -160,7 +160,7 @@ def test_a_fold_shows_the_same_as_projecting_all_anew(api, workspace, seed):
     assert find_operation().document == folded.document
 
 
-def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
+def test_operations_shown_under_a_reset_one_start_afresh_with_it(api, changed):
     environment = environment_of(changed)
     other = observation(path="/orders/latest", response=OLD, lastSeenAt=AT)
     deliver(api, changed, *[other] * 4)
@@ -177,7 +177,7 @@ def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
-def test_what_was_summed_is_all_kept(api, changed):
+def test_a_reset_keeps_all_evidence(api, changed):
     reset_node("/id")
     deliver(api, changed, observation(response=NEW))
     total = Evidence()
@@ -186,7 +186,7 @@ def test_what_was_summed_is_all_kept(api, changed):
     assert total.properties["id"].counts == {"integer": 5, "string": 2}
 
 
-def test_both_are_in_the_audit_log_with_their_place(changed):
+def test_a_reset_and_its_undo_are_in_the_audit_log_with_their_node(changed):
     revert_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace_id=changed.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
@@ -212,12 +212,12 @@ def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_cli
 
 
 @pytest.mark.parametrize("members", [{"pointer": "/nowhere"}, {"part": "500"}, {"path": "/nowhere"}])
-def test_a_place_that_does_not_exist_is_refused(browser_client, changed, members):
+def test_a_node_that_does_not_exist_is_refused(browser_client, changed, members):
     assert post_reset(browser_client, changed, **members).status_code == 404
     assert not BaselineReset.objects.exists()
 
 
-def test_an_outsider_cannot(client, changed):
+def test_an_outsider_cannot_reset_a_node(client, changed):
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert post_reset(client, changed).status_code == 404
     assert not BaselineReset.objects.exists()

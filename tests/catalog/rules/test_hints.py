@@ -46,7 +46,7 @@ def test_a_hint_set_on_the_page_is_in_the_tools_at_once(api, browser_client, wit
     }
 
 
-def test_undone_it_leaves_the_same_bytes_and_etag_as_before(api, browser_client, with_orders):
+def test_an_undone_hint_leaves_the_same_bytes_and_etag_as_before(api, browser_client, with_orders):
     before = api.get("/api/catalog/mcp.json")
     set_hint(browser_client, with_orders)
     between = api.get("/api/catalog/mcp.json")
@@ -58,13 +58,13 @@ def test_undone_it_leaves_the_same_bytes_and_etag_as_before(api, browser_client,
 
 
 @pytest.mark.parametrize("address", ["/api/catalog", "/api/catalog/tools.json", "/api/catalog/openapi.json"])
-def test_it_changes_no_other_download(api, browser_client, with_orders, address):
+def test_a_hint_changes_no_other_download(api, browser_client, with_orders, address):
     etag = api.get(address)["ETag"]
     set_hint(browser_client, with_orders)
     assert api.get(address)["ETag"] == etag
 
 
-def test_it_is_no_drift_and_no_version(browser_client, with_orders):
+def test_a_hint_is_no_drift_and_no_version(browser_client, with_orders):
     versions = OperationVersion.objects.count()
     set_hint(browser_client, with_orders)
     assert (Drift.objects.count(), OperationVersion.objects.count()) == (0, versions)
@@ -79,7 +79,7 @@ def test_the_latest_of_several_applies_and_undoing_it_leaves_the_earlier(api, br
     assert read_hints(api)["POST /orders"]["readOnlyHint"] is False
 
 
-def test_it_is_on_the_page_with_who_set_it_and_in_the_audit_log(browser_client, with_orders):
+def test_a_hint_is_on_the_page_with_who_set_it_and_in_the_audit_log(browser_client, with_orders):
     assert "Set destructiveHint to false" in open_page(browser_client, with_orders)
     set_hint(browser_client, with_orders)
     page = open_page(browser_client, with_orders)
@@ -95,7 +95,7 @@ def test_it_is_on_the_page_with_who_set_it_and_in_the_audit_log(browser_client, 
     ]
 
 
-def test_it_stays_when_the_parameter_is_renamed(api, browser_client, with_orders):
+def test_a_hint_stays_when_the_parameter_is_renamed(api, browser_client, with_orders):
     set_hint(browser_client, with_orders, path="/carts/{cartId}")
     environment = environment_of(with_orders)
     add_template_rule(environment, "/carts/{}", "/carts/{number}", actor="test", now=timezone.now())

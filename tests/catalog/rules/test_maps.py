@@ -68,7 +68,7 @@ def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alik
     assert Operation.objects.get().properties == 3
 
 
-def test_its_names_are_kept_and_later_evidence_shows_them_again(api, alike):
+def test_the_names_of_a_map_are_kept_and_later_evidence_shows_them_again(api, alike):
     stored_evidence = OperationPart.objects.get(part="response").evidence
     assert len(stored_evidence["properties"]["by"]["properties"]) == 40
     deliver(api, alike, *build_prices({"bal": "closed"}))
@@ -104,7 +104,7 @@ def test_by_hand_a_map_by_alike_values_has_properties(alike):
     assert "properties" not in read_shape()
 
 
-def test_the_latest_rule_of_a_place_holds_and_taken_back_the_one_before(alike):
+def test_the_latest_rule_of_a_node_holds_and_after_its_undo_the_one_before(alike):
     first, second = add_rule(as_map=False), add_rule(as_map=True)
     assert "values" in read_shape()
     revert_map_rule(second, actor="ann", now=timezone.now())
@@ -134,7 +134,7 @@ def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_ke
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed):
+def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, seed):
     chance = random.Random(seed)
     rules: list[MapRule] = []
     for _ in range(12):
@@ -234,7 +234,7 @@ def test_an_override_that_changes_nothing_is_refused_on_the_page(browser_client,
         ({"as": "properties", "pointer": "/by/width"}, 400),
     ],
 )
-def test_a_place_or_a_choice_that_is_none_is_refused(browser_client, boxes, members, status):
+def test_an_unknown_node_or_choice_is_refused(browser_client, boxes, members, status):
     assert post_map_rule(browser_client, boxes, **members).status_code == status
     assert not MapRule.objects.exists()
 
@@ -260,5 +260,5 @@ def test_nobody_else_can(client, boxes, other_workspace):
     assert not MapRule.objects.exists()
 
 
-def test_it_is_not_done_by_a_link(browser_client, boxes):
+def test_a_link_changes_nothing(browser_client, boxes):
     assert browser_client.get(f"/w/{boxes.workspace.slug}/production/operation/maps").status_code == 405

@@ -60,13 +60,13 @@ def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, 
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_is_a_table_of_its_own(browser_client, with_rules, kind):
+def test_each_kind_of_decision_is_a_table_of_its_own(browser_client, with_rules, kind):
     answer = browser_client.get(address(with_rules, "rules.csv"), {"table": kind})
     assert len(b"".join(answer.streaming_content).decode().splitlines()) == 2
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_is_undone_there(browser_client, with_rules, kind):
+def test_each_decision_is_undone_on_the_page(browser_client, with_rules, kind):
     rule = (
         next(rule_kind for rule_kind in views.RULE_KINDS if rule_kind.name == kind)
         .list_rules(environment_of(with_rules))
@@ -189,5 +189,5 @@ def test_a_rule_that_cannot_be_undone_yet_says_so(browser_client, with_data):
     assert pinned.reverted_at is None
 
 
-def test_the_catalog_leads_to_it(browser_client, with_data):
+def test_the_catalog_leads_to_the_page_of_rules(browser_client, with_data):
     assert f'href="{address(with_data)}"' in browser_client.get(address(with_data, "catalog")).content.decode()

@@ -107,7 +107,7 @@ def test_a_merge_into_an_observed_operation_takes_its_names(api, workspace, shop
     assert [(one["path"], one["observations"]) for one in read_catalog(shops)] == [("/shops/{which}/{id}", 10)]
 
 
-def test_it_holds_for_future_traffic_of_methods_and_templates_that_were_never_seen_before(api, workspace, shops):
+def test_a_merge_holds_for_future_traffic_of_methods_and_templates_that_were_never_seen_before(api, workspace, shops):
     merge(shops, RED, SHOP)
     merge(shops, "/shops/green/{}", SHOP, method="GET")
     green = "/shops/green/{x}"
@@ -159,7 +159,7 @@ def test_a_circle_is_refused_and_changes_nothing(shops):
     assert list_everything(shops) == before
 
 
-def test_taking_back_what_keeps_a_circle_apart_is_refused(shops):
+def test_undoing_a_rule_that_prevents_a_circle_is_refused(shops):
     pinned = merge(shops, RED, RED)
     merge(shops, BLUE, SHOP, matching=True)
     merge(shops, SHOP, RED)
@@ -197,7 +197,7 @@ def test_by_hand_there_is_at_most_one_version_marked_as_such_and_no_drift(api, w
     assert set(OperationVersion.objects.filter(operation__key="/shops/red/{}").values_list("number", flat=True)) == {1}
 
 
-def test_what_changes_in_what_is_shown_together_drifts_once_and_there(api, workspace, shops):
+def test_a_change_in_operations_shown_together_drifts_once_where_they_are_shown(api, workspace, shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True, "new": 1}, lastSeenAt=AT))
@@ -238,7 +238,7 @@ def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 7
 
 
-def test_searches_lists_and_every_download_show_it_in_one_place(shops):
+def test_searches_lists_and_every_download_show_a_merged_operation_in_one_place(shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
     for form in documents.FORMATS:
@@ -251,7 +251,7 @@ def test_searches_lists_and_every_download_show_it_in_one_place(shops):
     assert [one.path for one in operations] == [SHOP]
 
 
-def test_other_environments_know_nothing_of_it(api, workspace, shops):
+def test_other_environments_know_nothing_of_a_merge(api, workspace, shops):
     deliver(api, workspace, observation(path=RED), environment="staging")
     merge(shops, RED, SHOP)
     assert list_paths(environment_of(workspace, "staging")) == [("GET", RED)]
@@ -267,7 +267,7 @@ def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
     assert SHOP not in {one.path for one in compare_catalogs(shops, staging) if one.change.part == "operation"}
 
 
-def test_both_are_in_the_audit_log(shops):
+def test_a_decision_and_its_undo_are_in_the_audit_log(shops):
     undo(merge(shops, RED, SHOP, method="GET"))
     entries = AuditEntry.objects.filter(workspace_id=shops.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["source"], entry.facts["target"]) for entry in entries} == {
@@ -366,7 +366,7 @@ def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothin
         try:
             for _ in range(12):
                 act()
-        except BaseException as error:  # told below: a thread's failure must fail the test
+        except BaseException as error:  # raised again below: a thread's failure must fail the test
             failures.append(error)
         finally:
             connection.close()

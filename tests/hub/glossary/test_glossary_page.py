@@ -23,7 +23,7 @@ def test_the_page_and_its_export_have_every_word_of_the_document(browser_client,
     assert 'id="term-broken-join"' in page
 
 
-def test_the_search_leads_to_it(browser_client, workspace):
+def test_the_search_leads_to_the_glossary(browser_client, workspace):
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "glossary"}).content.decode()
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "help"}).content.decode()
 

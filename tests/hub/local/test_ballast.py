@@ -38,7 +38,7 @@ def set_free(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, free))
 
 
-def test_it_is_emptied_on_a_full_disk_and_filled_when_there_is_space(tmp_path, monkeypatch):
+def test_the_ballast_is_emptied_on_a_full_disk_and_filled_when_there_is_space(tmp_path, monkeypatch):
     ballast = Ballast(tmp_path / "ballast", 3_000_000)
     set_free(monkeypatch, 3_000_000 + COMFORTABLE_BYTES - 1)
     ballast.tend()
@@ -58,7 +58,7 @@ def test_it_is_emptied_on_a_full_disk_and_filled_when_there_is_space(tmp_path, m
     assert not is_released(tmp_path)
 
 
-def test_another_size_replaces_it_and_none_removes_it(tmp_path):
+def test_another_size_replaces_the_ballast_and_none_removes_it(tmp_path):
     for size in (2_000_000, 1_000_000, 0):
         Ballast(tmp_path / "ballast", size).tend()
         assert sum(path.stat().st_size for path in tmp_path.iterdir()) == size
@@ -66,7 +66,7 @@ def test_another_size_replaces_it_and_none_removes_it(tmp_path):
 
 
 @pytest.mark.django_db
-def test_while_it_is_used_up_the_hub_is_not_ready(client, settings, tmp_path):
+def test_while_the_ballast_is_used_up_the_hub_is_not_ready(client, settings, tmp_path):
     settings.HUB_DATA_DIR = tmp_path
     (tmp_path / "ballast").touch()
     assert client.get("/readyz").status_code == 503

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: its log."""
+"""The log of the embedded PostgreSQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reload(server: Server) -> None:
     server._run_pg_ctl("reload")
 
 
-def test_its_log_is_bounded_and_goes_on_in_a_new_file(server, monkeypatch):
+def test_the_log_is_bounded_and_goes_on_in_a_new_file(server, monkeypatch):
     logs = [server.log, *(server.log.with_name(f"postgres.log.{number}") for number in range(1, OLD_LOGS + 1))]
     server.rotate_log()
     assert [path for path in logs if path.exists()] == logs[:1]

@@ -1,4 +1,4 @@
-"""A database that does not fit is told in one line: which setting, what is wrong, what to do; never a password."""
+"""A database that cannot be used is reported in one line: the setting, the fault, the cure; never a password."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 
 @pytest.mark.parametrize("command", [["prepare"], ["run", "web"]])
-def test_without_a_database_url_it_starts_none_and_says_what_to_do(hub, command):
+def test_without_a_database_url_no_database_is_started_and_the_cure_is_printed(hub, command):
     result = hub.manage(*command)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith("affidavit: DATABASE_URL: required here.")

@@ -82,7 +82,7 @@ def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
 def test_ctrl_c_in_a_terminal_which_reaches_the_whole_group_ends_without_a_traceback(hub):
     hub.settings["HUB_SAMPLE"] = "1"
     hub.start()
-    time.sleep(3)  # what runs beside the web server begins after it
+    time.sleep(3)  # the other programs start after the web server
     os.killpg(hub.process.pid, signal.SIGINT)
     assert hub.process.wait(timeout=60) == 0
     assert "Traceback" not in hub.output
@@ -133,7 +133,7 @@ def test_a_misspelt_variable_is_logged_before_anything_starts(hub, command):
     misspelt = {"HUB_DATADIR": "/srv", "HUB_PROT": "8080", "HUB_PORT_80_TCP": "tcp://10.0.0.1:80"}
     done = run(
         command, {**hub.environment, **misspelt, "HUB_HOST": "192.0.2.1"}
-    )  # no machine's address, nothing starts
+    )  # the address of no machine, so that nothing starts
     *lines, fault = done.stderr.splitlines()
     assert fault.startswith("affidavit: "), done.stderr
     assert [json.loads(line)["level"] for line in lines] == ["warning", "warning"]

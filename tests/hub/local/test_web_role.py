@@ -61,7 +61,7 @@ def web_connection(hub: Hub) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.mark.xdist_group("whole hub")
 @pytest.mark.parametrize("statement", FORBIDDEN)
-def test_the_database_refuses(hub, web_connection, statement):
+def test_the_database_refuses_what_the_role_may_not_do(hub, web_connection, statement):
     with pytest.raises(InsufficientPrivilege):
         web_connection.execute(statement)
 

@@ -19,7 +19,7 @@ def test_an_environment_is_created(workspace, api):
 
 
 @pytest.mark.parametrize("name", ["QA", "staging"])
-def test_what_cannot_be_one_is_refused_in_one_line(workspace, name):
+def test_an_invalid_environment_is_refused_in_one_line(workspace, name):
     with pytest.raises(StartupError) as caught:
         run("create_environment", "lumen-books", name)
     assert "\n" not in str(caught.value)

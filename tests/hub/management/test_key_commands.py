@@ -37,7 +37,7 @@ def test_json_is_one_line_with_the_key(workspace, by):
     )
 
 
-def test_the_readable_form_shows_it_once(workspace):
+def test_the_readable_form_shows_the_key_once(workspace):
     output = run("create_key", "lumen-books", "--scope", "platform", "--scope", "confirm")
     assert output.count("gak_") == 1
     assert "May: platform, confirm. In: production, staging." in output
@@ -55,7 +55,7 @@ def test_the_readable_form_shows_it_once(workspace):
         (("lumen-books", "--scope", "report", "--expires", "2001-01-01T00:00Z"), "expired"),
     ],
 )
-def test_what_it_refuses_is_one_line_that_says_what_to_do(workspace, arguments, words):
+def test_wrong_arguments_are_refused_in_one_line_that_says_what_to_do(workspace, arguments, words):
     before = ApiKey.objects.count()
     with pytest.raises(StartupError, match=words) as caught:
         run("create_key", *arguments)

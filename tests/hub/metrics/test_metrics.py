@@ -30,7 +30,7 @@ def read_values(client: Client, headers: dict[str, str]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("header", [None, "Bearer", "Bearer wrong", "Basic {token}", "{token}"])
-def test_only_who_has_the_token_reads_it(client, settings, header):
+def test_only_holders_of_the_token_read_the_metrics(client, settings, header):
     headers = {"Accept": "application/json"}
     if header:
         headers["Authorization"] = header.format(token=settings.METRICS_TOKEN)
@@ -40,7 +40,7 @@ def test_only_who_has_the_token_reads_it(client, settings, header):
     assert settings.METRICS_TOKEN not in answer.content.decode()
 
 
-def test_without_a_token_in_the_settings_nobody_reads_it(client, settings):
+def test_without_a_token_in_the_settings_nobody_reads_the_metrics(client, settings):
     settings.METRICS_TOKEN = ""
     for header in ("Bearer ", "Bearer", ""):
         assert client.get("/metrics", headers={"Authorization": header}).status_code == 401

@@ -26,7 +26,7 @@ def tell_time() -> datetime:
 
 
 class Scheduler(beat_scheduler.Scheduler):
-    """It notes what it would send."""
+    """A scheduler that notes what it would send."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.sent: list[str] = []
@@ -75,7 +75,7 @@ def test_what_ran_while_the_clock_was_ahead_runs_again_when_it_is_set_back(tmp_p
         assert beat.send_due(START + timedelta(days=1)) == ["daily", "often"]
 
 
-def test_so_it_does_after_a_restart_in_between(tmp_path):
+def test_periodic_work_runs_again_after_a_restart_in_between(tmp_path):
     with scheduler(tmp_path) as beat:
         assert beat.send_due(START + YEARS) == ["daily", "often"]
     clock["now"] = START
@@ -91,5 +91,5 @@ def test_a_clock_that_only_goes_on_changes_nothing(tmp_path):
     assert sent == [[], [], ["often"], [], ["often"], [], ["often"]]
 
 
-def test_the_hub_uses_it():
+def test_the_hub_uses_this_scheduler():
     assert settings.CELERY_BEAT_SCHEDULER == "hub.programs.beat_scheduler:Scheduler"

@@ -39,7 +39,7 @@ def admin(workspace):
 
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
-def test_only_an_admin_sees_and_changes_it(workspace, role, api):
+def test_only_an_admin_sees_and_changes_retention(workspace, role, api):
     member = client_with(role, workspace)
     assert member.get(PAGE).status_code == 403
     assert member.post(DAYS, {**EMPTY, "audit": "1"}).status_code == 403
@@ -89,7 +89,7 @@ def test_what_is_no_number_of_days_is_shown_again_and_changes_nothing(admin, tex
     assert not RetentionPolicy.objects.filter(inbox=5).exists()
 
 
-def test_it_says_how_many_rows_are_older(admin, workspace):
+def test_the_page_says_how_many_rows_are_older(admin, workspace):
     production = workspace.workspace.environments.get(name="production")
     for age in (1, 40, 50):
         record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
@@ -115,7 +115,7 @@ def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):
     assert "conv_1" not in str(list(AuditEntry.objects.values_list("facts", flat=True)))
 
 
-def test_only_the_named_environment_loses_it(admin, workspace):
+def test_only_the_named_environment_loses_the_conversation(admin, workspace):
     for environment in workspace.workspace.environments.all():
         record_outcomes(environment, [Report(" odd id ", "purchase")], now=timezone.now())
     body = {"subject": "conversation", "name": " odd id ", "environment": "staging", "typed": " odd id "}
@@ -157,7 +157,7 @@ def test_the_workspace_is_gone_at_once_and_its_rows_with_the_worker(admin, works
         {"subject": "workspace"},
     ],
 )
-def test_a_form_of_the_wrong_form_deletes_nothing(admin, workspace, change):
+def test_a_malformed_form_deletes_nothing(admin, workspace, change):
     record_outcomes(workspace.workspace.environments.first(), [Report("c1", "purchase")], now=timezone.now())
     body = {"subject": "conversation", "name": "c1", "typed": "c1", **change}
     assert admin.post(DELETIONS, body).status_code == 200

@@ -244,7 +244,7 @@ def test_a_deletion_keeps_the_times_of_what_was_pruned(workspace, production):
     assert numbers == (0, 1, 1, 0, 0)
 
 
-def test_tallies_and_the_totals_of_all_pages_outlive_it(workspace, api, browser_client):
+def test_tallies_and_the_totals_of_all_pages_outlive_pruning(workspace, api, browser_client):
     start = fill_workspace(workspace, api)
     Outcome.objects.filter(broken=True).update(
         first_reported_at=NOW - 3 * DAY, last_reported_at=NOW - 3 * DAY

@@ -86,12 +86,12 @@ def used(workspace: NewWorkspace, api: Any) -> Used:
     return Used(workspace, api)
 
 
-def test_no_secret_stands_in_it_under_any_spelling(used):
+def test_no_secret_stands_in_a_dump_under_any_spelling(used):
     dump = "\n".join(dump_rows())
     assert [secret[:12] for secret in used.secrets if any(spelling in dump for spelling in spell(secret))] == []
 
 
-def test_nothing_in_it_opens_an_api_or_a_page(used, api):
+def test_nothing_in_a_dump_opens_an_api_or_a_page(used, api):
     dump = "\n".join(dump_rows())
     words = set(re.findall(r"[\w+/=.-]{12,}", dump))
     assert len(words) > 20
@@ -101,7 +101,7 @@ def test_nothing_in_it_opens_an_api_or_a_page(used, api):
         assert thief.get("/account").status_code == 302, word
 
 
-def test_no_intent_in_it_verifies(used, api):
+def test_no_intent_in_a_dump_verifies(used, api):
     for word in set(re.findall(r"[\w=-]{80,}", "\n".join(dump_rows()))):
         received = {"header": word, "method": "GET", "path": "/orders", "query": "orderId=777123"}
         assert api.post("/api/intents/verify", received).status_code == 403

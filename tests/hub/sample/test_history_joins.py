@@ -85,7 +85,7 @@ def find_joins(environment: Environment) -> dict[str, BrokenJoin]:
     return {join.conversation_id: join for join in diagnose_joins(environment, joins)}
 
 
-def test_each_is_diagnosed_as_what_happened_to_it(workspace, truth):
+def test_each_broken_join_is_diagnosed_as_what_happened_to_its_id(workspace, truth):
     production = play(workspace)
     joins_by_id = find_joins(production)
     assert {join.diagnosis.kind for join in joins_by_id.values()} == {

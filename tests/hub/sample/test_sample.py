@@ -110,7 +110,7 @@ def test_live_traffic_is_on_every_page_after_the_history(hub, link):
     assert hub.tables(f"operation.json?{operation}")["properties"]
 
 
-def test_its_keys_are_for_this_user_only_and_are_not_printed(hub, link):
+def test_the_keys_of_the_sample_are_for_this_user_only_and_are_not_printed(hub, link):
     assert hub.keys_file.stat().st_mode & 0o777 == 0o600
     for name in ("secretKey", "signingSecret", "publishableKey"):
         assert hub.keys[name] not in hub.output
@@ -131,7 +131,7 @@ def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub
     assert 0.02 < versions[1] / (versions[1] + versions[2]) < 0.3
 
 
-def test_one_click_removes_it_for_good_and_nothing_else(hub, link):
+def test_one_click_removes_the_sample_for_good_and_nothing_else(hub, link):
     created = json.loads(hub.manage("create_workspace", "Mine", "--full-key", "--json").stdout)
     key = hub.keys["secretKey"]
     click(hub, link)
@@ -149,7 +149,7 @@ def test_one_click_removes_it_for_good_and_nothing_else(hub, link):
     assert hub.request("/w/mine/production/overview.json", key=created["secretKey"])[0] == 200
 
 
-def test_it_can_be_removed_while_its_history_is_being_made(tmp_path):
+def test_the_sample_can_be_removed_while_its_history_is_being_made(tmp_path):
     hub = SampledHub(tmp_path, free_port())
     try:
         hub.start()
@@ -161,7 +161,7 @@ def test_it_can_be_removed_while_its_history_is_being_made(tmp_path):
         hub.kill()
 
 
-def test_its_history_goes_on_where_the_database_broke_off(tmp_path):
+def test_the_history_goes_on_where_the_database_broke_off(tmp_path):
     hub = SampledHub(tmp_path, free_port())
     try:
         hub.start()
@@ -190,7 +190,7 @@ def click(hub: SampledHub, link: str) -> None:
     press(f"{hub.address}/w/lumen-books/production/overview", "Remove it")
 
 
-def test_hub_sample_0_leaves_it_out(tmp_path):
+def test_hub_sample_0_leaves_the_sample_out(tmp_path):
     with running_hub(tmp_path / "plain") as hub:
         hub.start()
         assert not (hub.folder / "var" / "sample.json").exists()

@@ -123,7 +123,7 @@ def test_no_value_of_a_request_is_in_a_span(hub, key, receiver):
     assert b"127.0.0.1" not in b"".join(receiver.bodies)
 
 
-def test_nothing_of_it_is_imported_where_no_address_is_set():
+def test_no_code_of_tracing_is_imported_where_no_address_is_set():
     code = (
         "import sys; sys.argv = ['process', 'nothing']; import hub.programs.__main__, hub.settings, hub.telemetry.logs;"
         "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
@@ -131,7 +131,7 @@ def test_nothing_of_it_is_imported_where_no_address_is_set():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-def test_without_its_packages_an_address_is_refused_with_what_to_install(monkeypatch):
+def test_without_the_packages_of_tracing_an_address_is_refused_with_what_to_install(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
     monkeypatch.setattr(environment, "find_spec", lambda name: None)
     with pytest.raises(StartupError, match=r"requirements/otel\.txt"):

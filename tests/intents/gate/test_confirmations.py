@@ -32,7 +32,7 @@ def decide(api, confirmation_id, decision="confirm", **options):
     return api.post(f"{ADDRESS}/{confirmation_id}/decision", {"decision": decision}, **options)
 
 
-def test_a_new_one_is_pending_for_15_minutes(api):
+def test_a_new_confirmation_is_pending_for_15_minutes(api):
     receipt = request_confirmation(api)
     assert set(receipt) == {"confirmationId", "state", "expiresAt"}
     assert (receipt["state"], uuid.UUID(receipt["confirmationId"]).version) == ("pending", 4)
@@ -70,7 +70,7 @@ def test_an_expired_confirmation_cannot_be_decided(production):
 
 
 @pytest.mark.parametrize("unknown", ["5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11", "nothing", "0"])
-def test_an_unknown_one_is_not_found(api, unknown):
+def test_an_unknown_confirmation_is_not_found(api, unknown):
     response = decide(api, unknown)
     assert (response.status_code, response.json()["code"]) == (404, "not-found")
 
@@ -231,7 +231,7 @@ def test_a_decision_with_time_to_undo_allows_nothing_before_it_takes_effect(prod
         confirmations.undo_decision(production.workspace, asked.pk, actor="ann", now=early)
 
 
-def test_its_args_hash_is_forgotten_once_it_takes_effect(production):
+def test_the_args_hash_is_forgotten_once_a_decision_takes_effect(production):
     now = timezone.now()
     call = Call("user_17", "POST /refunds", args_hash({}))
     asked = confirmations.request_confirmation(production, call, "Refund", now=now)

@@ -118,7 +118,7 @@ def test_reads_need_no_confirmation(operation):
 
 
 @given(st.text(max_size=20).filter(lambda text: not text.startswith(("GET /", "HEAD /", "OPTIONS /"))))
-def test_whatever_is_not_plainly_a_read_needs_one(operation):
+def test_whatever_is_not_plainly_a_read_needs_a_confirmation(operation):
     assert needs_confirmation(operation)
 
 
@@ -179,7 +179,7 @@ def confirm_call(production, call, now) -> Confirmation:
     return confirmations.decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="test", now=now)
 
 
-def test_a_confirmed_one_expires_after_15_minutes(production, call):
+def test_a_confirmed_confirmation_expires_after_15_minutes(production, call):
     now = timezone.now()
     confirmation = confirm_call(production, call, now)
     expiry = now + timedelta(minutes=15)
@@ -189,7 +189,7 @@ def test_a_confirmed_one_expires_after_15_minutes(production, call):
     assert mint_for_call(production, call, confirmation_id=confirmation.pk, now=expiry - timedelta(seconds=1))
 
 
-def test_a_used_one_covers_redelivery_of_its_tool_call_for_24_hours(production, call):
+def test_a_used_confirmation_covers_redelivery_of_its_tool_call_for_24_hours(production, call):
     now = timezone.now()
     confirmation = confirm_call(production, call, now)
 

@@ -187,7 +187,7 @@ def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
     assert "The first 50 of 52" in page.content.decode()
 
 
-def test_another_environment_neither_shows_nor_loses_it(browser_client, address, pending):
+def test_another_environment_neither_shows_nor_loses_a_confirmation(browser_client, address, pending):
     page = browser_client.get(address.replace("production", "staging"))
     assert "No confirmations yet" in page.content.decode()
 

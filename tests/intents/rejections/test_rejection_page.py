@@ -46,7 +46,7 @@ def rejected(production: Any) -> Rejection:
     return Rejection.objects.filter(tool_call_id="call_81").earliest("occurred_at")
 
 
-def test_the_list_leads_to_it_and_it_to_the_inspector(browser_client, start, rejected):
+def test_the_list_leads_to_a_rejection_and_its_page_to_the_inspector(browser_client, start, rejected):
     text = browser_client.get(f"{start}/rejections").content.decode()
     links = [unescape(link) for link in re.findall(r'href="([^"]*/rejection\?[^"]*)"', text)]
     link = next(link for link in links if f"id={rejected.pk}" in link)
@@ -64,7 +64,7 @@ def test_the_list_leads_to_it_and_it_to_the_inspector(browser_client, start, rej
     assert f'value="{rejected.occurred_at.isoformat()}"' in form
 
 
-def test_it_tells_what_happened_to_the_tool_call_in_order(browser_client, start, rejected):
+def test_the_page_tells_what_happened_to_the_tool_call_in_order(browser_client, start, rejected):
     query = {"at": rejected.occurred_at.isoformat(), "id": rejected.pk}
     events = json.loads(browser_client.get(f"{start}/rejection.json", query).getvalue())["tables"]["events"]
     assert [(event["event"], event["reason"]) for event in events] == [
@@ -83,7 +83,9 @@ def read_page(browser_client: Client, start: str, rejection: Rejection) -> str:
     return " ".join(unescape(browser_client.get(f"{start}/rejection", query).content.decode()).split())
 
 
-def test_it_names_both_audiences_also_of_an_intent_that_another_environment_minted(browser_client, start, rejected):
+def test_the_page_names_both_audiences_also_of_an_intent_that_another_environment_minted(
+    browser_client, start, rejected
+):
     staging = rejected.environment.workspace.environments.get(name="staging")
     record_verifications(
         staging, [Verification("audience-mismatch", rejected.occurred_at, 2, "POST /refunds", "call_81")]
@@ -95,7 +97,7 @@ def test_it_names_both_audiences_also_of_an_intent_that_another_environment_mint
     assert f"<code>{staging.audience}</code>, audience of staging" in page
 
 
-def test_it_names_the_key_that_reported_it(browser_client, start, production, api):
+def test_the_page_names_the_key_that_reported_the_rejection(browser_client, start, production, api):
     report = {"reportId": "00000000-0000-4000-8000-000000000001", "verifications": [{"result": "expired"}]}
     assert api.post("/api/verification-reports", report).status_code == 200
     rejection = Rejection.objects.get()
@@ -113,7 +115,7 @@ def test_it_names_the_key_that_reported_it(browser_client, start, production, ap
     (1, -3, "its dual-accept window has ended"),
     (2, None, "This route asks for a newer version."),
 ])  # fmt: skip
-def test_it_says_why_a_version_is_unsupported(browser_client, start, production, version, v1_days, cause):
+def test_the_page_says_why_a_version_is_unsupported(browser_client, start, production, version, v1_days, cause):
     now = timezone.now()
     if v1_days is not None:
         Workspace.objects.filter(pk=production.workspace_id).update(v1_until=now + timedelta(days=v1_days))
@@ -123,7 +125,7 @@ def test_it_says_why_a_version_is_unsupported(browser_client, start, production,
     assert "with <code>toolCallId</code> in the report, the minted intent can be found" in page
 
 
-def test_without_a_tool_call_it_stands_alone(browser_client, start, production):
+def test_a_rejection_without_a_tool_call_stands_alone(browser_client, start, production):
     record_verifications(production, [Verification("missing-header", timezone.now())])
     rejection = Rejection.objects.get()
     query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
@@ -139,7 +141,7 @@ def test_without_a_tool_call_it_stands_alone(browser_client, start, production):
      {"at": "2026-01-01", "id": "1"}, {"at": "2026-01-01T00:00:00+00:00", "id": "9" * 30},
      {"at": "0001-01-01", "id": "²"}],
 )  # fmt: skip
-def test_an_address_of_none_is_404_and_says_what_to_do(browser_client, start, query):
+def test_the_address_of_no_rejection_is_404_and_says_what_to_do(browser_client, start, query):
     response = browser_client.get(f"{start}/rejection", query)
     assert response.status_code == 404
     assert "Look at the list" in response.content.decode()

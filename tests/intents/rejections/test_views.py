@@ -289,7 +289,7 @@ def test_another_environment_shows_nothing_of_this_one(filled, browser_client, w
     assert all(not rows_ for name, rows_ in json.loads(response.getvalue())["tables"].items() if name != "series")
 
 
-def test_a_machine_reads_it_with_a_secret_key(filled, api, workspace):
+def test_a_machine_reads_the_page_with_a_secret_key(filled, api, workspace):
     response = api.get(f"/w/{workspace.workspace.slug}/production/rejections.json")
     assert len(read_rows(response, "rejections")) == 4
 

@@ -49,7 +49,7 @@ def open_page(client: Any, start: str, tool_call_id: str, *, status: int = 200) 
     return " ".join(unescape(response.content.decode()).split())
 
 
-def test_it_tells_all_that_happened_and_leads_on(browser_client, start):
+def test_the_page_tells_all_that_happened_and_leads_on(browser_client, start):
     page = open_page(browser_client, start, "call_81")
     assert "3 rejections</span>" in page
     assert "1 intent of version 2 minted" in page
@@ -76,7 +76,7 @@ def test_a_call_without_rejection_belongs_to_confirmations(browser_client, start
         assert current == f"{start}/{section}"
 
 
-def test_rows_that_name_a_tool_call_lead_to_it(browser_client, start):
+def test_rows_that_name_a_tool_call_lead_to_its_page(browser_client, start):
     link = 'toolcall?id=call_81"'
     assert link in browser_client.get(f"{start}/rejections").content.decode()
     assert link in browser_client.get(f"{start}/confirmations").content.decode()
@@ -86,7 +86,7 @@ def test_rows_that_name_a_tool_call_lead_to_it(browser_client, start):
 
 
 @pytest.mark.parametrize("tool_call_id", ["call_82", "", "\0", "%", "x" * 9000])
-def test_one_that_is_not_known_says_so_inside_the_shell(browser_client, start, tool_call_id):
+def test_the_page_of_an_unknown_tool_call_says_so_within_the_usual_navigation(browser_client, start, tool_call_id):
     page = open_page(browser_client, start, tool_call_id, status=404)
     assert "names this tool call" in page or "Name the tool call" in page
     assert "Broken joins" in page
@@ -107,7 +107,7 @@ def test_another_environment_says_where_it_is_known_and_an_outsider_learns_nothi
     assert "known in" not in own.content.decode()
 
 
-def test_it_is_found_by_indexes_that_begin_with_the_environment(start, production):
+def test_a_tool_call_is_found_by_indexes_that_begin_with_the_environment(start, production):
     call = find_tool_call(production, "call_81")
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -124,7 +124,7 @@ def test_every_reason_is_given_and_tallied(api, minted, workspace, reason):
     assert [(result, count) for result, _, _, count in list_tallies()] == [(reason, 1)]
 
 
-def test_a_second_time_it_is_replayed(api, minted):
+def test_an_intent_verified_a_second_time_is_replayed(api, minted):
     header = minted()
     assert api.post(ADDRESS, build_body(header)).status_code == 200
     again = api.post(ADDRESS, build_body(header))
@@ -150,7 +150,7 @@ def test_version_1_passes_while_its_window_is_open(api, workspace):
     assert api.post(ADDRESS, build_body(header)).json()["reason"] == "unsupported-version"
 
 
-def test_the_secret_before_verifies_until_its_time_is_over(api, minted, workspace):
+def test_the_previous_secret_verifies_until_its_time_is_over(api, minted, workspace):
     headers = [minted(), minted()]
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))

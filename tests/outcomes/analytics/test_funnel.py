@@ -74,7 +74,7 @@ def test_the_numbers_are_those_of_a_count_by_hand(production, seed):
         assert counts_of(read_funnel(production, period, steps)) == count_by_hand(production, period, steps)
 
 
-def test_what_came_before_the_first_key_is_no_step_and_what_came_with_it_is(production):
+def test_an_outcome_before_the_first_key_is_no_step_and_one_at_the_same_time_is(production):
     register(production, "a", "b", "c")
     report(production, "a", "cart", hours=5)
     report(production, "a", "purchase", hours=6)
@@ -95,7 +95,9 @@ def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_one_is_empty(productio
     assert counts_of(read_funnel(production, period, ("nowhere", "cart"))) == [0, 0]
 
 
-def test_of_very_many_the_latest_are_followed_and_it_is_said(browser_client, production, monkeypatch):
+def test_of_very_many_conversations_the_latest_are_followed_and_the_page_says_so(
+    browser_client, production, monkeypatch
+):
     monkeypatch.setattr(funnels, "MAX_CONVERSATIONS", 2)
     now = timezone.now()
     register_conversations(production, [Arrival(name) for name in "abc"], now=now)
@@ -139,7 +141,7 @@ def test_without_keys_there_is_only_the_question(browser_client, production):
     assert '<option value="cart">' in html
 
 
-def test_it_reads_its_own_index_and_no_more_than_it_follows(production):
+def test_the_funnel_reads_its_own_index_and_no_more_than_it_follows(production):
     """However the tables grow: the first step by key and time with a limit, each later one by the primary key."""
     statement = funnels._write_statement(3)
     parameters = {

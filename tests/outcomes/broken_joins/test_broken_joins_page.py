@@ -61,7 +61,7 @@ def test_diagnoses_are_counted_with_an_example_and_what_to_do(production, browse
     assert all(line["advice"] and line["example"] for line in tables(browser_client)["diagnoses"])
 
 
-def test_what_healed_says_that_it_was_late_and_by_how_much(production, browser_client):
+def test_a_healed_join_says_how_late_its_conversation_was(production, browser_client):
     (line,) = tables(browser_client)["healed"]
     assert (line["conversationId"], line["healedAfterSeconds"], line["diagnosis"]) == ("late", 3600, "late")
     assert line["healedAt"] - line["firstReportedAt"] == 3600
@@ -118,7 +118,7 @@ def test_a_diagnosis_filters_page_and_download_alike(production, browser_client,
 
 
 @pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
-def test_what_is_no_diagnosis_filters_nothing(production, browser_client, query):
+def test_an_unknown_diagnosis_filters_nothing(production, browser_client, query):
     assert len(tables(browser_client, query)["broken"]) == 6
 
 
@@ -241,7 +241,7 @@ def test_the_main_cause_names_the_key_only_if_it_reported_all_of_it(workspace):
     assert find_main_cause(production, all_time()).api_key is None
 
 
-def test_the_overview_names_no_cause_where_none_rules(production):
+def test_the_overview_names_no_cause_where_none_prevails(production):
     assert find_main_cause(production, all_time()) is None
 
 

@@ -63,7 +63,7 @@ def environments(workspace):
     return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
 
 
-def test_what_a_sibling_knows_moves_there_and_nothing_else(environments):
+def test_ids_that_a_sibling_knows_move_there_and_nothing_else(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(
@@ -81,7 +81,7 @@ def test_what_a_sibling_knows_moves_there_and_nothing_else(environments):
     )  # fmt: skip
 
 
-def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_later_reports(environments):
+def test_a_join_added_to_an_existing_outcome_is_undone_exactly_in_spite_of_later_reports(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(production, [Report("s1", "purchase")] * 3, reported_by=7, now=START + HOUR)
@@ -100,7 +100,7 @@ def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_lat
     assert AuditEntry.objects.filter(action="move of broken joins undone").count() == 1
 
 
-def test_what_comes_back_is_listed_where_it_was(environments):
+def test_a_join_that_comes_back_is_listed_where_it_was(environments):
     production, staging = environments
     record_outcomes(
         production, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START
@@ -112,7 +112,7 @@ def test_what_comes_back_is_listed_where_it_was(environments):
     assert [row.conversation.conversation_id for row in find_broken_joins(production, EVER)] == before
 
 
-def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(environments):
+def test_a_join_that_healed_meanwhile_goes_back_as_healed_at_that_time(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(production, [Report("s1", "purchase")], now=START + HOUR)
@@ -213,7 +213,7 @@ def play(environment: Environment, step: tuple, key: int, now: datetime) -> None
 
 
 def three_environments() -> list[Environment]:
-    """Of a workspace of their own: siblings elsewhere would be named by diagnoses too."""
+    """Return environments of a workspace of their own, because diagnoses name every sibling."""
     slug = f"w{Workspace.objects.count()}"
     workspace = Workspace.objects.create(name=slug, slug=slug)
     return [Environment.objects.create(workspace=workspace, name=f"e{n}", audience=f"{slug}:{n}") for n in range(3)]

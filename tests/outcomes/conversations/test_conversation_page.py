@@ -45,7 +45,7 @@ def load_tables(client: Any, start: str, conversation_id: str) -> Any:
     return json.loads(client.get(f"{start}/conversation.json", {"id": conversation_id}).getvalue())["tables"]
 
 
-def test_it_lists_all_that_happened_in_order(browser_client, start, production, workspace):
+def test_the_page_lists_all_that_happened_in_order(browser_client, start, production, workspace):
     key = workspace.workspace.api_keys.order_by("pk").first()
     record_outcomes(production, [Report("c1", "purchase")], reported_by=key.pk, now=NOW)
     register_conversations(production, [Arrival("c1", NOW - timedelta(minutes=5))], now=NOW + timedelta(minutes=1))
@@ -79,7 +79,7 @@ def test_a_broken_join_says_why_and_where_it_is_known(browser_client, start, pro
     assert f'href="{start.replace("production", "staging")}/conversation?id=c2"' in page
 
 
-def test_what_was_moved_here_says_by_whom(browser_client, start, production, workspace):
+def test_a_moved_outcome_says_who_moved_it(browser_client, start, production, workspace):
     staging = workspace.workspace.environments.get(name="staging")
     record_outcomes(staging, [Report("c3", "purchase")], now=NOW)
     register_conversations(production, [Arrival("c3")], now=NOW)
@@ -90,7 +90,7 @@ def test_what_was_moved_here_says_by_whom(browser_client, start, production, wor
     assert ("moved here", "from staging", "ann") in [(row["event"], row["detail"], row["by"]) for row in events]
 
 
-def test_rows_with_an_id_lead_to_it(browser_client, start, production):
+def test_rows_with_an_id_lead_to_its_page(browser_client, start, production):
     odd = 'a&b"<c>/é %'
     register_conversations(production, [Arrival(odd)], now=NOW)
     record_outcomes(production, [Report(odd, "purchase"), Report("nobody", "purchase")], now=NOW)
@@ -141,7 +141,7 @@ def test_a_page_is_bounded_and_the_download_is_not(browser_client, start, produc
     assert len(load_tables(browser_client, start, "c1")["outcomes"]) == 5
 
 
-def test_it_is_found_by_an_index_that_begins_with_the_environment(production):
+def test_a_conversation_is_found_by_an_index_that_begins_with_the_environment(production):
     register_conversations(production, [Arrival("c1")], now=NOW)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -174,7 +174,7 @@ def test_while_others_report_and_register_no_outcome_is_left_without_its_convers
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_gives_up_with_a_clear_answer_when_it_cannot_get_its_locks(workspace, monkeypatch):
+def test_a_deletion_gives_up_with_a_clear_answer_when_it_cannot_get_its_locks(workspace, monkeypatch):
     monkeypatch.setattr(room, "ATTEMPTS", 2)
     monkeypatch.setattr(room, "LOCK_OUT_WRITERS", ("SET LOCAL lock_timeout = '50ms'", *room.LOCK_OUT_WRITERS[1:]))
     is_held, go_on = threading.Event(), threading.Event()

@@ -36,7 +36,7 @@ def search_keys(environment, search: str) -> list[str]:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(texts, max_size=12, unique=True), texts)
-def test_it_finds_the_keys_that_hold_the_text_and_no_others(environments, names, search):
+def test_a_search_finds_the_keys_that_hold_the_text_and_no_others(environments, names, search):
     production, _ = environments
     OutcomeKey.objects.all().delete()
     OutcomeKey.objects.bulk_create(OutcomeKey(environment=production, outcome_key=name) for name in names)

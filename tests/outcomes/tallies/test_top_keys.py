@@ -97,7 +97,7 @@ def test_a_page_of_several_writers_with_deletions_has_the_lines_of_the_whole_lis
         for day in range(0, 40, 5):
             reports = [Report(chance.choice(ids), f"key {int(200 ** chance.random())}") for _ in range(100)]
             record_outcomes(staging, reports, now=END - timedelta(days=day, minutes=shard))
-        with connection.cursor() as cursor:  # as if it had been free when these were reported
+        with connection.cursor() as cursor:  # as if this shard had been free when they were reported
             cursor.execute(
                 "UPDATE outcomes_tally SET lane = %s WHERE environment_id = %s AND lane = 0", [shard, staging.pk]
             )
@@ -168,7 +168,7 @@ def test_all_keys_are_read_where_the_bound_does_not_decide(workspace):
     assert ([line.key for line in page.rows], page.total.keys) == (["k0", "k1"], 60)
 
 
-def test_who_cannot_reach_the_last_of_the_leading_ones_is_not_read():
+def test_a_key_that_cannot_reach_the_last_top_key_is_not_read():
     bounds = top_keys.KeyBounds({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
     assert bounds.find_candidates(2) == (["a", "b", "c"], 6)
     assert bounds.find_candidates(9) == (["a", "b", "c", "d"], 2)

@@ -22,7 +22,7 @@ PARTS = st.one_of(st.ip_addresses().map(str), st.sampled_from([PROXY, "::1", CLI
     ("peer", "forwarded_for", "address"),
     [
         (CLIENT, "", CLIENT),
-        (CLIENT, "198.51.100.1", CLIENT),  # whoever is no proxy may write what it likes
+        (CLIENT, "198.51.100.1", CLIENT),  # a client that is no proxy may send any header
         (PROXY, CLIENT, CLIENT),
         (PROXY, f"198.51.100.1, {CLIENT}", CLIENT),
         (PROXY, f"{CLIENT}, 10.9.9.9", CLIENT),
@@ -45,7 +45,7 @@ def test_the_nearest_address_that_is_no_proxys(peer, forwarded_for, address):
 
 
 @given(peer=PARTS, parts=st.lists(PARTS, max_size=6))
-def test_it_is_an_address_that_stands_there_or_nothing(peer, parts):
+def test_the_result_is_an_address_that_was_given_or_nothing(peer, parts):
     address = find_client_address(peer, ",".join(parts), PROXIES)
     if address:
         ip_address(address)
@@ -61,7 +61,7 @@ def test_what_a_client_writes_before_its_own_address_changes_nothing(client, for
     assert find_client_address(PROXY, ",".join([*forged, client]), PROXIES) == client
 
 
-def test_it_is_set_for_the_time_of_a_request(settings):
+def test_the_address_is_set_for_the_time_of_a_request(settings):
     settings.TRUSTED_PROXIES = PROXIES
     addresses: list[str] = []
 

@@ -28,13 +28,13 @@ def codes_of(path, method):
             yield from ((code, int(status), response) for code in narrowed["properties"]["code"]["enum"])
 
 
-def test_it_is_the_same_however_often_it_is_made():
+def test_the_document_is_the_same_however_often_it_is_made():
     first, second = (SchemaGenerator().get_schema(public=True) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
     assert first["components"] == openapi()["components"]
 
 
-def test_it_is_valid():
+def test_the_document_is_valid():
     assert list(OpenAPIV30SpecValidator(json.loads(json.dumps(openapi()))).iter_errors()) == []
 
 

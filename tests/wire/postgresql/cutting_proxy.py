@@ -16,7 +16,7 @@ WHOLE = 1024 * 1024
 
 
 class CuttingProxy:
-    """It cuts once, when a client sends `text`. refuse: no connection after that gets through."""
+    """A proxy that cuts once, when a client sends `text`. refuse: no connection after that gets through."""
 
     def __init__(self, folder: Path, server_socket: str) -> None:
         self.server_socket = server_socket

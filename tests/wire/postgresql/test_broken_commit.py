@@ -44,7 +44,7 @@ def test_a_commit_without_an_answer_may_have_been_stored(api, proxy, refuse):
     assert VerificationReport.objects.count() == 1
 
 
-def test_so_may_a_statement_that_is_a_transaction_of_its_own(api, proxy):
+def test_a_statement_of_its_own_without_an_answer_may_have_been_stored(api, proxy):
     proxy.cut_at(ID.encode())
     detail = detail_of(api.post(OUTCOMES, BODY))
     assert (proxy.cuts, "may have been stored" in detail) == (1, True)
@@ -52,7 +52,7 @@ def test_so_may_a_statement_that_is_a_transaction_of_its_own(api, proxy):
     assert Outcome.objects.get().conversation.conversation_id == ID
 
 
-def test_so_may_a_witness_report(api, proxy):
+def test_a_witness_report_without_an_answer_may_have_been_stored(api, proxy):
     body = {"reportId": str(uuid.uuid4()), "reporter": ID, "observations": []}
     proxy.cut_at(ID.encode())
     detail = detail_of(api.post("/api/witness-reports", body))
@@ -62,7 +62,7 @@ def test_so_may_a_witness_report(api, proxy):
     assert WitnessReport.objects.count() == 1
 
 
-def test_repeated_under_its_key_it_counts_once(api, proxy):
+def test_a_request_repeated_under_its_key_counts_once(api, proxy):
     proxy.cut_at(b"COMMIT")
     headers = {"Idempotency-Key": "once"}
     detail = detail_of(api.post(OUTCOMES, BODY, headers=headers))
@@ -72,7 +72,7 @@ def test_repeated_under_its_key_it_counts_once(api, proxy):
     assert Outcome.objects.get().reports == 1
 
 
-def test_what_breaks_before_its_commit_was_not_stored(api, proxy):
+def test_a_request_that_breaks_before_its_commit_was_not_stored(api, proxy):
     proxy.cut_at(ID.encode())
     detail = detail_of(api.post(OUTCOMES, BODY, headers={"Idempotency-Key": "once"}))
     assert (proxy.cuts, "Nothing of this request was stored" in detail) == (1, True)

@@ -33,6 +33,6 @@ def test_nothing_is_prepared_where_a_pooler_would_lose_it():
 
 
 @pytest.mark.django_db
-def test_its_errors_are_those_of_every_other_cursor():
+def test_errors_of_prepared_statements_are_those_of_every_other_cursor():
     with pytest.raises(DatabaseError), open_prepared_cursor() as cursor:
         cursor.execute("SELECT nothing_of_this_name")

@@ -40,7 +40,7 @@ def test_no_expired_answer_is_left(rings):
     assert (IdempotentAnswer.objects.count(), rings) == (3, [])
 
 
-def test_after_its_turn_it_stops_and_sends_itself_again(rings, monkeypatch):
+def test_after_its_turn_the_task_stops_and_sends_itself_again(rings, monkeypatch):
     monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))
     store_answers(MANY, age=timedelta(minutes=1))
     tasks.prune()

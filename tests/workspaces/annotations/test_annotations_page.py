@@ -110,7 +110,7 @@ CHARTS = {
 
 
 @pytest.mark.parametrize("page", CHARTS)
-def test_every_chart_marks_and_lists_it_and_the_page_exports_it(browser_client, workspace, api, page):
+def test_every_chart_marks_and_lists_an_annotation_and_the_page_exports_it(browser_client, workspace, api, page):
     start = fill_workspace(workspace, api)
     address = f"{start}/{page}?key=purchase&range=24h"
     before = browser_client.get(address)

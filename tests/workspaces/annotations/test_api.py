@@ -44,7 +44,7 @@ def test_without_a_time_it_is_now_and_milliseconds_are_read(api):
     assert api.post(ADDRESS, {"text": "Then", "at": 1_600_000_000_000}).json()["at"] == 1_600_000_000
 
 
-def test_one_of_all_environments_is_listed_in_each(api):
+def test_an_annotation_of_all_environments_is_listed_in_each(api):
     api.post(ADDRESS, {"text": "Holiday", "allEnvironments": True})
     api.post(ADDRESS, {"text": "Deploy", "environment": "staging"})
     assert list_texts(api.get(ADDRESS)) == ["Holiday"]
@@ -137,6 +137,6 @@ def test_another_workspace_sees_nothing_of_it(api, other_workspace):
     assert list_texts(api.get(ADDRESS, key=other_workspace.full_key)) == []
 
 
-def test_methods_that_are_not_there(api, client):
+def test_other_methods_are_refused(api, client):
     answer = client.delete(ADDRESS)
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, POST")

@@ -12,7 +12,7 @@ def happening(hours, text="Deploy", kind="annotation"):
     return ChartEvent(START + timedelta(hours=hours), text, kind=kind)
 
 
-def test_each_is_placed_on_the_bucket_that_holds_it():
+def test_each_mark_is_on_the_bucket_that_holds_its_time():
     marks = place_marks(STARTS, [happening(0), happening(23.9), happening(24), happening(24 * 8)])
     assert [(mark.bucket, len(mark.happenings)) for mark in marks] == [(0, 2), (1, 1), (6, 1)]
 

@@ -40,14 +40,14 @@ def test_what_cannot_be_an_environment_is_refused(shop, name):
     assert shop.environments.count() == 2
 
 
-def test_there_are_at_most_fifty(shop):
+def test_there_are_at_most_fifty_environments(shop):
     for number in range(MAX_ENVIRONMENTS - 2):
         create_environment(shop, f"e{number}", **stamp())
     with pytest.raises(InvalidRequest, match="at most 50"):
         create_environment(shop, "one-more", **stamp())
 
 
-def test_no_machine_call_makes_one(api, shop):
+def test_no_machine_call_makes_an_environment(api, shop):
     bodies = {
         "/api/conversation-outcomes": {"outcomes": []},
         "/api/witness-reports": {"reportId": str(uuid.uuid4()), "observations": []},
@@ -80,7 +80,7 @@ def test_new_intents_carry_the_new_audience(api, staging):
     assert api.post("/api/intents", call).json()["payload"]["aud"] == "urn:example:stage"
 
 
-def test_machines_cannot_name_an_archived_one_until_it_is_restored(api, browser_client, staging):
+def test_machines_cannot_name_an_archived_environment_until_it_is_restored(api, browser_client, staging):
     body = {"environment": "staging", "outcomes": []}
     archive_environment(staging, **stamp())
     refused = api.post("/api/conversation-outcomes", body)

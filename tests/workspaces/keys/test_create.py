@@ -69,7 +69,7 @@ def test_what_cannot_be_a_key_is_refused_and_makes_none(workspace, scopes, optio
     assert ApiKey.objects.count() == before
 
 
-def test_the_audit_log_tells_it_by_prefix_only(workspace):
+def test_the_audit_log_names_a_key_by_its_prefix_only(workspace):
     new_key = create(workspace, "report", name="orders-api")
     entry = AuditEntry.objects.get(action="key created")
     assert (entry.actor, entry.facts["key"], entry.facts["scopes"]) == ("ada", new_key.text[:12], ["report"])

@@ -90,12 +90,12 @@ def test_a_revoked_secret_no_longer_verifies(api, workspace, shop):
     assert not revoke_secret(previous, **stamp())
 
 
-def test_the_one_that_signs_cannot_be_revoked(shop):
+def test_the_secret_that_signs_cannot_be_revoked(shop):
     with pytest.raises(InvalidRequest, match="Rotate first"):
         revoke_secret(find_signer(shop, now=timezone.now()), **stamp())
 
 
-def test_a_prepared_one_can_be_revoked_and_another_prepared(shop):
+def test_a_prepared_secret_can_be_revoked_and_another_prepared(shop):
     prepared = prepare_secret(shop, **stamp()).secret
     with pytest.raises(InvalidRequest, match="prepared already"):
         prepare_secret(shop, **stamp())

@@ -57,7 +57,7 @@ def test_a_redelivery_is_counted_once(api, workspace):
     assert SecretUse.objects.get().count == 5
 
 
-def test_reports_without_it_and_of_unknown_secrets_are_recorded_all_the_same(api, workspace, other_workspace):
+def test_reports_without_a_secret_and_of_unknown_secrets_are_recorded_all_the_same(api, workspace, other_workspace):
     answer = report(
         api, {"result": "accepted"}, accepted("gas_none"), accepted(other_workspace.signing_secret),
         {"result": "expired", "secret": workspace.signing_secret[:8]},
@@ -76,7 +76,7 @@ def test_more_of_a_secret_than_its_beginning_is_refused_and_not_repeated(api, wo
     assert workspace.signing_secret not in whole.content.decode()
 
 
-def test_hosted_verification_knows_it_by_itself(api, workspace, billing):
+def test_hosted_verification_knows_the_secret_by_itself(api, workspace, billing):
     header = api.post("/api/intents", CALL).json()["header"]
     body = {"header": header, "method": "GET", "path": "/orders"}
     assert api.post("/api/intents/verify", body, key=billing).status_code == 200

@@ -26,7 +26,7 @@ def rows(client, query="") -> list[dict]:
     return json.loads(b"".join(client.get(f"{PAGE}.json{query}").streaming_content))["tables"]["audit"]
 
 
-def test_it_tells_who_did_what_from_where_the_latest_first(admin, workspace):
+def test_the_page_tells_who_did_what_from_where_the_latest_first(admin, workspace):
     form = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "yes"}
     admin.post("/w/lumen-books/production/keys/create", form, REMOTE_ADDR="198.51.100.7")
     text = admin.get("/w/lumen-books/production/keys").context["new_key"]["text"]
@@ -85,7 +85,7 @@ def test_other_workspaces_and_lesser_roles_see_nothing_of_it(admin, workspace, o
     assert admin.post(PAGE).status_code == 405
 
 
-def test_it_says_how_many_entries_its_kind_hides(admin, workspace):
+def test_the_page_says_how_many_entries_its_kind_hides(admin, workspace):
     for action in ("key created", "signed in", "signed in", "confirmation declined"):
         record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
     assert "3 of other kinds hidden: show" in admin.get(f"{PAGE}?range=24h&actor=ada").content.decode()

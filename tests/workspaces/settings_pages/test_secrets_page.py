@@ -42,7 +42,7 @@ def test_a_prepared_secret_is_shown_once_and_signs_after_the_second_step(admin, 
     assert find_signer(workspace.workspace, now=timezone.now()).prefix == text[:8]
 
 
-def test_it_says_who_still_needs_the_previous_one(admin, api, workspace):
+def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace):
     billing = create_key(workspace.workspace, ["report"], name="billing-api", actor="test", now=timezone.now()).text
     report(api, accepted(workspace.signing_secret), key=billing)
     report(api, accepted(workspace.signing_secret), key=workspace.report_key)
@@ -58,7 +58,7 @@ def test_it_says_who_still_needs_the_previous_one(admin, api, workspace):
     assert "can be revoked" in page
 
 
-def test_without_reports_it_says_that_it_does_not_know(admin):
+def test_without_reports_the_page_says_that_it_does_not_know(admin):
     rotate(admin)
     assert "No backend has reported which secret it verifies with." in admin.get(PAGE).content.decode()
 

@@ -40,7 +40,7 @@ def stranger():
 
 
 def read(client, address, **options):
-    """Return the answer without how long ago something was."""
+    """Return the text of the answer without ages, which change by themselves."""
     return re.sub(r">[^<]*</time>", "></time>", client.get(address, **options).content.decode())
 
 
@@ -50,7 +50,7 @@ def share(environment, page="outcomes", query="", days=7, now=None):
 
 
 def test_the_pages_that_can_be_shared_are_these():
-    assert list_page_names()  # reads the addresses, which fill this
+    assert list_page_names()  # reads the URL configuration, which fills the list
     assert sorted(SHAREABLE_PAGES) == sorted(SHAREABLE)
 
 
@@ -134,14 +134,14 @@ def test_a_token_opens_no_other_address(stranger, production):
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
 @pytest.mark.usefixtures("start")
-def test_it_is_read_only(production, method):
+def test_a_shared_page_is_read_only(production, method):
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     answer = getattr(client, method)(share(production))
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
 @pytest.mark.usefixtures("start")
-def test_it_works_until_it_expires_or_is_revoked(stranger, production):
+def test_a_link_works_until_it_expires_or_is_revoked(stranger, production):
     old = share(production, days=1, now=timezone.now() - timedelta(days=1))
     almost = share(production, days=1, now=timezone.now() - timedelta(hours=23))
     assert [stranger.get(address).status_code for address in (old, almost)] == [404, 200]
