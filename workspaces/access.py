@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
-from wire.errors import DomainError
+from wire.errors import DomainError, NotFound
 from workspaces.authentication import HEADER, authenticate_key, require_scope
 from workspaces.models import Environment, Membership, Workspace
 
@@ -75,5 +75,11 @@ def _require_environment(workspaces: QuerySet[Workspace], slug: str, name: str) 
     environments = Environment.objects.filter(workspace__in=workspaces, workspace__slug=slug, name=name)
     environment = environments.select_related("workspace").first()
     if environment is None:
-        raise Http404
+        workspace = workspaces.filter(slug=slug).first()
+        raise describe_absence(workspace) if workspace else Http404
     return environment
+
+
+def describe_absence(workspace: Workspace) -> NotFound:
+    names = " and ".join(workspace.environments.order_by("id").values_list("name", flat=True))
+    return NotFound(f"{workspace.name} has no environment of this name. It has {names}.")

@@ -15,7 +15,8 @@ Piece = tuple[str, bool]
 class SearchResult:
     """One result. page, members: its address. title: with the match marked; detail: what distinguishes equal titles.
 
-    environment: the name of the environment that it leads to, "" for the one that is searched.
+    environment: the name of the environment that it leads to, "" for the one that is searched; fragment: the place on
+    the page, "" for its top.
     """
 
     page: str
@@ -27,6 +28,7 @@ class SearchResult:
     type: str = ""
     tag: str = ""
     environment: str = ""
+    fragment: str = ""
 
     @property
     def text(self) -> str:
@@ -34,8 +36,9 @@ class SearchResult:
 
     @property
     def query(self) -> str:
-        """The query of the address, from the question mark on; "" without any."""
-        return f"?{urlencode(self.members)}" if self.members else ""
+        """The query and the fragment of the address; "" without any."""
+        query = f"?{urlencode(self.members)}" if self.members else ""
+        return f"{query}#{self.fragment}" if self.fragment else query
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from catalog.browse.search import find_operations, find_properties
 from catalog.models import WitnessReportId
+from hub.glossary.terms import read_terms
 from hub.search.results import ResultGroup, SearchResult, mark_matches, mark_prefix
 from hub.templatetags.navigation import SECTIONS, SETTINGS_TABS
 from intents.models import VerificationReport
@@ -24,6 +25,7 @@ from workspaces.models import Environment, Membership
 
 MAX_RESULTS = 8  # of each kind
 MAX_TEXT = 255  # characters: the longest id
+LEAST_OF_TERM = 4  # characters: shorter texts are in too many words
 # What people call the contents of a page, beside its name.
 PAGE_WORDS = {
     "catalog": "operations, OpenAPI, JSON Schema, tool definitions, MCP",
@@ -57,7 +59,7 @@ def search_everything(environment: Environment, text: str, user: User | Anonymou
         search_outcome_keys,
     )
     groups = [source(environment, text) for source in sources]
-    return [group for group in (*groups, search_pages(environment, text, user)) if group.results]
+    return [group for group in (*groups, search_terms(text), search_pages(environment, text, user)) if group.results]
 
 
 def list_examples(environment: Environment) -> list[ResultGroup]:
@@ -157,6 +159,22 @@ def search_outcome_keys(environment: Environment, text: str) -> ResultGroup:
     keys = find_matching_keys(environment, text, limit=MAX_RESULTS + 1)
     results = [SearchResult("outcome", mark_matches(key, text), {"key": key}) for key in sorted(keys[:MAX_RESULTS])]
     return ResultGroup("Outcome keys", results, len(keys) > MAX_RESULTS, "outcomes", {"q": text})
+
+
+def search_terms(text: str) -> ResultGroup:
+    """Find the words of the glossary that the text is part of, and those that it contains."""
+    lowered = text.lower()
+    terms = [
+        term
+        for term in read_terms().values()
+        if (len(lowered) >= LEAST_OF_TERM and lowered in term.name.lower())
+        or (len(term.name) >= LEAST_OF_TERM and term.name.lower() in lowered)
+    ]
+    results = [
+        SearchResult("glossary", mark_matches(term.title, text), detail=term.meaning, fragment=term.id)
+        for term in terms[:MAX_RESULTS]
+    ]
+    return ResultGroup("Glossary", results, len(terms) > MAX_RESULTS, "glossary")
 
 
 def search_pages(environment: Environment, text: str, user: User | AnonymousUser) -> ResultGroup:

@@ -72,7 +72,9 @@ def test_a_publishable_or_revoked_key_reads_nothing(client, workspace):
 
 
 def test_an_environment_that_is_not_there_is_not_found(workspace, browser_client):
-    assert browser_client.get("/w/lumen-books/qa/overview").status_code == 404
+    page = browser_client.get("/w/lumen-books/qa/overview")
+    assert page.status_code == 404
+    assert "Lumen Books has no environment of this name. It has production and staging." in page.content.decode()
 
 
 def test_who_is_signed_out_gets_a_problem_from_a_download(client, workspace):

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from hub.glossary.terms import read_terms
 from hub.search import sources
 from hub.search.results import mark_matches, mark_prefix
 from intents.reports.record import record_verifications
@@ -79,7 +80,7 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
         ("1_0", []),
         ("purch", [("Outcome keys", "purchase")]),
         ("retent", [("Pages and settings", "Settings: Retention")]),
-        ("scopes", [("Pages and settings", "Settings: Keys")]),
+        ("scopes", [("Glossary", "Scope"), ("Pages and settings", "Settings: Keys")]),
         ("  purch\0 ", [("Outcome keys", "purchase")]),
         ("", []),
         ("\\", []),
@@ -206,3 +207,14 @@ def test_the_match_is_marked_whatever_its_case():
     assert mark_matches("abc", "") == [("abc", False)]
     assert mark_prefix("conv_1", "conv") == [("conv", True), ("_1", False)]
     assert mark_prefix("conv", "conv") == [("conv", True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "term"), [("descriptor", "Descriptor"), ("witness descriptor", "Descriptor"), ("Broken", "Broken join")]
+)
+def test_words_of_the_glossary_lead_to_their_place(browser_client, start, text, term):
+    assert ("Glossary", term) in search(browser_client, start, text)
+    page = open_page(browser_client, start, text)
+    identifier = next(word.id for word in read_terms().values() if word.title == term)
+    assert f'/glossary#{identifier}"' in page
+    assert f'id="{identifier}"' in browser_client.get(f"{start}/glossary").content.decode()

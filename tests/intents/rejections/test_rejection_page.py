@@ -52,7 +52,10 @@ def test_the_list_leads_to_a_rejection_and_its_page_to_the_inspector(browser_cli
     link = next(link for link in links if f"id={rejected.pk}" in link)
     page = " ".join(browser_client.get(link).content.decode().split())
     assert "<h1>audience-mismatch</h1>" in page
-    assert REASONS["audience-mismatch"].usual_fix.split(".")[0] in unescape(page)
+    advice = f"sets the verifier's <code>audience</code> to <code>{rejected.environment.audience}</code>" in unescape(
+    assert advice in unescape(page)
+        page
+    )
     assert "<code>call_81</code>" in page
     assert "<b>3 calls</b> of this operation failed like this within a day" in page
     assert "<code>user_17</code>" in page
@@ -95,6 +98,7 @@ def test_the_page_names_both_audiences_also_of_an_intent_that_another_environmen
     toolcall = f'<a href="{start}/toolcall?id=call_81"> production </a>'
     assert f"<code>{rejected.environment.audience}</code>, audience of {toolcall}" in page
     assert f"<code>{staging.audience}</code>, audience of staging" in page
+    assert "minted for production, and its call came to a backend of staging, which is right to reject it" in page
 
 
 def test_the_page_names_the_key_that_reported_the_rejection(browser_client, start, production, api):
