@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from affidavit import REASONS, args_hash
+from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
@@ -52,10 +52,8 @@ def test_the_list_leads_to_a_rejection_and_its_page_to_the_inspector(browser_cli
     link = next(link for link in links if f"id={rejected.pk}" in link)
     page = " ".join(browser_client.get(link).content.decode().split())
     assert "<h1>audience-mismatch</h1>" in page
-    advice = f"sets the verifier's <code>audience</code> to <code>{rejected.environment.audience}</code>" in unescape(
+    advice = f"sets the verifier's <code>audience</code> to <code>{rejected.environment.audience}</code>"
     assert advice in unescape(page)
-        page
-    )
     assert "<code>call_81</code>" in page
     assert "<b>3 calls</b> of this operation failed like this within a day" in page
     assert "<code>user_17</code>" in page
