@@ -1,15 +1,16 @@
-"""Remove the sample workspace from its overview."""
+"""Remove the sample workspace: a page that says what goes, and its form."""
 
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from hub.sample import workspace as sample
 from wire import wake_worker
-from wire.http.problems import Problem
 from workspaces.access import list_workspaces
 from workspaces.models import Workspace
 from workspaces.remove import hide_workspace
@@ -17,19 +18,21 @@ from workspaces.tasks import delete_workspace
 
 
 def may_remove_sample(request: HttpRequest, workspace: Workspace) -> bool:
-    """Whether to offer the button: to operators only, and only for the sample."""
+    """Whether to offer the removal: to operators only, and only for the sample."""
     return request.user.is_superuser and sample.is_sample(workspace)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 @login_required
 def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
-    if request.method != "POST":
-        detail = "Remove the sample with the button on its overview."
-        raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
+    """Show what the sample holds and ask; the form of that page removes it."""
     workspace = get_object_or_404(list_workspaces(request.user), slug=slug)
     if not may_remove_sample(request, workspace):
         raise Http404
-    sample.forget_keys()
-    hide_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
-    wake_worker.send_after_commit(delete_workspace, workspace.pk)
-    return redirect("home")
+    if request.method == "POST":
+        sample.forget_keys()
+        hide_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
+        wake_worker.send_after_commit(delete_workspace, workspace.pk)
+        return redirect("home")
+    return render(request, "hub/remove_sample.html", {"workspace": workspace, "counts": sample.count_rows(workspace)})

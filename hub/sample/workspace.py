@@ -16,7 +16,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from catalog.models import Operation
 from hub.private_files import write_private_file
+from intents.models import Confirmation, Rejection
+from outcomes.models import Conversation, Outcome
 from workspaces.create import create_workspace
 from workspaces.models import SampleWorkspace, Workspace
 
@@ -69,6 +72,20 @@ def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
 
 def is_sample(workspace: Workspace) -> bool:
     return SampleWorkspace.objects.filter(workspace=workspace).exists()
+
+
+def count_rows(workspace: Workspace) -> Mapping[str, int]:
+    """Return how much of each kind goes with the sample, by its name on pages."""
+    environments = workspace.environments.all()
+    return {
+        "Environments": environments.count(),
+        "API keys": workspace.api_keys.count(),
+        "Conversations": Conversation.objects.filter(environment__in=environments).count(),
+        "Outcomes": Outcome.objects.filter(environment__in=environments).count(),
+        "Operations": Operation.objects.filter(environment__in=environments).count(),
+        "Rejections": Rejection.objects.filter(environment__in=environments).count(),
+        "Confirmations": Confirmation.objects.filter(environment__in=environments).count(),
+    }
 
 
 def forget_keys() -> None:

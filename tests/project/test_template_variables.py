@@ -269,6 +269,7 @@ def test_every_variable_of_every_template_exists(
     open_pages(browser_client, start, follows_links=True)
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
     assert browser_client.get(f"{start}/operation", versions).status_code == 200
+    assert browser_client.get(f"{start}/conversation", {"id": "conv_1"}).status_code == 200
     for query in NO_MATCHES:
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
@@ -397,7 +398,8 @@ def open_alerts(browser: Client, start: str, settings: Any) -> None:
 
 
 def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:
-    """Delete a conversation in two steps, with and without a fault, and a workspace."""
+    """Delete a conversation in two steps, with and without a fault, and a workspace; ask for the sample's removal."""
+    assert browser.get(f"/w/{start.split('/')[2]}/remove-sample").status_code == 200
     conversation = {"subject": "conversation", "name": "conv_59"}
     for members in ({"name": ""}, {"name": "nothing"}, {}, {"typed": "conv_5"}, {"typed": "conv_59"}):
         response = browser.post(f"{start}/retention/deletions", {**conversation, **members}, follow=True)

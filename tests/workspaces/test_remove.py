@@ -94,11 +94,17 @@ def test_a_removal_is_logged_with_who_did_it_and_without_a_key_or_a_secret(caplo
     assert workspace.signing_secret not in caplog.text
 
 
-def test_only_the_sample_can_be_removed_by_its_page_and_only_by_post_of_an_operator(browser_client, workspace):
+def test_only_an_operator_removes_the_sample_and_its_page_asks_first(browser_client, workspace):
     page = f"/w/{workspace.workspace.slug}/remove-sample"
     assert browser_client.post(page).status_code == 404
     SampleWorkspace.objects.create(workspace=workspace.workspace, made_at=timezone.now())
-    assert browser_client.get(page).status_code == 405
+    overview = browser_client.get(f"/w/{workspace.workspace.slug}/production/overview").content.decode()
+    assert f'href="{page}"' in overview
+    assert f'action="{page}"' not in overview
+    question = browser_client.get(page).content.decode()
+    assert "Remove Lumen Books?" in question
+    assert "This cannot be undone" in question
+    assert list_hidden_workspaces() == []
     assert Client().post(page).status_code == 302
     assert Client(enforce_csrf_checks=True).post(page).status_code == 403
     assert Workspace.objects.count() == 1

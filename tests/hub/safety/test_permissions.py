@@ -71,8 +71,6 @@ class Action:
 class Operator:
     """For operators only; to everybody else it does not exist."""
 
-    method: str = "GET"
-
 
 @dataclass(frozen=True)
 class Person:
@@ -190,7 +188,7 @@ RULES: Mapping[str, Rule] = {
     "": Person(),
     "workspaces/new/<slug:slug>": Person(),
     "workspaces/new": Operator(),
-    "w/<slug:slug>/remove-sample": Operator("POST"),
+    "w/<slug:slug>/remove-sample": Operator(),
     "api/openapi.json": Anyone(),
     "api/docs": Anyone(),
     "healthz": Anyone(),
@@ -410,7 +408,7 @@ def call_as_person(address: str, rule: Rule, name: str, callers: Callers) -> Htt
     path = fill_in(address, callers)
     if isinstance(rule, Download):
         return client.get(path, {"workspace": callers.own.workspace.slug})
-    if isinstance(rule, Action) or (isinstance(rule, Operator) and rule.method == "POST"):
+    if isinstance(rule, Action):
         return client.post(path)
     if isinstance(rule, Machine):
         return client.generic("POST", path, json.dumps(rule.body(callers.own)), content_type="application/json")
