@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from outcomes.analytics.exports import Rows, unix_or_none
-from outcomes.broken_joins.cause_groups import group_by_cause
+from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.lookup import (
     JOINS_AT_ONCE,
     find_healed_outcomes,
-    list_api_key_names,
+    list_api_keys,
     stream_broken_joins,
 )
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
@@ -18,7 +21,7 @@ from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
 from workspaces.annotations.exports import build_annotations_table
-from workspaces.models import Environment
+from workspaces.models import ApiKey, Environment
 
 OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
 BROKEN_JOIN_COLUMNS = (*OUTCOME_COLUMNS, "diagnosis", "found", "foundIn", "reportedBy")
@@ -41,22 +44,26 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
 
 
 def _broken_join_rows(environment: Environment, period: Period, filters: JoinFilters) -> Rows:
-    api_key_names = list_api_key_names(environment)
+    api_keys = list_api_keys(environment)
     for join in stream_broken_joins(environment, period):
-        if filters and not join.matches(filters.diagnosis, filters.found_in):
-            continue
-        match = join.diagnosis.match
-        yield (
-            join.conversation_id,
-            join.outcome_key,
-            join.reports,
-            unix_seconds(join.first_reported_at),
-            unix_seconds(join.last_reported_at),
-            join.diagnosis.kind,
-            match and match.conversation_id,
-            match and match.environment,
-            api_key_names.get(join.reported_by),
-        )
+        if not filters or join.matches(filters.diagnosis, filters.found_in):
+            yield write_join_cells(join, api_keys)
+
+
+def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) -> Sequence[Any]:
+    """Return a join's cells of BROKEN_JOIN_COLUMNS. api_keys: `list_api_keys`."""
+    match, api_key = join.diagnosis.match, api_keys.get(join.reported_by)
+    return (
+        join.conversation_id,
+        join.outcome_key,
+        join.reports,
+        unix_seconds(join.first_reported_at),
+        unix_seconds(join.last_reported_at),
+        join.diagnosis.kind,
+        match and match.conversation_id,
+        match and match.environment,
+        str(api_key) if api_key else None,
+    )
 
 
 def _cause_rows(environment: Environment, period: Period) -> Rows:

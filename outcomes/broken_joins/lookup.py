@@ -11,12 +11,12 @@ from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.analytics.lag import median_length
 from outcomes.broken_joins.cause_groups import BrokenJoin
-from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_forms, diagnose
+from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_form, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
 from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
-from workspaces.models import Environment
+from workspaces.models import ApiKey, Environment
 
 NEWEST_DIAGNOSED = 500  # broken joins, a sample for the causes of all
 IDS_AT_ONCE = 500  # ids that are diagnosed together, with two look-ups
@@ -91,9 +91,9 @@ def list_environment_names(environment: Environment) -> Mapping[int, str]:
     return dict(environment.workspace.environments.order_by("pk").values_list("pk", "name"))
 
 
-def list_api_key_names(environment: Environment) -> Mapping[int | None, str]:
-    """Return the API keys of the workspace by row id, as their first characters: all that is stored of them."""
-    return {key.pk: str(key) for key in environment.workspace.api_keys.all()}
+def list_api_keys(environment: Environment) -> Mapping[int | None, ApiKey]:
+    """Return the API keys of the workspace by row id."""
+    return {key.pk: key for key in environment.workspace.api_keys.all()}
 
 
 def diagnose_ids(
@@ -138,6 +138,25 @@ def _find_by_bare_form(
         for rank, (form, conversation_id, pk) in enumerate(cursor):
             by_form.setdefault(form, {})[rank] = KnownConversation(conversation_id, names[pk])
     return by_form
+
+
+def list_joins_naming(environment: Environment, conversation_id: str) -> Sequence[tuple[Environment, BrokenJoin]]:
+    """Return the broken joins whose diagnosis names this known conversation, with their environments, newest first.
+
+    Joins with the same id in another environment are all found; those with an altered id only among the newest
+    NEWEST_DIAGNOSED of each environment.
+    """
+    conversation = KnownConversation(conversation_id, environment.name)
+    bare = bare_form(conversation_id)
+    naming: list[tuple[Environment, BrokenJoin]] = []
+    for sibling in environment.workspace.environments.all():
+        joins = Outcome.objects.filter(environment=sibling, broken=True)
+        newest = joins.order_by("-first_reported_at").values_list(*JOIN_COLUMNS)[:NEWEST_DIAGNOSED]
+        same_id = joins.filter(conversation__conversation_id=conversation_id).values_list(*JOIN_COLUMNS)
+        altered = [row for row in newest if row[0] != conversation_id and bare in bare_forms(row[0])]
+        diagnosed = _diagnose_rows(sibling, [*same_id, *altered])
+        naming += [(sibling, join) for join in diagnosed if join.diagnosis.match == conversation]
+    return sorted(naming, key=lambda pair: pair[1].first_reported_at, reverse=True)
 
 
 def find_healed_outcomes(environment: Environment, period: Period) -> QuerySet[Outcome]:

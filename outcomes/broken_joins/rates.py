@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
-from outcomes.broken_joins.lookup import list_api_key_names
+from outcomes.broken_joins.lookup import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.period import Period
 from wire.postgresql.replica import get_read_connection
@@ -67,7 +67,7 @@ def _read_rate(environment: Environment, buckets: Sequence[Bucket]) -> BrokenRat
 def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart:
     """Return the rate of the API key with most broken joins first."""
     buckets = chart_buckets(environment, period)
-    names = list_api_key_names(environment)
+    api_keys = list_api_keys(environment)
     plan = plan_reads(tuple(buckets))
     rates: dict[int, BrokenRate] = {}
     with get_read_connection().cursor() as cursor:
@@ -75,7 +75,8 @@ def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart
         rows = cursor.fetchall()
     for api_key, segment_number, start, outcomes, broken in rows:
         if api_key not in rates:
-            rates[api_key] = BrokenRate(names.get(api_key, "another key"), [0] * len(buckets), [0] * len(buckets))
+            name = str(api_keys.get(api_key, "another key"))
+            rates[api_key] = BrokenRate(name, [0] * len(buckets), [0] * len(buckets))
         for bucket_number, sign in plan.uses[segment_number, start]:
             rates[api_key].broken[bucket_number] += sign * broken
             rates[api_key].reported[bucket_number] += sign * (outcomes + broken)

@@ -24,7 +24,7 @@ from outcomes.broken_joins.lookup import (
     find_broken_joins,
     find_healed_outcomes,
     find_oldest_report,
-    list_api_key_names,
+    list_api_keys,
     measure_healing,
 )
 from outcomes.broken_joins.move import find_movable
@@ -55,6 +55,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             "healing": measure_healing(environment, period),
             "healed_outcomes": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
             "oldest": find_oldest_report(environment),
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             **_describe_joins(environment, period, filters, request.GET.get("page"), totals.broken),
             **_draw_rates(environment, period),
             **_describe_moves(request, environment, period, filters),
@@ -72,7 +73,7 @@ def _describe_joins(
         rows, joins = _page_matching(newest, filters, page_number)
     else:
         rows, joins = _page_all(environment, period, page_number, count, newest)
-    api_key_names = list_api_key_names(environment)
+    api_keys = list_api_keys(environment)
     return {
         "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(newest)],
         "diagnosed_joins": len(newest),
@@ -80,7 +81,7 @@ def _describe_joins(
         "diagnoses": [(kind, advice.name) for kind, advice in ADVICE.items() if kind != "late"],
         "rows": rows,
         "kept_days": _find_kept_days(environment, period),
-        "joins": [(join, ADVICE[join.diagnosis.kind].name, api_key_names.get(join.reported_by)) for join in joins],
+        "joins": [(join, ADVICE[join.diagnosis.kind].name, api_keys.get(join.reported_by)) for join in joins],
     }
 
 
@@ -118,6 +119,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
         ("API key", "rates-by-key", read_rates_by_api_key(environment, period)),
     )
     return {
+        "api_keys": {str(api_key): api_key for api_key in list_api_keys(environment).values()},
         "rate_charts": [
             {
                 "subject": subject,
@@ -128,7 +130,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
             }
             for subject, table, chart in charts
             if chart.rates
-        ]
+        ],
     }
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.diagnose import Diagnosis
-from outcomes.broken_joins.lookup import diagnose_ids, list_api_key_names, list_environment_names
+from outcomes.broken_joins.lookup import diagnose_ids, list_api_keys, list_environment_names, list_joins_naming
 from outcomes.models import Conversation, MovedOutcome, Outcome
-from workspaces.models import Environment
+from workspaces.models import ApiKey, Environment
 
 MAX_LISTED_MOVES = 50
 
 
 @dataclass(frozen=True)
 class ConversationEvent:
-    """Something that happened to a conversation. outcome: its key, "" for none; by: an API key or a person."""
+    """Something that happened to a conversation. outcome: its key, "" for none; by: who did it.
+
+    An API key is named by its first characters; api_key is its row.
+    """
 
     at: datetime
     event: str
@@ -24,20 +29,26 @@ class ConversationEvent:
     detail: str = ""
     by: str = ""
     is_bad: bool = False
+    api_key: ApiKey | None = None
+
+    def to_row(self) -> Sequence[Any]:
+        return (self.at, self.event, self.outcome, self.detail, self.by, self.is_bad)
 
 
 @dataclass(frozen=True)
 class ConversationDetail:
     """A conversation with its outcomes. While it is not registered, they are broken joins.
 
-    diagnosis: why it is not known; None if it is. key_names: the names of the workspace's API keys by row id.
+    diagnosis: why it is not known; None if it is. naming: if it is known, the broken joins that probably mean it, each
+    with its environment. api_keys: the API keys of the workspace by row id.
     """
 
     conversation: Conversation
     outcomes: Sequence[Outcome]
     moves: Sequence[MovedOutcome]
     diagnosis: Diagnosis | None
-    key_names: Mapping[int | None, str]
+    naming: Sequence[tuple[Environment, BrokenJoin]]
+    api_keys: Mapping[int | None, ApiKey]
 
     @property
     def is_known(self) -> bool:
@@ -61,11 +72,12 @@ class ConversationDetail:
             yield ConversationEvent(move.moved_at, "moved here", moved.outcome_key, detail, move.moved_by)
 
     def _describe_outcome(self, outcome: Outcome) -> Iterator[ConversationEvent]:
-        key_name = self.key_names.get(outcome.reported_by, "")
+        api_key = self.api_keys.get(outcome.reported_by)
+        key_name = str(api_key or "")
         was_broken = outcome.broken or outcome.healed_at is not None
         detail = "the conversation was not known" if was_broken else ""
         yield ConversationEvent(
-            outcome.first_reported_at, "first reported", outcome.outcome_key, detail, key_name, is_bad=was_broken
+            outcome.first_reported_at, "first reported", outcome.outcome_key, detail, key_name, was_broken, api_key
         )
         if outcome.reports > 1:
             detail = f"{outcome.reports:,} reports in all"
@@ -87,7 +99,8 @@ def find_conversation(environment: Environment, conversation_id: str) -> Convers
         outcome_rows,
         _list_moves(conversation) if any(outcome.moved_in for outcome in outcome_rows) else [],
         None if conversation.started_at else diagnose_id(environment, conversation_id),
-        list_api_key_names(environment),
+        list_joins_naming(environment, conversation_id) if conversation.started_at else [],
+        list_api_keys(environment),
     )
 
 

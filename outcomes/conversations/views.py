@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest
 
 from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
 from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation
 from outcomes.models import Outcome
 from wire.errors import NotFound
@@ -24,6 +24,7 @@ CONVERSATION_EVENT_COLUMNS = ("at", "event", "outcomeKey", "detail", "by", "isBa
 CONVERSATION_OUTCOME_COLUMNS = (
     "outcomeKey", "reports", "firstReportedAt", "lastReportedAt", "lagSeconds", "isBrokenJoin", "healedAt", "movedIn",
 )  # fmt: skip
+NAMING_COLUMNS = ("environment", *BROKEN_JOIN_COLUMNS)
 MAX_OUTCOMES = 100  # on the page; the export has all
 
 
@@ -34,6 +35,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
     if detail is None:
         raise NotFound(explain_unknown_conversation(environment, conversation_id))
     events = detail.list_events()
+    is_admin = has_role(request.user, environment.workspace, Membership.ADMIN)
 
     def build_context() -> Mapping[str, Any]:
         return {
@@ -43,14 +45,22 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
             "outcome_count": len(detail.outcomes),
             "events": events[: 2 * MAX_OUTCOMES],
             "event_count": len(events),
-            "may_delete": has_role(request.user, environment.workspace, Membership.ADMIN),
+            "may_delete": is_admin,
+            "may_open_keys": is_admin,
+            "may_move": has_role(request.user, environment.workspace, Membership.EDITOR),
+            "naming": [
+                (source, join, ADVICE[join.diagnosis.kind], detail.api_keys.get(join.reported_by))
+                for source, join in detail.naming[:MAX_OUTCOMES]
+            ],
+            "naming_count": len(detail.naming),
             "diagnosis": detail.diagnosis,
             "advice": ADVICE[detail.diagnosis.kind] if detail.diagnosis else None,
         }
 
     tables = [
-        Table("events", CONVERSATION_EVENT_COLUMNS, lambda: map(astuple, events)),
+        Table("events", CONVERSATION_EVENT_COLUMNS, lambda: (event.to_row() for event in events)),
         Table("outcomes", CONVERSATION_OUTCOME_COLUMNS, lambda: _outcome_rows(detail)),
+        Table("naming", NAMING_COLUMNS, lambda: _naming_rows(detail)),
     ]
     return Page("outcomes/conversation.html", build_context, tables, has_period=False)
 
@@ -79,3 +89,8 @@ def _outcome_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:
             outcome.outcome_key, outcome.reports, outcome.first_reported_at, outcome.last_reported_at,
             None if lag is None else round(lag.total_seconds()), outcome.broken, outcome.healed_at, outcome.moved_in,
         )  # fmt: skip
+
+
+def _naming_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:
+    for source, join in detail.naming:
+        yield source.name, *write_join_cells(join, detail.api_keys)

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
+from outcomes.broken_joins.diagnose import KnownConversation
+from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins, list_joins_naming
 from outcomes.broken_joins.move import find_movable, move_broken_joins
 from outcomes.conversations import views
 from outcomes.ingest.record import Report, record_outcomes
@@ -23,6 +26,7 @@ from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now() - timedelta(hours=2)
+ALL = parse_period(QueryDict("range=all"), now=timezone.now())
 
 
 @pytest.fixture
@@ -177,3 +181,44 @@ def test_a_person_goes_on_to_the_cause_and_an_admin_to_the_deletion(browser_clie
         answer = client.post(f"{start}/retention/deletions", form)
         assert answer.status_code == (200 if is_offered else 403)
         assert Conversation.objects.filter(conversation_id="gone").exists()
+
+
+def test_broken_joins_that_name_it_are_shown_with_cause_key_and_move(browser_client, start, production, workspace):
+    staging = workspace.workspace.environments.get(name="staging")
+    api_key = workspace.workspace.api_keys.order_by("pk").first()
+    register_conversations(staging, [Arrival("conv_1")], now=NOW)
+    assert (
+        "no outcomes reported yet"
+        in open_page(browser_client, start.replace("production", "staging"), "conv_1").lower()
+    )
+    record_outcomes(production, [Report("conv_1", "purchase")], reported_by=api_key.pk, now=NOW)
+    altered = "https://lumen.example/chat/CONV_1"
+    record_outcomes(staging, [Report(altered, "refund")], now=NOW + timedelta(minutes=1))
+    record_outcomes(production, [Report("conv_2", "purchase"), Report("undefined", "purchase")], now=NOW)
+    page = open_page(browser_client, start.replace("production", "staging"), "conv_1")
+    assert "2 broken joins name this conversation" in page
+    assert "No outcomes reported yet" not in page
+    assert '<span class="tag">0 outcomes</span>' in page
+    assert f"<code>{api_key}</code>" in page
+    assert f'href="{start}/joins?why=other-environment&in=staging&range=all"' in page
+    assert "Move to staging…" in page
+    naming = load_tables(browser_client, start.replace("production", "staging"), "conv_1")["naming"]
+    assert [(row["environment"], row["conversationId"], row["diagnosis"], row["reportedBy"]) for row in naming] == [
+        ("staging", altered, "altered", None),
+        ("production", "conv_1", "other-environment", str(api_key)),
+    ]
+
+
+def test_a_broken_join_names_the_conversation_that_the_page_of_broken_joins_names(production, workspace):
+    """Both read the same diagnosis: of two conversations that an id could mean, only one has the join."""
+    staging = workspace.workspace.environments.get(name="staging")
+    for environment, conversation_id in ((production, "Conv-7"), (production, "conv-7"), (staging, "CONV-7")):
+        register_conversations(environment, [Arrival(conversation_id)], now=NOW)
+    record_outcomes(production, [Report('"conv-7"', "purchase")], now=NOW)
+    matches = [join.diagnosis.match for join in diagnose_joins(production, find_broken_joins(production, ALL))]
+    named = [
+        KnownConversation(conversation_id, environment.name)
+        for environment, conversation_id in ((production, "Conv-7"), (production, "conv-7"), (staging, "CONV-7"))
+        if list_joins_naming(environment, conversation_id)
+    ]
+    assert named == matches
