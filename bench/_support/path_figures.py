@@ -1,7 +1,7 @@
 """How right are learned path templates? Figures of one recorded API whose true templates are known.
 
-A true template has `{name}` for a parameter, and `{name?}` where a fixed set of words stands (`/records/TXT`): either
-way is right there, a parameter or the word itself.
+A true template has `{name}` for a parameter, and `{name?}` where a fixed set of words stands (`/records/TXT`): there, a
+parameter and the word itself are both right.
 """
 
 from __future__ import annotations
