@@ -23,7 +23,7 @@ SCHEMES = ("light", "dark")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WEBP_QUALITY = 50
 RELEASE_SECONDS = 600
-RELEASE_CHANGES = 3  # of its four; the fourth kind may come without a release
+RELEASE_CHANGES = 3  # so many of its four changes are waited for
 
 
 @contextmanager

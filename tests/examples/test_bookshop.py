@@ -202,7 +202,7 @@ def test_shapes_are_reported_and_no_value():
     assert not [value for value in values if value in text]
 
 
-def test_a_release_renames_a_field_drops_one_changes_a_type_and_brings_one():
+def test_a_release_renames_drops_and_adds_a_field_and_changes_a_type():
     world = World(released_at=1_800_000_100.0)
     world.send(LINE)
     world.send(ORDER)

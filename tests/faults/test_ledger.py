@@ -56,7 +56,7 @@ NAMES = st.sampled_from(["a", "b", "c"]).map(lambda name: Item("outcome", name))
 
 
 @given(st.dictionaries(NAMES, BOUNDS), st.dictionaries(NAMES, st.integers(0, 12)))
-def test_it_is_exact_just_when_every_number_is_within_its_bounds(bounds, stored):
+def test_a_comparison_is_exact_just_when_every_number_is_within_its_bounds(bounds, stored):
     is_exact = all(row.is_exact for row in compare(bounds, stored).values())
     numbers = Counter(stored)
     outside = [

@@ -170,7 +170,7 @@ def test_a_replica_that_fails_while_it_is_read_is_replaced_by_the_primary(
     assert (page.status_code, AGE_HEADER in page.headers) == (200, False)
 
 
-def test_who_changes_something_sees_it_at_once(workspace, api, browser_client, standby):
+def test_a_person_sees_their_own_change_at_once(workspace, api, browser_client, standby):
     address = fill_workspace(workspace, api)
     wait_until_replayed()
     standby.execute("SELECT pg_wal_replay_pause()")

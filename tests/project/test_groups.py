@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.xdist_group("whole hub")
 @pytest.mark.parametrize("number", range(20))
-def test_whose_process_is_printed(number, worker_id, tmp_path_factory):
+def test_number(number, worker_id, tmp_path_factory):
     (tmp_path_factory.getbasetemp().parent / f"{number}.{worker_id}").touch()
 """
 

@@ -93,7 +93,7 @@ def test_no_migration_since_the_base_disturbs_a_hub_that_runs_without_a_reason(c
     assert REASONS.keys() - faults.keys() == set(), "these reasons are no longer needed"
 
 
-def test_the_base_is_there():
+def test_the_base_migrations_exist():
     migrations = MigrationLoader(None).disk_migrations
     assert [node for node in BASE.items() if node not in migrations] == []
 

@@ -110,7 +110,7 @@ def broken(after: int):
 @pytest.mark.parametrize(
     "answer", [lambda table: stream_csv([table], None, "f"), lambda table: stream_json([table], {})]
 )
-def test_what_fails_before_the_answer_begins_is_no_answer(answer):
+def test_a_failure_before_the_first_byte_is_an_error_and_no_download(answer):
     with pytest.raises(OSError, match="went away"):
         answer(broken(after=3))
 

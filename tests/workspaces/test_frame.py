@@ -93,7 +93,7 @@ def test_no_template_has_a_script_or_a_style_in_it(template):
 
 
 @pytest.mark.parametrize("template", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.name)
-def test_what_opens_is_a_menu_or_stays_as_it_was_left(template):
+def test_every_details_element_is_a_menu_or_keeps_its_state(template):
     for tag in re.findall(r"<details\b(?:{%.*?%}|[^>{])*>", template.read_text(), re.S):
         assert "data-menu" in tag or "{% disclosure" in tag, f"{tag}: name it with the tag disclosure"
 

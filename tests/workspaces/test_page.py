@@ -8,7 +8,7 @@ PAGE = "/w/lumen-books/production/outcomes"
 
 @pytest.mark.parametrize("address", [PAGE, f"{PAGE}.json", f"{PAGE}.csv", "/healthz", "/readyz", "/api/docs"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_what_is_read_is_only_read_whoever_asks_and_without_a_cookie(workspace, method, address):
+def test_pages_accept_reading_methods_only_and_set_no_cookie(workspace, method, address):
     response = Client(enforce_csrf_checks=True).generic(method, address)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
 

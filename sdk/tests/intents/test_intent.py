@@ -111,7 +111,7 @@ def test_what_a_verifier_would_refuse_is_not_minted(wrong):
 
 
 @pytest.mark.parametrize("args_hash", [None, "", "0" * 63, "A" * 64])
-def test_a_hash_in_place_of_arguments_has_to_be_one(args_hash):
+def test_a_hash_in_place_of_arguments_has_to_be_well_formed(args_hash):
     with pytest.raises(ValueError, match="args_hash"):
         mint_intent(SECRET, **CALL, args_hash=args_hash)
 

@@ -50,7 +50,7 @@ def test_many_rare_names_over_alike_values_are_keys(values):
         ([*bodies(PRICE), {"password": PRICE}], "one name is sensitive and the others are not"),
     ],
 )
-def test_an_object_that_may_be_a_record_is_one(values, why):
+def test_an_object_that_may_be_a_record_is_no_map(values, why):
     assert not is_alike_map(seen(*values)), why
 
 

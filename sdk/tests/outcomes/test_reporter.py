@@ -208,7 +208,7 @@ def test_a_forked_child_sends_its_own_and_not_what_its_parent_had():
         assert sorted(ids(hub)) == ["child", "parent"]
 
 
-def test_a_reporter_that_nobody_holds_stays_until_it_has_delivered():
+def test_a_reporter_without_references_lives_until_it_has_delivered():
     with ScriptedHub(answer_stored(1)) as hub:
         OutcomeReporter(KEY, base_url=hub.url, flush_every=0.1).report("c", "k")
         gc.collect()

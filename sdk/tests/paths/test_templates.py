@@ -107,7 +107,7 @@ def test_braces_of_a_raw_path_make_no_parameter():
 
 
 @pytest.mark.parametrize("segment", ["v2", "V1beta3", "api", "API", "v1.2", "2.0", "1.2.3", ""])
-def test_scaffold_says_only_which_api_this_is(segment):
+def test_versions_and_the_word_api_are_scaffold(segment):
     assert is_scaffold(segment)
 
 

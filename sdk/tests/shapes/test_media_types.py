@@ -35,7 +35,7 @@ def test_a_content_type_becomes_a_known_type_or_a_range(content_type, media_type
 
 
 @given(st.text(max_size=60))
-def test_what_is_reduced_stays_as_it_is_and_is_short(text):
+def test_reducing_a_reduced_type_again_changes_nothing(text):
     reduced = reduce_media_type(text)
     assert reduce_media_type(reduced) == reduced
     assert len(reduced) <= 100

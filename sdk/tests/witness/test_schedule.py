@@ -18,7 +18,7 @@ def test_without_anything_to_report_the_schedule_rests():
     assert not schedule.is_due(1e9)
 
 
-def test_what_is_not_new_waits_for_the_interval():
+def test_a_report_without_news_waits_for_the_interval():
     schedule = Schedule(MINUTE)
     schedule.note_pending(100.0)
     schedule.note_pending(130.0)

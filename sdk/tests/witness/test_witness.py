@@ -173,7 +173,7 @@ def test_new_shapes_are_reported_soon_and_all_else_at_the_interval():
         assert eye.stats.delivered == 21
 
 
-def test_what_is_not_new_goes_when_the_interval_is_over():
+def test_known_shapes_are_reported_at_the_end_of_the_interval():
     with ScriptedHub(accept_all) as hub:
         eye, began = Witness(KEY, base_url=hub.url, interval=0.1), time.monotonic()
         for _ in range(200):

@@ -160,7 +160,7 @@ def test_an_answer_that_is_not_http_fails_and_is_not_repeated(answer):
     assert "SSH" not in str(caught.value)
 
 
-def test_nobody_listens():
+def test_a_receiver_that_does_not_listen_is_a_failure():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(RequestFailed, match="connection refused"):

@@ -73,7 +73,7 @@ def test_an_empty_catalog_is_a_catalog(api):
     assert document["revision"]
 
 
-def test_without_evidence_nothing_is_left_that_counting_changes(client_with_data, workspace):
+def test_without_evidence_counting_changes_nothing(client_with_data, workspace):
     before = content(client_with_data.get(ADDRESS, evidence="0"))
     deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, 99, response={"a": None}))
     assert content(client_with_data.get(ADDRESS, evidence="0")) == before

@@ -224,7 +224,7 @@ def test_null_stands_beside_the_reference():
         (["/2fa", "/"], ["Root", "Schema2Fa"]),
     ],
 )
-def test_where_two_want_one_name_none_gets_it(paths, names):
+def test_if_two_schemas_want_one_name_neither_gets_it(paths, names):
     assert name_all(*(outline("GET", path, status_200=[{path: 1}]) for path in paths)) == names
 
 

@@ -99,7 +99,7 @@ def test_a_download_that_is_too_large_is_sent_and_not_kept(filled, address, monk
     assert not KeptDocument.objects.exists()
 
 
-def test_each_environment_and_workspace_has_its_own(filled, workspace, other_workspace, address):
+def test_each_environment_and_workspace_has_its_own_download(filled, workspace, other_workspace, address):
     filled.get(address)
     joiner = "&" if "?" in address else "?"
     assert b"/apricots" not in filled.get(f"{address}{joiner}environment=staging").getvalue()

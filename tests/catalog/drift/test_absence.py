@@ -89,7 +89,7 @@ def list_successors(*batches: list[Any]) -> list[str]:
     return [event.successor for _, event in fold_batches(batches, days=True) if event.kind == NO_LONGER_SEEN]
 
 
-def test_a_property_of_the_same_shape_that_came_when_it_went_is_named_beside_it():
+def test_a_property_of_the_same_shape_that_came_when_another_went_is_named_beside_it():
     assert list_successors([WITH] * 50, [RENAMED] * 20) == ["remark"]
 
 
@@ -120,7 +120,7 @@ def test_a_property_that_came_beside_the_old_one_or_while_that_was_missing_is_no
     assert list_successors([BEFORE] * 100, mixed, [AFTER] * 2000) == [""]
 
 
-def test_two_that_were_alternatives_from_the_beginning_are_no_rename():
+def test_two_properties_that_were_alternatives_from_the_beginning_are_no_rename():
     assert list_successors([BEFORE, AFTER] * 50, [AFTER] * 500) == [""]
     assert list_successors([BEFORE] * (ENOUGH // 2), [BEFORE, AFTER] * 5, [AFTER] * 500) == [""]
 

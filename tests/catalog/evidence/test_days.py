@@ -76,7 +76,7 @@ def test_all_days_together_are_what_is_shown_of_all_time(api, workspace, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_some_days_are_what_is_shown_where_nothing_came_on_others(api, workspace, seed):
+def test_some_days_are_the_whole_if_nothing_came_on_others(api, workspace, seed):
     chance = random.Random(seed)
     observations = [(chance.randint(0, 6), chance.choice(BODIES[:4])) for _ in range(30)]
     first, last = sorted(chance.sample(range(7), 2))

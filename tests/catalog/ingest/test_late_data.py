@@ -54,7 +54,7 @@ def test_a_late_report_of_the_days_before_does_not_bring_the_old_type_back(api, 
     assert type_of_id() == ("unknown", 12)
 
 
-def test_one_report_may_hold_what_came_late_and_what_did_not(api, workspace):
+def test_one_report_may_hold_late_and_other_observations(api, workspace):
     deliver(api, workspace, *[observe_on(0, OLD)] * 5)
     reset_on(2)
     deliver(api, workspace, observe_on(1, OLD), observe_on(2, NEW), observe_on(3, NEW))

@@ -99,7 +99,7 @@ def test_a_scanner_leaves_the_room_to_others(api, workspace):
     assert (paths(workspace), excess(workspace)) == (["/a", "/b", "/c"], {"/s/b": 1, "/s/e": 1})
 
 
-def test_of_the_operations_beyond_the_limit_as_many_are_counted_one_by_one(api, workspace):
+def test_beyond_the_limit_as_many_operations_are_counted_one_by_one(api, workspace):
     deliver(api, workspace, *observations(*"abcdefgh", count=2))
     assert excess(workspace) == {"/d": 2, "/e": 2, "/f": 2, "": 4}
     deliver(api, workspace, *observations(*"defgh"))

@@ -129,7 +129,7 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
     assert post_reset(browser_client, changed, path="/nowhere").status_code == 404
 
 
-def test_nobody_else_can(client, changed, other_workspace):
+def test_nobody_else_makes_or_undoes_a_rule(client, changed, other_workspace):
     assert post_reset(client, changed).status_code == 302
     key = {"x-service-api-key": changed.full_key}
     by_key = client.post(f"/w/{changed.workspace.slug}/production/operation/afresh", headers=key)

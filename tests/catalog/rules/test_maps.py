@@ -153,7 +153,7 @@ def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, see
     assert states[0] == states[1]
 
 
-def test_each_is_a_version_by_hand_until_it_is_undone_and_in_the_audit_log(boxes):
+def test_each_map_rule_makes_a_version_until_it_is_undone_and_is_in_the_audit_log(boxes):
     rule = add_rule(as_map=True)
     assert list(OperationVersion.objects.values_list("number", "by_hand")) == [(2, True), (1, False)]
     revert_map_rule(rule, actor="bob", now=timezone.now())
@@ -191,7 +191,7 @@ def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
     assert taken_back(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
 
 
-def test_undo_leads_back_to_the_page_as_it_was(browser_client, alike):
+def test_undo_leads_back_to_the_same_page(browser_client, alike):
     address = f"/w/{alike.workspace.slug}/production/operation"
     filters = {"method": "GET", "path": PATH, "part": "200", "at": "/by", "range": "7d", "open": ["curl", "/by"]}
     shown = f"http://testserver{address}?{urlencode(filters, doseq=True)}"
@@ -239,7 +239,7 @@ def test_an_unknown_node_or_choice_is_refused(browser_client, boxes, members, st
     assert not MapRule.objects.exists()
 
 
-def test_what_was_erased_is_said_to_stay_so(api, browser_client, boxes):
+def test_the_page_says_that_erased_names_do_not_come_back(api, browser_client, boxes):
     many = {f"name{a}{b}": 1 for a in "abcdefghijklmnop" for b in "abcdefghijklmnop"}
     deliver(api, boxes, *build_prices(many))
     shown = read_page(browser_client, boxes, at="/by")
@@ -250,7 +250,7 @@ def test_what_was_erased_is_said_to_stay_so(api, browser_client, boxes):
     assert "They were never kept" in browser_client.get(address).content.decode()
 
 
-def test_nobody_else_can(client, boxes, other_workspace):
+def test_nobody_else_makes_or_undoes_a_rule(client, boxes, other_workspace):
     assert post_map_rule(client, boxes, **{"as": "map"}).status_code == 302
     key = {"x-service-api-key": boxes.full_key}
     by_key = client.post(f"/w/{boxes.workspace.slug}/production/operation/maps", headers=key)

@@ -31,7 +31,7 @@ def add_rule(created: Any, kind: str, name: str, *, environment: str = "producti
     )
 
 
-def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace):
+def test_reporters_get_the_active_rules_sorted_and_each_once(api, workspace):
     add_rule(workspace, "sensitive", "user*Email")
     add_rule(workspace, "drop", "trace")
     add_rule(workspace, "sensitive", "maiden name", everywhere=True)
@@ -50,7 +50,7 @@ def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace)
     assert {"kind": "drop", "name": "staged"} in list_active_redactions(environment_of(workspace, "staging"))
 
 
-def test_what_has_not_changed_is_304_and_what_has_is_not(api, workspace):
+def test_only_unchanged_rules_are_answered_304(api, workspace):
     tag = api.get(ADDRESS)["ETag"]
     assert not tag.startswith("W/")
     assert api.get(ADDRESS, headers={"If-None-Match": tag}).status_code == 304
@@ -59,7 +59,7 @@ def test_what_has_not_changed_is_304_and_what_has_is_not(api, workspace):
     assert (again.status_code, json.loads(again.content)["rules"]) == (200, [{"kind": "drop", "name": "trace"}])
 
 
-def test_without_a_key_or_with_another_workspaces_there_is_nothing_of_it(api, client, workspace, other_workspace):
+def test_rules_are_not_read_without_a_key_or_with_another_workspaces_key(api, client, workspace, other_workspace):
     add_rule(workspace, "drop", "trace", everywhere=True)
     assert client.get(ADDRESS).status_code == 401
     assert json.loads(api.get(ADDRESS, key=other_workspace.full_key).content) == {"rules": []}
@@ -85,7 +85,7 @@ def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
     assert RedactionRule.objects.count() == 0
 
 
-def test_the_same_twice_is_one_rule_and_one_entry_in_the_log(workspace):
+def test_a_rule_added_twice_is_one_rule_and_one_entry_in_the_log(workspace):
     rule = add_rule(workspace, "drop", "trace")
     with pytest.raises(RuleError, match="already such a rule"):
         add_rule(workspace, "drop", "trace")
@@ -103,7 +103,7 @@ def post_rule(client: Any, created: Any, then: str = "/redaction", **members: st
     return client.post(f"/w/{created.workspace.slug}/production/rules{then}", members)
 
 
-def test_a_member_adds_one_and_takes_it_back_on_the_page(browser_client, workspace):
+def test_a_member_adds_a_rule_and_undoes_it_on_the_page(browser_client, workspace):
     answer = post_rule(browser_client, workspace, kind="drop", name="trace", everywhere="1")
     rule = RedactionRule.objects.get()
     assert (answer.status_code, rule.actor, rule.environment) == (303, "test-operator", None)
@@ -129,7 +129,7 @@ def test_a_value_is_repeated_nowhere(browser_client, workspace):
     assert not AuditEntry.objects.filter(facts__name="anna@example.org").exists()
 
 
-def test_nobody_else_can(client, workspace, other_workspace):
+def test_nobody_else_makes_or_undoes_a_rule(client, workspace, other_workspace):
     rule = add_rule(workspace, "drop", "trace")
     assert post_rule(client, workspace, kind="drop", name="more").status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))

@@ -85,7 +85,7 @@ def test_an_empty_page_says_where_decisions_are_made(browser_client, workspace):
 
 
 @pytest.mark.parametrize("address_end", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])
-def test_what_does_not_exist_is_404(browser_client, with_rules, address_end):
+def test_an_unknown_rule_is_404(browser_client, with_rules, address_end):
     assert browser_client.post(address(with_rules, address_end)).status_code == 404
 
 

@@ -116,7 +116,7 @@ def test_a_merge_holds_for_future_traffic_of_methods_and_templates_that_were_nev
     assert queries.find_operation(shops, "GET", SHOP).observations == 10
 
 
-def test_what_else_matches_follows_only_where_that_was_asked_for(api, workspace, shops):
+def test_other_matching_paths_follow_only_if_the_rule_says_so(api, workspace, shops):
     rule = merge(shops, RED, SHOP)
     assert ("GET", BLUE) in list_paths(shops)
     undo(rule)
@@ -204,7 +204,7 @@ def test_a_change_in_operations_shown_together_drifts_once_where_they_are_shown(
     assert [(one.operation.path, one.pointer, one.kind) for one in Drift.objects.all()] == [(SHOP, "/new", "new")]
 
 
-def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misses_it(api, workspace, shops):
+def test_a_shared_property_goes_quiet_only_when_all_merged_operations_lack_it(api, workspace, shops):
     merge(shops, BLUE, RED)
     seen = [observation(path=path, response=body) for path, body in ((RED, {"red": True}), (BLUE, {"id": 1}))]
     deliver(api, workspace, *seen * 100)
@@ -212,7 +212,7 @@ def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misse
     assert quiet == {("/shops/red/{}", "/blue")}
 
 
-def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_there(api, workspace, shops):
+def test_a_reset_of_a_merged_operation_holds_for_all_that_is_shown_there(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
     start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=now)

@@ -32,7 +32,7 @@ def examine(hub: Hub) -> tuple[int, dict[str, Any]]:
 
 
 def find_worker(hub: Hub) -> int:
-    """Return the process id of the worker itself; `nice` has become it."""
+    """Return the process id of the worker, which is also that of the `nice` that started it."""
     return find_processes(hub, "celery", "worker")[0]
 
 

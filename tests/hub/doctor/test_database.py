@@ -152,7 +152,7 @@ def test_a_delivery_of_an_alert_that_nobody_makes(workspace, receiver):
     assert check_alerts().state == "ok"
 
 
-def test_what_needs_a_check_that_failed_is_skipped_and_a_refusal_of_the_database_is_a_result():
+def test_checks_that_need_a_failed_check_are_skipped_and_a_refusal_of_the_database_is_a_result():
     def refuse() -> Result:
         execute("SELECT FROM no_such_table")
         raise AssertionError

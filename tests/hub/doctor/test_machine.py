@@ -77,7 +77,7 @@ def test_a_mail_server_that_answers(settings, mail_server):
     assert check_email().state == "ok"
 
 
-def test_a_mail_server_that_does_not(settings):
+def test_a_mail_server_that_does_not_answer(settings):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://127.0.0.1", SMTP

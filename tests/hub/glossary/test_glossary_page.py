@@ -33,7 +33,7 @@ def test_an_explanation_leads_to_its_term_in_the_range_of_its_page(browser_clien
     assert f'href="{PAGE}?range=30d#term-broken-join">Glossary</a>' in page
 
 
-def test_a_member_of_another_workspace_does_not_find_it(client, other_workspace, workspace):
+def test_a_member_of_another_workspace_does_not_find_the_glossary(client, other_workspace, workspace):
     assert client.get(PAGE).status_code == 302
     stranger = get_user_model().objects.create_user("stranger")
     Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="viewer")

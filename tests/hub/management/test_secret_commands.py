@@ -19,7 +19,7 @@ def test_a_rotation_prints_the_new_secret_once(workspace):
     assert load_newest_secret(workspace.workspace, now=timezone.now()) == rotated["signingSecret"]
 
 
-def test_two_steps(workspace):
+def test_a_rotation_in_two_steps(workspace):
     prepared = json.loads(run("rotate_secret", "lumen-books", "--prepare", "--json"))
     assert prepared["signs"] is False
     assert load_newest_secret(workspace.workspace, now=timezone.now()) == workspace.signing_secret
@@ -34,7 +34,7 @@ def test_the_readable_form_says_what_comes_next(workspace):
     assert "signs from now on" in run("rotate_secret", "lumen-books", "--activate")
 
 
-def test_revoking(workspace):
+def test_a_secret_is_revoked(workspace):
     with pytest.raises(StartupError, match="Rotate first"):
         run("revoke_secret", workspace.signing_secret[:8])
     run("rotate_secret", "lumen-books")

@@ -46,7 +46,7 @@ def overview(browser_client, workspace):
     return lambda query="": browser_client.get(PAGE + query).content.decode()
 
 
-def test_without_data_the_overview_is_the_five_steps_and_no_chart_of_nothing(overview):
+def test_without_data_the_overview_shows_the_five_steps_and_no_chart(overview):
     page = overview()
     assert ticked(page) == ["Create a workspace"]
     assert "data-figure" not in page

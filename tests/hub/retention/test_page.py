@@ -80,7 +80,7 @@ def test_numbers_are_kept_and_recorded_with_before_and_after(admin, workspace):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "ten", "36501", "9" * 30])
-def test_what_is_no_number_of_days_is_shown_again_and_changes_nothing(admin, text):
+def test_an_invalid_number_of_days_is_shown_again_and_changes_nothing(admin, text):
     answer = admin.post(DAYS, {**EMPTY, "audit": text, "inbox": "5"})
     page = answer.content.decode()
     assert answer.status_code == 200

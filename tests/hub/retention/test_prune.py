@@ -104,7 +104,7 @@ def test_ids_of_reports_are_kept_400_days_unless_the_policy_says_otherwise(works
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.name not in ("observed_days", "alerts")])
-def test_each_number_acts_on_its_own_kind_from_its_day_on(workspace, other_workspace, production, kind):
+def test_each_number_of_days_deletes_its_own_kind_from_that_age_on(workspace, other_workspace, production, kind):
     for age in (10 * DAY - timedelta(minutes=1), 10 * DAY + timedelta(minutes=1)):
         write_all(production, NOW - age)
         write_all(other_workspace.workspace.environments.first(), NOW - age)
@@ -129,7 +129,7 @@ def test_shapes_by_day_are_kept_400_days_unless_the_policy_says_otherwise(api, w
     assert Operation.objects.get().observations == 5
 
 
-def test_what_fired_and_who_reported_is_kept_90_days_unless_the_policy_says_otherwise(workspace, production):
+def test_events_and_reporter_activity_are_kept_90_days_unless_the_policy_says_otherwise(workspace, production):
     for age in (8, 11, 89, 91):
         at = NOW - age * DAY
         Event.objects.create(workspace=workspace.workspace, kind="test", key=str(age), title="x", at=at, fired_at=at)

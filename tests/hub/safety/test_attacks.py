@@ -331,7 +331,7 @@ def test_an_idempotency_key_is_its_workspaces_and_endpoints_own(hub, workspaces)
     assert (status, answered.get("Idempotent-Replayed")) == (200, None)
 
 
-def test_what_belongs_to_another_workspace_is_not_there(hub, workspaces):
+def test_the_rows_of_another_workspace_are_not_found(hub, workspaces):
     ours, theirs = (created["secretKey"] for created in workspaces)
     asked = {"sub": "u", "operation": "POST /a", "args": {}, "summary": "Order"}
     confirmation = hub.request("/api/confirmations", asked, key=ours)[1]["confirmationId"]

@@ -130,7 +130,7 @@ def test_no_diagnosis_knows_what_the_other_knows(admin):
     assert causes[FOREIGN] == "never-seen"
 
 
-def test_no_error_tells_that_the_other_has_it(admin, other_workspace):
+def test_no_error_tells_that_the_other_workspace_has_an_id(admin, other_workspace):
     foreign, missing = (read(admin.get(f"/w/{slug}/production/catalog")) for slug in ("other-shop", "nowhere"))
     new_each_time = re.compile(r'req_\w+|(?<=value=")[\w-]{40,}')
     assert new_each_time.sub("", foreign) == new_each_time.sub("", missing)

@@ -179,7 +179,7 @@ def test_exports_have_every_row_and_null_for_what_has_not_happened(browser_clien
     assert "1 to 10 of 31" in browser_client.get(address).content.decode()
 
 
-def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
+def test_the_page_says_how_long_a_long_queue_is(browser_client, address, production):
     for number in range(52):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     page = browser_client.get(address)

@@ -78,7 +78,7 @@ def test_each_rejection_keeps_a_row_and_acceptances_none(api, workspace):
     assert rejection.environment == environment(workspace)
 
 
-def test_what_was_not_dated_happened_now(api):
+def test_a_verification_without_a_time_happened_now(api):
     before = timezone.now()
     api.post(ADDRESS, report({"result": "expired"}))
     assert before <= Rejection.objects.get().occurred_at <= timezone.now()
@@ -182,7 +182,7 @@ def test_a_whole_number_is_one_however_it_is_written(api):
     ("version", "1.5"), ("version", "true"), ("version", "0.0"), ("version", '"2"'), ("version", "1e300"),
     ("count", "2.5"), ("count", "true"), ("count", "0.0"), ("count", '"2"'), ("count", "1e300"),
 ])  # fmt: skip
-def test_what_is_not_a_whole_number_in_its_bounds_is_none(api, member, written):
+def test_a_value_that_is_no_whole_number_within_its_bounds_is_refused(api, member, written):
     text = f'{{"reportId": "{REPORT_ID}", "verifications": [{{"result": "expired", "{member}": {written}}}]}}'
     assert list(list_faults(api.post(ADDRESS, text.encode()))) == [f"/verifications/0/{member}"]
 

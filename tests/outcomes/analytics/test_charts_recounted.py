@@ -43,7 +43,7 @@ def month_clock(zone: ZoneInfo) -> Clock:
 
 @pytest.fixture(scope="module")
 def moments() -> list[datetime]:
-    """Spread over the year, and close together about its changes of summer time."""
+    """Moments spread over the year, and many around the changes of summer time."""
     chance = random.Random(11)
     anywhere = [BEGIN + timedelta(minutes=chance.randrange(DAYS * 1440)) for _ in range(350)]
     turns = [turn for name in ZONES for turn in changes(ZoneInfo(name))]

@@ -132,7 +132,7 @@ def test_the_page_and_its_downloads_show_the_same(browser_client, production):
     assert [row["conversations"] for row in csv.DictReader(io.StringIO(text))] == ["4", "1", "0"]
 
 
-def test_without_keys_there_is_only_the_question(browser_client, production):
+def test_without_keys_only_the_form_of_the_funnel_is_shown(browser_client, production):
     now = timezone.now()
     register_conversations(production, [Arrival("a")], now=now)
     record_outcomes(production, [Report("a", "cart")], now=now)

@@ -128,7 +128,7 @@ def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
         ]
 
 
-def test_what_lies_before_the_range_is_not_in_it_but_is_compared_with(production, browser_client):
+def test_outcomes_before_the_range_are_only_compared_with(production, browser_client):
     report_outcomes(production, timezone.now() - timedelta(days=7))
     tables = read_tables(browser_client.get(f"{PAGE}.json?range=24h"))
     assert [(line["outcomes"], line["outcomesBefore"]) for line in tables["keys"]] == [(0, 2), (0, 1)]

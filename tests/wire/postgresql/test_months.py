@@ -57,7 +57,7 @@ def test_coming_months_are_made_once_and_take_their_rows_out_of_the_default_part
     assert "y2041m01" in list_partitions()
 
 
-def test_a_month_goes_only_when_none_but_the_named_have_rows_in_it(production, staging):
+def test_a_month_is_dropped_only_if_no_other_environment_has_rows_in_it(production, staging):
     create_coming_months(REJECTIONS, now=YEAR_2040)
     reject(production, YEAR_2040)
     reject(staging, YEAR_2040)

@@ -42,13 +42,13 @@ def read(response) -> bytes:
         for before, separator, after in itertools.product(' "a', ";,\t\r\n", ' "a')
     ]
 )
-def test_both_write_the_same_bytes(rows):
+def test_postgresql_and_python_write_the_same_bytes(rows):
     own_rows, selected_rows = Table("t", COLUMNS, lambda: rows), Table("t", COLUMNS, select(rows))
     assert read(stream_csv([selected_rows], None, "f")) == read(stream_csv([own_rows], None, "f"))
     assert read(stream_json([selected_rows], {})) == read(stream_json([own_rows], {}))
 
 
-def test_both_write_the_same_times():
+def test_postgresql_and_python_write_the_same_times():
     columns = ("name", "startedAt", "remark")
     values = [("a", 1_795_360_526, "x"), ("b", None, None), ("c", 0, "")]
     own_rows, selected_rows = Table("t", columns, lambda: values), Table("t", columns, select(values))
@@ -79,7 +79,7 @@ def test_a_failure_on_the_way_is_said_in_the_last_line():
 MANY = SelectedRows("SELECT n FROM generate_series(1, %(last)s::int) AS n", {"last": 1_000_000}, ("n",), ())
 
 
-def test_who_stops_early_leaves_the_callers_transaction_usable():
+def test_reading_only_a_part_leaves_the_callers_transaction_usable():
     lines = MANY.stream_csv()
     next(lines)
     lines.close()

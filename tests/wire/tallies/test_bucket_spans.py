@@ -43,7 +43,7 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
 
 
 @given(quarters, st.sampled_from(ZONES), st.sampled_from(["day", "month"]))
-def test_what_is_read_is_what_is_used(start, zone, step):
+def test_only_the_buckets_that_are_used_are_read(start, zone, step):
     bucket_row = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
     plan = plan_reads(tuple(bucket_row))
     read = Counter()

@@ -78,7 +78,7 @@ def test_a_key_of_one_environment_annotates_only_that(api, workspace):
         ({"text": "a", "allEnvironments": "yes"}, [("/allEnvironments", "invalid")]),
     ],
 )
-def test_what_has_not_the_right_form_is_refused_whole(api, body, faults):
+def test_a_body_of_the_wrong_form_is_refused_as_a_whole(api, body, faults):
     answer = api.post(ADDRESS, body)
     assert (answer.status_code, codes_of(answer)) == (400, faults)
     assert not Annotation.objects.exists()
@@ -124,7 +124,7 @@ def test_a_broken_cursor_is_said(api, cursor):
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid-request")
 
 
-def test_what_the_client_has_already_is_not_sent_again(api):
+def test_a_list_that_has_not_changed_is_not_sent_again(api):
     api.post(ADDRESS, {"text": "Deploy"})
     etag = api.get(ADDRESS)["ETag"]
     assert api.get(ADDRESS, headers={"If-None-Match": etag}).status_code == 304
@@ -132,7 +132,7 @@ def test_what_the_client_has_already_is_not_sent_again(api):
     assert api.get(ADDRESS, headers={"If-None-Match": etag}).status_code == 200
 
 
-def test_another_workspace_sees_nothing_of_it(api, other_workspace):
+def test_another_workspace_sees_no_annotation(api, other_workspace):
     api.post(ADDRESS, {"text": "Deploy", "allEnvironments": True})
     assert list_texts(api.get(ADDRESS, key=other_workspace.full_key)) == []
 

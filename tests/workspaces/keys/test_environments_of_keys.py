@@ -39,7 +39,7 @@ def staging_key(workspace):
 
 
 @pytest.mark.parametrize("address", BODIES)
-def test_an_endpoint(api, staging_key, address):
+def test_an_endpoint_refuses_other_environments(api, staging_key, address):
     body = BODIES[address]()
     for members in ({}, {"environment": "production"}):
         refused = api.post(address, {**body, **members}, key=staging_key)
@@ -52,7 +52,7 @@ def test_an_endpoint(api, staging_key, address):
 
 
 @pytest.mark.parametrize("address", DOWNLOADS)
-def test_a_download(api, staging_key, address):
+def test_a_download_refuses_other_environments(api, staging_key, address):
     assert api.get(address, key=staging_key).json()["code"] == "scope-missing"
     assert api.get(address, key=staging_key, environment="production").status_code == 403
     assert api.get(address, key=staging_key, environment="staging").status_code == 200
@@ -60,7 +60,7 @@ def test_a_download(api, staging_key, address):
 
 @pytest.mark.parametrize("suffix", ["", ".json", ".csv"])
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page(api, staging_key, page, suffix):
+def test_a_page_refuses_other_environments(api, staging_key, page, suffix):
     refused = api.get(f"/w/lumen-books/production/{page}{suffix}", key=staging_key)
     assert refused.status_code == 403
     assert api.get(f"/w/lumen-books/staging/{page}{suffix}", key=staging_key).status_code == 200

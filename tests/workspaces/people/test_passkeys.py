@@ -89,7 +89,7 @@ def test_another_passkey_or_one_of_another_site_does_not_sign_in(browser):
         assert not is_signed_in(client)
 
 
-def test_a_page_without_tls_cannot_add_one(browser):
+def test_a_page_without_tls_cannot_add_a_passkey(browser):
     assert add(browser, Passkey(scheme="http")).status_code == 200
     assert not Authenticator.objects.exists()
 

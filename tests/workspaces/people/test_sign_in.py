@@ -38,7 +38,7 @@ def test_signing_in_never_leads_to_another_host(client, ada, target):
     assert answer["Location"] == "/"
 
 
-def test_who_may_not_sign_in_any_more_does_not(client, ada):
+def test_a_disabled_account_does_not_sign_in(client, ada):
     ada.is_active = False
     ada.save()
     client.post("/sign-in", {"login": "ada", "password": "correct horse"})

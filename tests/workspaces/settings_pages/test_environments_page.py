@@ -57,7 +57,7 @@ def test_the_end_of_version_1_is_set_with_what_is_left_beside_it(admin, api, wor
     assert workspace.workspace.v1_until is None
 
 
-def test_only_admins(workspace, other_workspace, admin):
+def test_only_admins_open_and_change_environments(workspace, other_workspace, admin):
     editor = client_with(Membership.EDITOR, workspace)
     actions = ("environments/create", "environments/staging/archive", "environments/staging/restore",
                "environments/staging/change", "v1-window")  # fmt: skip

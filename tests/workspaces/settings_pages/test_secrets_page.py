@@ -83,7 +83,7 @@ def test_what_is_refused_is_said_on_the_page(admin, workspace):
         assert words in admin.post(f"{PAGE}/{action}").content.decode()
 
 
-def test_only_admins_see_it_and_act(workspace, other_workspace, admin):
+def test_only_admins_see_and_rotate_secrets(workspace, other_workspace, admin):
     editor = client_with(Membership.EDITOR, workspace)
     assert [editor.get(PAGE).status_code, editor.post(f"{PAGE}/prepare").status_code] == [403, 403]
     foreign_secret = other_workspace.workspace.signing_secrets.get()

@@ -37,7 +37,7 @@ def reduce(html):
         ("<nav><a href=/x>b</a></nav><ul class='menu'><li>c</li></ul>", ""),
     ],
 )
-def test_what_is_kept(html, kept):
+def test_the_kept_elements_and_attributes(html, kept):
     assert reduce(html) == kept
 
 

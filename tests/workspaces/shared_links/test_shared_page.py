@@ -161,7 +161,7 @@ def test_with_the_workspace_its_links_go(stranger, production):
 
 
 @pytest.mark.usefixtures("start")
-def test_who_guesses_is_slowed_down(stranger, production, settings):
+def test_guesses_of_tokens_are_slowed_down(stranger, production, settings):
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "link": "3/m/ip"}
     address = share(production)
     statuses = [stranger.get(f"/shared/{n}").status_code for n in range(5)]
@@ -169,7 +169,7 @@ def test_who_guesses_is_slowed_down(stranger, production, settings):
     assert stranger.get(address).status_code == 200
 
 
-def test_a_page_without_data_does_not_show_how_to_send_them(stranger, production):
+def test_a_shared_page_without_data_does_not_show_how_to_send_data(stranger, production):
     for page in SHAREABLE:
         html = stranger.get(share(production, page)).content.decode()
         assert PRIVATE.search(html) is None, (page, PRIVATE.search(html))
@@ -218,7 +218,7 @@ def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger
         ({"page": "outcomes", "days": "7", "query": "q=" + "x" * 2000}, "too long to be shared"),
     ],
 )
-def test_what_cannot_be_shared_is_said(workspace, form, words):
+def test_the_page_says_what_cannot_be_shared(workspace, form, words):
     editor = client_with(Membership.EDITOR, workspace)
     assert words in editor.post(f"{LIST}/add", form).content.decode()
     assert not SharedLink.objects.exists()

@@ -63,14 +63,14 @@ def test_sizes_are_in_binary_units(value, written):
         (-timedelta(minutes=5), "in 5 min"),
     ],
 )
-def test_a_relative_time_carries_the_exact_one(passed, words):
+def test_a_relative_time_carries_the_exact_time(passed, words):
     written = formats.ago(NOW - passed, NOW)
     assert f">{words}</time>" in written
     assert f'datetime="{(NOW - passed).isoformat()}"' in written
     assert "UTC" in written
 
 
-def test_what_never_happened_says_never():
+def test_a_time_that_never_was_is_written_as_never():
     assert formats.ago(None) == "never"
 
 
