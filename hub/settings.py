@@ -186,7 +186,7 @@ WEBHOOK_PRIVATE_TARGETS = read_networks("WEBHOOK_PRIVATE_TARGETS")
 # One environment shows so many operations; any further ones are only counted.
 MAX_OPERATIONS = read_number("MAX_OPERATIONS", 10_000, "not a number of operations. Set a number from 1 on.")
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # of forms; wire.http.body bounds what machines send
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # bytes of a form; wire.http.body bounds what machines send
 # No page takes files: none is read, and nothing is written to disk.
 FILE_UPLOAD_HANDLERS: list[str] = []
 DATA_UPLOAD_MAX_NUMBER_FILES = 0

@@ -108,7 +108,7 @@ class Outcome(models.Model):
 
     @property
     def healed_after(self) -> timedelta | None:
-        """How long it was a broken join; None if it is one still, or never was."""
+        """How long the outcome was a broken join; None if it still is one, or never was."""
         return self.healed_at - self.first_reported_at if self.healed_at else None
 
 

@@ -10,7 +10,7 @@ from wire.errors import DomainError, NotFound
 from workspaces.authentication import HEADER, authenticate_key, require_scope
 from workspaces.models import Environment, Membership, Workspace
 
-OWN_WORKSPACE = "-"  # in an address of a page, in place of a slug: the workspace of the key
+OWN_WORKSPACE = "-"  # in place of a slug in an address: the workspace of the key
 
 
 class RoleMissing(DomainError):

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 RETRIED_FOR = timedelta(hours=24)
 PAUSES = [timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600, 7200, 14400)]
 LONGEST_RETRY_AFTER = timedelta(hours=4)
-JITTER = 0.2  # of a pause, so that deliveries that failed together are not retried together
+JITTER = 0.2  # pauses vary by this share, so that deliveries that failed together are not retried together
 
 
 def find_next_attempt(

@@ -15,9 +15,9 @@ from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import describe_span
 from wire.time_buckets import Bucket, split_into_buckets
 
-PARTIAL_OPACITY = 0.55  # of the bar of a day that is not over
-HEADROOM = 1.15  # above the highest bar and the threshold
-SMALL = 5  # below it, an axis has a tick at each whole number
+PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
+HEADROOM = 1.15  # the axis ends a little above the highest bar and the threshold
+SMALL = 5  # an axis that ends below this has a tick at each whole number
 LABELS = {
     Alert.DRIFT: "Versions with breaking drift",
     Alert.NEW_REASON: "Most rejections for one new reason, until it fires",
@@ -81,7 +81,7 @@ class PreviewChart:
 
 
 def build_preview_chart(preview: Preview, kind: str, thresholds: Thresholds, zone: ZoneInfo) -> PreviewChart:
-    """Return the days of the preview in this zone; the first is cut short where 30 days ago was no midnight."""
+    """Return the days of the preview in this zone; the first is partial unless the preview begins at midnight."""
     buckets = split_into_buckets(preview.since, preview.until, zone, "day")
     starts = [bucket.start for bucket in buckets]
     values, firings = [0.0] * len(buckets), [0] * len(buckets)

@@ -27,7 +27,7 @@ class Happening:
 
     @property
     def key(self) -> str:
-        """The identity under which it is stored once."""
+        """The identity of the happening, which is stored once."""
         return f"{self.subject}@{int(self.at.astimezone(UTC).timestamp())}"
 
     def is_same_as(self, subject: str, at: datetime) -> bool:

@@ -12,7 +12,7 @@ from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
 HOUR = timedelta(hours=1)
-HISTORY = timedelta(days=15)  # pauses of this time before a silence are usual; it contains two weekends
+HISTORY = timedelta(days=15)  # pauses in so many days before a silence are usual; two weekends are among them
 
 
 def find_silences(

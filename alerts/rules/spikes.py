@@ -14,7 +14,7 @@ from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
 BASELINE = timedelta(days=7)  # the usual share is that of the days before the current span
-SHORTEST_GAP = timedelta(hours=1)  # between two jumps; closer ones count as one
+SHORTEST_GAP = timedelta(hours=1)  # two jumps that are closer count as one
 SUBJECT = "share"
 
 
@@ -30,12 +30,12 @@ class Share(NamedTuple):
 
 
 def choose_gap(thresholds: Thresholds) -> timedelta:
-    """Return the time between two jumps; closer ones count as one."""
+    """Return the time within which two jumps count as one."""
     return max(thresholds.length, SHORTEST_GAP)
 
 
 def choose_history(thresholds: Thresholds) -> timedelta:
-    """Return how far before a moment the quarter hours begin that decide whether a jump begins at this moment."""
+    """Return how long a history decides whether a jump begins at a moment."""
     return BASELINE + thresholds.length + choose_gap(thresholds)
 
 

@@ -10,7 +10,7 @@ from catalog.browse.property_days import PropertyDay, count_types, sum_types
 from catalog.evidence.nodes import Node
 from wire.time_buckets import describe_starts, describe_time_axis
 
-PARTIAL_OPACITY = 0.55  # of the bar of a day that is not over
+PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
 
 
 def draw_presence(days: Sequence[PropertyDay], node: Node, *, today: date) -> Mapping[str, Any]:

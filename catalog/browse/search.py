@@ -18,7 +18,7 @@ from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
 CANDIDATES_AT_ONCE = ((0, 20), (20, 500))  # operations whose names are read: mostly the first ones are enough
-MAX_HITS = 3  # of a search in the list, shown with each operation
+MAX_HITS = 3  # properties that are shown with each operation that a search finds
 
 # The first line of the text is the path. Names that are a word come before those that only contain one.
 SELECT_HITS = """

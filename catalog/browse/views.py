@@ -58,7 +58,7 @@ from workspaces.page import Page
 OPERATIONS_A_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
-MAX_ROWS = 1000  # of the tree
+MAX_ROWS = 1000  # rows of the tree
 # The downloads of contract 5, by the name of their address
 FORMAT_LINKS = {
     "catalog-openapi": "OpenAPI",

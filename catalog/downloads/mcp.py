@@ -58,7 +58,7 @@ def derive_hints(method: str) -> Mapping[str, bool]:
 def build_output_schema(outline: Outline) -> dict[str, Any] | None:
     """Return a schema for which every observed 2xx body is valid; None unless each 2xx status has bodies, all objects.
 
-    MCP has no structured result for a tool that sometimes answers nothing or CSV, and before 2026-07-28 only objects.
+    MCP has no structured result for a tool that may answer nothing or CSV. Before 2026-07-28 results are objects only.
     """
     successes = [status for status in outline["responses"] if status.startswith("2")]
     bodies = [outline["responses"][status] for status in successes]

@@ -104,7 +104,7 @@ class BodyUse:
         return 0 if resources and resources[-1].is_one else 1
 
     def _name_resource(self) -> str:
-        """Return `OrderLines` for `/orders/{orderId}/lines`; `OrderLine` if the call writes, as it is about one."""
+        """Return `OrderLines` for `/orders/{orderId}/lines`; `OrderLine` if the call writes one of them."""
         resources = parse_resources(self.body.path)
         words = [word for resource in resources for word in resource.own_words]
         if resources and not self.body.is_read:

@@ -11,7 +11,7 @@ from catalog.downloads.operation_names import name_outlines
 from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
 
 MAX_DESCRIPTION = 1024  # characters, for OpenAI's APIs
-MAX_PROPERTIES_NAMED = 12  # of a response, in a description
+MAX_PROPERTIES_NAMED = 12  # properties of a response that a description names
 
 
 def build_tools_document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from affidavit import Evidence
 from catalog.drift.renames import find_successors
 from catalog.evidence.pointers import ITEMS, VALUES, join_property, parent_pointer
 
-EXPECTED = 20  # how often, at its usual rate, the property should have been seen during its absence
+EXPECTED = 20  # an absence counts once the usual rate of the property would have shown it so often
 LONGER = 3  # how many times longer an absence has to be than the longest so far
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
@@ -164,7 +164,7 @@ def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, Absen
 
 
 def _count_always(absence: Absence, occasion: Occasion) -> int:
-    """Return how many objects have had it since it first came; 0 if it was ever absent before the current run."""
+    """Return how many objects had the property since it first came; 0 if it was absent before the current run."""
     seen = occasion.seen_before - absence.first_seen
     return seen if occasion.objects_before - absence.first_objects - seen == absence.absent else 0
 

@@ -10,7 +10,7 @@ from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import load_outline_digests, load_outlines
 from workspaces.models import Environment
 
-WHOLE_OPERATION = "operation"  # as the part of a change
+WHOLE_OPERATION = "operation"  # stands for the part of a change
 
 
 @dataclass(frozen=True)

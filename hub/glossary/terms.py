@@ -15,7 +15,7 @@ ROW = re.compile(r"^\| (?!word )([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Term:
-    """A word and its meaning. heading: of the part of the glossary that has it."""
+    """A word and its meaning. heading: that of its part of the glossary."""
 
     name: str
     meaning: str

@@ -21,7 +21,7 @@ log = logging.getLogger("affidavit.alerts")
 
 
 class Sender:
-    """Claims targets while it has a thread for them."""
+    """Claims targets as long as one of its threads is free."""
 
     def __init__(self) -> None:
         self._free = threading.Semaphore(THREADS)

@@ -27,14 +27,14 @@ DAYS = 30
 DAY_SECONDS = 86_400
 QUARTERS_PER_DAY = 96
 CONVERSATIONS_PER_DAY = 120  # on an average day, halfway through the history
-GROWTH = 1.6  # from the first day to the last
+GROWTH = 1.6  # the traffic of the last day, as a multiple of that of the first
 STAGING_SHARE = 0.12  # of the conversations
 WEEKDAY_FACTORS = (1.0, 1.06, 1.1, 1.04, 0.94, 0.72, 0.66)  # from Monday on
 HOUR_FACTORS = (
     0.3, 0.2, 0.1, 0.1, 0.1, 0.2, 0.5, 0.9, 1.2, 1.3, 1.3, 1.4,
     1.6, 1.4, 1.2, 1.2, 1.3, 1.5, 1.7, 1.9, 1.9, 1.6, 1.0, 0.6,
 )  # fmt: skip
-LEGACY_SHARES = (0.34, 0.04)  # of reads that are signed as version 1, on the first day and on the last
+LEGACY_SHARES = (0.34, 0.04)  # the shares of reads signed as version 1, on the first day and on the last
 TROUBLED_DAYS = range(22, 26)  # after a release that mixed the environments up
 RELEASES = {TROUBLED_DAYS.start: "Release 4.2", TROUBLED_DAYS.stop: "Release 4.2.1"}  # the second ends the trouble
 DELIVERY_SECONDS = 3600  # between two deliveries of reports

@@ -17,7 +17,7 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 COLUMNS = ("kind", "title", "detail", "method", "path", "address")
-REQUEST_ID = "req_"  # with which the hub's own request ids begin
+REQUEST_ID = "req_"  # the hub's own request ids begin with it
 
 
 def show_search(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -12,7 +12,7 @@ from hub.telemetry.secret_patterns import CUT, cut_secrets
 from wire.request_context import current_request_id, find_sqlstate
 
 MAX_MESSAGE = 1_000  # characters
-MAX_SECURITY_MESSAGE = 200  # of a line that strangers can cause, such as a form without a token
+MAX_SECURITY_MESSAGE = 200  # characters of a line that strangers can cause, such as a form without a token
 MAX_FRAMES = 30  # the last frames of an exception, next to the failure
 
 

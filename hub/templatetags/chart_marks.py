@@ -16,7 +16,7 @@ from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.templatetags.format import page_url
 
 MAX_OF_A_KIND = 200  # the latest, on a chart and below it; the downloads have all
-LISTED = 3  # below a chart, annotations before drift; all others after a click
+LISTED = 3  # listed below a chart, annotations before drift; a click shows the others
 register = template.Library()
 
 

@@ -12,7 +12,7 @@ from wire.time_buckets import describe_starts, describe_time_axis
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
-PARTIAL_OPACITY = 0.55  # of the bar of a bucket that is not over
+PARTIAL_OPACITY = 0.55  # the bar of a bucket that is not over is pale
 TIME_FORMATS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
 
 

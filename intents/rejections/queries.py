@@ -26,7 +26,7 @@ from wire.time_buckets import Bucket, split_into_buckets
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
-NO_VERSION = 0  # of verifications whose version was not reported
+NO_VERSION = 0  # stands for a version that was not reported
 FORWARD_DAYS = 2 * DAY  # reported times lie at most one day ahead
 
 SEGMENTS = """

@@ -13,7 +13,7 @@ from workspaces.models import Annotation, Environment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHORTLY = timedelta(hours=1)
-MAX_DIGITS = 17  # of microseconds, until the year 5000
+MAX_DIGITS = 17  # digits of a time in microseconds; enough until the year 5000
 
 
 class ListPosition(NamedTuple):

@@ -17,7 +17,7 @@ from hub.local.supervision.parent_death import build_parent_watch
 
 POLL_SECONDS = 0.2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds until a restart; doubled after each
-STEADY_SECONDS = 60.0  # of running, after which earlier failures are forgotten
+STEADY_SECONDS = 60.0  # a program that has run for so long has its earlier failures forgotten
 MOST_FAILURES = 10  # in a row; their pauses take about a minute
 STOP_SECONDS = 15.0
 
@@ -47,7 +47,7 @@ class Restarts:
         self.started_at = now
 
     def note_failure(self, now: float) -> float | None:
-        """Return the seconds until it is to be started again; None if another start does not help."""
+        """Return the seconds until the program is to be started again; None if another start does not help."""
         if now - self.started_at >= STEADY_SECONDS:
             self.failures = 0
         self.failures += 1
@@ -85,7 +85,7 @@ class Child:
             self.process.terminate()
 
     def wait(self, seconds: float) -> None:
-        """Wait until it has ended; kill it if it is still there after these seconds."""
+        """Wait until the program has ended; kill it if it is still there after these seconds."""
         if self.process:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(seconds, 0.0))
@@ -104,7 +104,7 @@ class _Slot:
     program: Program
     restarts: Restarts = field(default_factory=Restarts)
     due_at: float | None = 0.0
-    """When it is to be started; None while it runs."""
+    """The time of its next start; None while the program runs."""
 
 
 class Supervisor:

@@ -10,7 +10,7 @@ from uuid import UUID
 Scope = dict[str, Any]
 
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
-"""By a type in a view's signature, the name of its converter in a route."""
+"""The name of a converter in a route, by the type in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _MAX_TYPED_RULES = 1024
 _typed_rules: dict[tuple[Hashable, str], str] = {}
