@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from alerts.models import Alert
-from alerts.rules.breaking_drift import BreakingChange, find_breaking_versions
+from alerts.rules.breaking_drift import BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, Measure
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons, measure_new_reasons
 from alerts.rules.silences import HISTORY, find_silences, measure_silences
@@ -46,7 +46,7 @@ def find_happenings(
 
 
 def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Findings:
-    """Find versions with breaking changes that are not muted."""
+    """Find breaking changes that are not muted."""
     period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
     changes = [
         BreakingChange(
@@ -61,7 +61,7 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
         )
         for row in list_breaking_drift(environment, period).order_by("at", "id")[:MAX_CHANGES]
     ]
-    happenings = list(find_breaking_versions(changes))
+    happenings = list(group_breaking_changes(changes))
     return Findings(happenings, [Measure(happening.at, 1) for happening in happenings])
 
 

@@ -1,10 +1,10 @@
-"""Find versions of operations with breaking changes (pure)."""
+"""Group breaking changes of operations by their detection (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.rules.happening import Happening
 
@@ -13,7 +13,7 @@ MAX_CHANGES = 10  # an event lists no more, but counts all
 
 @dataclass(frozen=True)
 class BreakingChange:
-    """One breaking change, as in the drift feed. version: the operation's version since `at`. words: what changed."""
+    """One breaking change, as in the drift feed. version: the operation's when it was detected; words: what changed."""
 
     operation_id: int
     version: int
@@ -25,19 +25,22 @@ class BreakingChange:
     breaks: str
 
 
-def find_breaking_versions(changes: Iterable[BreakingChange]) -> Iterator[Happening]:
-    """Yield one happening for each version of an operation, with its changes."""
-    versions: dict[tuple[int, int], list[BreakingChange]] = {}
+def group_breaking_changes(changes: Iterable[BreakingChange]) -> Iterator[Happening]:
+    """Yield one happening for the changes of an operation that were detected at the same time.
+
+    A change can be detected long after the version that it belongs to: a property is missed only after many answers.
+    """
+    groups: dict[tuple[int, int, datetime], list[BreakingChange]] = {}
     for change in changes:
-        versions.setdefault((change.operation_id, change.version), []).append(change)
-    for (operation_id, version), group in versions.items():
+        groups.setdefault((change.operation_id, change.version, change.at), []).append(change)
+    for (operation_id, version, at), group in groups.items():
         facts = {
             "operation": group[0].operation,
             "version": version,
             "changes": [_describe(change) for change in group[:MAX_CHANGES]],
             "changeCount": len(group),
         }
-        yield Happening(f"{operation_id}:{version}", min(change.at for change in group), facts=facts)
+        yield Happening(f"{operation_id}:{version}", at, gap=timedelta.resolution, facts=facts)
 
 
 def _describe(change: BreakingChange) -> dict[str, str]:

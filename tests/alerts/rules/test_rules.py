@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, find_breaking_versions
+from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
 from alerts.rules.silences import HISTORY, find_silences
@@ -215,16 +216,26 @@ def test_looking_often_finds_each_silence_once(numbered, minutes, minimum, looks
     assert HISTORY > 14 * DAY
 
 
-def test_a_version_fires_once_with_all_of_its_breaking_changes():
+def test_what_is_detected_together_fires_once_with_all_of_its_breaking_changes():
     changes = [
         BreakingChange(7, version, START + version * HOUR, "GET /orders", "200", f"/{n}", "gone", "consumer")
         for version in (2, 3)
         for n in range(MAX_CHANGES + 2)
     ]
-    first, second = find_breaking_versions(changes)
+    first, second = group_breaking_changes(changes)
     assert (first.subject, first.at, second.subject) == ("7:2", START + 2 * HOUR, "7:3")
     assert first.facts["changeCount"] == MAX_CHANGES + 2
     assert len(first.facts["changes"]) == MAX_CHANGES
+
+
+def test_what_breaks_later_in_the_same_version_fires_again():
+    optional = BreakingChange(7, 2, START, "GET /orders", "200", "/total", "now optional", "consumer")
+    gone = replace(optional, at=START + 2 * QUARTER, words="no longer seen")
+    stored: list[Happening] = []
+    for detected in ([optional], [optional, gone], [optional, gone]):
+        stored += leave_out_known(group_breaking_changes(detected), [(event.subject, event.at) for event in stored])
+    assert [event.facts["changes"][0]["change"] for event in stored] == ["now optional", "no longer seen"]
+    assert len({event.key for event in stored}) == 2
 
 
 def test_a_happening_that_late_reports_move_a_little_stays_the_same():
