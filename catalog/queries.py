@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Min, Prefetch, QuerySet
+from django.db.models import F, Max, Min, Prefetch, QuerySet
 from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import strip_names
@@ -34,6 +34,12 @@ def count_operations(environment: Environment, period: Period) -> OperationCount
     operations = visible_operations(environment)
     new = operations.filter(first_seen_at__gte=period.start, first_seen_at__lt=period.end)
     return OperationCounts(operations.count(), new.count())
+
+
+def find_observed_span(environment: Environment) -> tuple[datetime, datetime] | None:
+    """Return when the first and the last observation of an environment were made; None without any."""
+    seen = visible_operations(environment).aggregate(first=Min("first_seen_at"), last=Max("last_seen_at"))
+    return (seen["first"], seen["last"]) if seen["first"] else None
 
 
 def find_operation(environment: Environment, method: str, path: str, *, as_reported: bool = False) -> Operation | None:

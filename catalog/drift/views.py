@@ -13,7 +13,7 @@ from catalog.drift import exports
 from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_broken_fields, list_drift, measure_catalog, with_sequels
-from catalog.queries import visible_operations
+from catalog.queries import find_observed_span
 from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
@@ -33,11 +33,18 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             "change_words": CHANGE_KINDS,
             "changes": Paginator(with_sequels(drift), CHANGES_A_PAGE).get_page(request.GET.get("page")),
             "broken_fields": list_broken_fields(drift).count(),
-            "is_empty": not visible_operations(environment).exists(),
+            **_describe_observed(environment, period),
         }
 
     tables = [exports.export_drift(drift)]
     return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html")
+
+
+def _describe_observed(environment: Environment, period: Period) -> Mapping[str, Any]:
+    """Return whether anything was ever observed, and the first observation if the period is before or after all."""
+    span = find_observed_span(environment)
+    is_outside = span is not None and (period.end <= span[0] or period.start > span[1])
+    return {"is_empty": span is None, "first_observed_at": span[0] if span and is_outside else None}
 
 
 def show_environment_comparison(request: HttpRequest, environment: Environment, period: Period) -> Page:

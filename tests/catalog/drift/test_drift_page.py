@@ -105,6 +105,14 @@ def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace,
     assert len(list_changes(browser_client, filled_workspace, page="2")) == 3
 
 
+def test_a_period_before_all_data_is_not_said_to_match(browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace, "drift", **{"from": "2020-01-01", "to": "2020-01-02"})
+    assert "Nothing was observed in it: the first observation is of" in page
+    assert "Everything reported matches" not in page
+    Drift.objects.all().delete()
+    assert "Everything reported matches" in open_page(browser_client, filled_workspace, "drift")
+
+
 def test_an_empty_feed_says_what_will_be_here(browser_client, workspace):
     assert "No operations observed yet" in open_page(browser_client, workspace, "drift")
 

@@ -216,7 +216,7 @@ def test_broken_fields_name_what_happened_shortly_before(overview, api, workspac
     for hours, text in ((3, "Release 4.9"), (0.5, "Release 5.0"), (-0.5, "Release 5.1")):
         at = detected_at - timedelta(hours=hours)
         Annotation.objects.create(workspace=workspace.workspace, at=at, text=text, created_at=at)
-    assert "</a>, since Release 5.0 (<time" in tidy(overview())
+    assert "</a>, detected after Release 5.0 (<time" in tidy(overview())
 
 
 def test_a_rise_of_rejections_is_said_with_its_reason_and_operation(overview, workspace):
