@@ -33,14 +33,8 @@ class ConversationOutcomes(MachineView):
     examples = {
         "POST": CallExample(
             "Report outcomes",
-            {"recorded": 1, "unknownConversations": ["conv_2"]},
-            {
-                "environment": "production",
-                "outcomes": [
-                    {"conversationId": "conv_1", "outcomeKey": "purchase"},
-                    {"conversationId": "conv_2", "outcomeKey": "purchase"},
-                ],
-            },
+            {"recorded": 1, "unknownConversations": []},
+            {"environment": "production", "outcomes": [{"conversationId": "conv_1", "outcomeKey": "purchase"}]},
         )
     }
 
@@ -64,10 +58,7 @@ class Conversations(MachineView):
         "POST": CallExample(
             "Register conversations",
             {"registered": 1, "alreadyKnown": 0, "healedOutcomes": 0},
-            {
-                "environment": "production",
-                "conversations": [{"conversationId": "conv_1", "startedAt": 1790000000}],
-            },
+            {"environment": "production", "conversations": [{"conversationId": "conv_1"}]},
         )
     }
 
