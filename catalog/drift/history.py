@@ -34,6 +34,14 @@ class TimelineEntry:
         """Whether its changes are drift, which have pages of their own."""
         return all(isinstance(change, Drift) for change in self.changes)
 
+    @property
+    def has_own_changes(self) -> bool:
+        """Whether anything changed with the version itself.
+
+        A property is missed only after many answers: that change is detected later, in the version of that time.
+        """
+        return any(not isinstance(change, Drift) or change.at <= self.version.at for change in self.changes)
+
 
 @dataclass(frozen=True)
 class ComparedVersion:

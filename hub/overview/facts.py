@@ -98,7 +98,7 @@ class SetupStep:
 
 
 def list_setup_steps(
-    *, has_operations: bool, has_outcomes: bool, has_verifications: bool, has_confirmations: bool
+    *, has_operations: bool, has_outcomes: bool, has_verifications: bool, has_decisions: bool
 ) -> Sequence[SetupStep]:
     """Return the setup steps; each is done once its data have arrived in this environment."""
     return [
@@ -111,6 +111,6 @@ def list_setup_steps(
             "Verify an intent", "A backend checks the signed header of each call.", "rejections", has_verifications
         ),
         SetupStep(
-            "Confirm a call", "A call that changes something waits for a decision.", "confirmations", has_confirmations
+            "Confirm a call", "A call that changes something waits for a decision.", "confirmations", has_decisions
         ),
     ]

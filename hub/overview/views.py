@@ -14,7 +14,7 @@ from catalog.drift.queries import count_drifted_operations, list_drift, summariz
 from catalog.queries import count_operations
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
 from hub.sample.views import may_remove_sample
-from intents.gate.queries import has_confirmations
+from intents.gate.queries import has_decisions
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.queries import begin_with_data, has_verifications
@@ -62,7 +62,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             has_operations=facts["operations"].value > 0,
             has_outcomes=has_any_outcome(environment),
             has_verifications=has_verifications(environment),
-            has_confirmations=has_confirmations(environment),
+            has_decisions=has_decisions(environment),
         )
         return {
             "steps": steps,

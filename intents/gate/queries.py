@@ -17,6 +17,11 @@ def has_confirmations(environment: Environment) -> bool:
     return Confirmation.objects.filter(environment=environment).exists()
 
 
+def has_decisions(environment: Environment) -> bool:
+    """Whether a confirmation was ever decided."""
+    return Confirmation.objects.filter(environment=environment, decided_at__isnull=False).exists()
+
+
 def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
     """Return the confirmations that can be decided now, the first to expire first."""
     pending = Confirmation.objects.filter(environment=environment, state=Confirmation.PENDING, expires_at__gt=now)

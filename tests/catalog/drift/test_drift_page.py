@@ -163,9 +163,10 @@ def test_a_comparison_of_versions_has_what_is_no_longer_seen_as_the_timeline_has
         ("/note", "quiet", "consumer"),
     ]
     timeline = open_page(browser_client, workspace, "operation", **query)
-    assert (
-        timeline[timeline.index('id="versions"') :].count("no longer seen") == 2
-    )  # of /note, and of /kind before it was seen again
+    versions = timeline[timeline.index('id="versions"') :]
+    assert versions.count("no longer seen") == 2  # of /note, and of /kind before it was seen again
+    assert versions.count("detected <time") == 3
+    assert "Each field once" in open_page(browser_client, workspace, "operation", before="1", after="2", **query)
     back = list_rows(browser_client, workspace, "operation", "changes", before="2", after="1", **query)
     assert [(row["pointer"], row["change"]) for row in back] == [("/total", "gone")]
 

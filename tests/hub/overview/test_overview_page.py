@@ -64,6 +64,13 @@ def test_a_step_is_ticked_off_when_its_data_have_arrived(overview, api):
     assert "Still to set up" in page
 
 
+def test_a_call_is_confirmed_when_it_was_decided_and_not_when_it_was_asked_for(overview, api):
+    confirmation = api.post("/api/confirmations", ASKED).json()["confirmationId"]
+    assert "Confirm a call" not in ticked(overview())
+    assert api.post(f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"}).status_code == 200
+    assert "Confirm a call" in ticked(overview())
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [
