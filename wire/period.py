@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from wire.time_buckets import find_midnight
+from wire.time_buckets import find_bucket_start, find_midnight
 from wire.timestamps import EARLIEST
 
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
@@ -63,6 +63,20 @@ class Period:
     def begin_at(self, first: datetime | None) -> Period:
         """Return the part of the period from this moment on; all of it for None."""
         return replace(self, start=min(max(self.start, first), self.end)) if first else self
+
+    def begin_with_data(self, first: datetime | None) -> Period:
+        """Return the part of the period that a chart shows: from the bucket on that holds the first data.
+
+        The bucket is an hour, day or month of the zone, as it fits what is left. Nothing is left of a period that ends
+        before the first data; None (no data) leaves the period as it is.
+        """
+        if first is None or first <= self.start:
+            return self
+        if first >= self.end:
+            return replace(self, start=self.end)
+        starts = {step: find_bucket_start(first, self.zone, step) for step in ("hour", "day", "month")}
+        parts = ((step, self.begin_at(start)) for step, start in starts.items())
+        return next((part for step, part in parts if part.step == step), self)
 
     def shift_back(self, moment: datetime) -> datetime:
         """Return the moment of the previous period that `moment` is compared with: at the same time of day."""

@@ -43,6 +43,16 @@ def split_into_buckets(
     return [_mark_partial(bucket, elapsed_until or end, zone, step) for bucket in buckets]
 
 
+def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
+    """Return the start of the local hour, day or month of a moment; of an hour in UTC, as local hours can repeat."""
+    local = moment.astimezone(zone)
+    if step == "hour":
+        since_start = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
+        return moment.astimezone(UTC) - since_start
+    day: date = local.date().replace(day=1) if step == "month" else local.date()
+    return find_midnight(day, zone)
+
+
 def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
     """Return the member of a figure's layout that says when its buckets start, so that marks can be placed on them."""
     return {"meta": {"starts": [unix_seconds(start) for start in starts]}}

@@ -17,14 +17,14 @@ from hub.sample.views import may_remove_sample
 from intents.gate.queries import has_decisions
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.queries import begin_with_data, has_verifications
+from intents.rejections.queries import has_verifications
 from intents.rejections.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
 from outcomes.broken_joins.overview import find_main_cause
-from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
+from outcomes.tallies.series import chart_buckets, find_first_data, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role
@@ -44,7 +44,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     Each part is read in the same way as on the page that it links to.
     """
     analytics = Analytics(environment, period, KeyFilters())
-    rejections = RejectionAnalysis(environment, begin_with_data(environment, period), RejectionFilters())
+    rejections = RejectionAnalysis(environment, period, RejectionFilters())
     drift = list_drift(environment, period, DriftFilters())[:LATEST_DRIFT]
 
     def read_facts() -> Sequence[Fact]:
@@ -82,6 +82,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),
             "drift": drift,
             **describe_chart(analytics),
+            "earliest_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
+            "is_quiet": not (analytics.totals.conversations or analytics.totals.reported or rejections.totals or drift),
         }
 
     def list_series_rows() -> Iterator[Sequence[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -63,8 +64,17 @@ class RejectionAnalysis:
 
     @cached_property
     def buckets(self) -> Sequence[ResultBucket]:
-        """The counts over time."""
-        return queries.load_buckets(self.environment, self.period, self.filters)
+        """The counts over time, from the bucket on that holds the first verification of the environment."""
+        return queries.load_buckets(self.environment, self.chart_period, self.filters)
+
+    @cached_property
+    def first_data(self) -> datetime | None:
+        """The first quarter hour with a verification in this environment, in any period."""
+        return queries.find_first_data(self.environment)
+
+    @property
+    def chart_period(self) -> Period:
+        return self.period.begin_with_data(self.first_data)
 
     @property
     def rise(self) -> Rise | None:

@@ -8,23 +8,31 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
-from wire.time_buckets import describe_starts, describe_time_axis
+from wire.time_buckets import describe_starts
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
 PARTIAL_OPACITY = 0.55  # the bar of a bucket that is not over is pale
-TIME_FORMATS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
+LAYOUT = {
+    "barmode": "stack",
+    "bargap": 0.15,
+    "hovermode": "x unified",
+    # Every bucket is a category of its own, so that an hour that clocks repeat is shown twice.
+    "xaxis": {"type": "category", "nticks": 8},
+    "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": "rejections"}},
+    "legend": {"orientation": "h"},
+    "showlegend": True,
+}
 
 
-def build_rejections_figure(buckets: Sequence[ResultBucket], *, step: str) -> Mapping[str, Any]:
+def build_rejections_figure(buckets: Sequence[ResultBucket]) -> Mapping[str, Any]:
     """Draw stacked bars: a bucket's rejections by reason, the rarest reasons together."""
-    starts = [f"{bucket.start:{TIME_FORMATS[step]}}" for bucket in buckets]
-    common = {"type": "bar", "x": starts, "hovertemplate": "%{y:,} %{fullData.name}"}
+    common = {"type": "bar", "x": [bucket.label for bucket in buckets], "hovertemplate": "%{y:,} %{fullData.name}"}
     bars = [
         {**common, "name": name, "y": counts, "marker": _choose_marker(name, buckets)}
         for name, counts in count_by_reason(buckets).items()
     ]
-    return {"data": bars, "layout": {**_build_layout(step), **describe_starts(bucket.start for bucket in buckets)}}
+    return {"data": bars, "layout": {**LAYOUT, **describe_starts(bucket.start for bucket in buckets)}}
 
 
 def count_by_reason(buckets: Sequence[ResultBucket]) -> Mapping[str, Sequence[int]]:
@@ -53,15 +61,3 @@ def _choose_marker(name: str, buckets: Sequence[ResultBucket]) -> Mapping[str, A
     """Draw the bar of a bucket that is not over paler than the others."""
     colour = {"color": "var(--series-8)"} if name == RARE_REASONS else {}
     return {**colour, "opacity": [PARTIAL_OPACITY if bucket.is_partial else 1 for bucket in buckets]}
-
-
-def _build_layout(step: str) -> Mapping[str, Any]:
-    return {
-        "barmode": "stack",
-        "bargap": 0.15,
-        "hovermode": "x unified",
-        "xaxis": describe_time_axis(step),
-        "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": "rejections"}},
-        "legend": {"orientation": "h"},
-        "showlegend": True,
-    }

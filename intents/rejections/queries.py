@@ -12,7 +12,7 @@ from django.db.models import Max, Min, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
-from intents.rejections.series import ResultBucket, build_buckets, find_bucket_start
+from intents.rejections.series import ResultBucket, build_buckets
 from intents.rejections.totals import (
     Total,
     count_verifications,
@@ -22,7 +22,7 @@ from wire.period import QUARTER, Period, end_of_quarter, floor_to_quarter
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
-from wire.time_buckets import Bucket, split_into_buckets
+from wire.time_buckets import Bucket, find_bucket_start, split_into_buckets
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
@@ -99,15 +99,11 @@ def has_verifications(environment: Environment) -> bool:
     return VerificationTally.objects.filter(environment=environment).exists()
 
 
-def begin_with_data(environment: Environment, period: Period) -> Period:
-    """Let the period "all" begin with the first verification, so that its chart has fitting steps.
-
-    Return other periods unchanged.
-    """
-    if period.preset != "all":
-        return period
+def find_first_data(environment: Environment) -> datetime | None:
+    """Return the first quarter hour with a verification."""
     tallies = VerificationTally.objects.filter(environment=environment)
-    return period.begin_at(tallies.aggregate(first=Min("start"))["first"])
+    first: datetime | None = tallies.aggregate(first=Min("start"))["first"]
+    return first
 
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
@@ -125,6 +121,8 @@ def load_buckets(
     environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
 ) -> Sequence[ResultBucket]:
     """Count the verifications over time, as the filters select them."""
+    if period.start >= period.end:
+        return []
     buckets = _split_period(period)
     plan = plan_reads(buckets)
     counts: Counter[tuple[datetime, str]] = Counter()
@@ -139,7 +137,7 @@ def load_buckets(
 
 def _split_period(period: Period) -> tuple[Bucket, ...]:
     """Return the buckets of the chart; the first begins with the period."""
-    first = find_bucket_start(period.start, period)
+    first = find_bucket_start(period.start, period.zone, period.step)
     first_bucket, *later = split_into_buckets(
         first, period.end, period.zone, period.step, elapsed_until=period.elapsed_until
     )

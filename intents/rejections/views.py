@@ -19,7 +19,7 @@ from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.detail import CALL_EVENT_COLUMNS, find_alike, find_intent, find_rejection, list_call_events
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
-from intents.rejections.queries import begin_with_data, find_retention_days, has_verifications
+from intents.rejections.queries import find_retention_days, has_verifications
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
@@ -46,7 +46,7 @@ protection = Protection(
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why; before the first report, how to send one."""
-    analysis = RejectionAnalysis(environment, begin_with_data(environment, period), parse_filters(request.GET))
+    analysis = RejectionAnalysis(environment, period, parse_filters(request.GET))
 
     def build_context() -> Mapping[str, Any]:
         if not has_verifications(environment):
@@ -118,7 +118,7 @@ def _build_first_lines(environment: Environment) -> str:
 def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the facts on top, the chart and the table of its numbers."""
     period = analysis.period
-    step = period.step
+    step = analysis.chart_period.step
     before = "" if period.preset == "all" else preceding(period)
     series = chart_figures.count_by_reason(analysis.buckets)
     return {
@@ -127,7 +127,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "rejected": totals.count_rejections(analysis.totals),
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
-        "figure": chart_figures.build_rejections_figure(analysis.buckets, step=step),
+        "figure": chart_figures.build_rejections_figure(analysis.buckets),
         "sentence": sentences.describe_reasons(
             analysis.reasons,
             step=step,
@@ -136,6 +136,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
             is_partial=any(bucket.is_partial for bucket in analysis.buckets),
         ),
         "step": step,
+        "first_data": analysis.first_data,
         "charted_reasons": list(series),
         "buckets": chart_figures.build_table_rows(analysis.buckets, series),
     }

@@ -19,7 +19,7 @@ from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import find_lookalikes, read_keys
-from outcomes.tallies.series import find_step, has_any_outcome, read_totals
+from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
@@ -79,13 +79,13 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     has_more = not filters.selected and analytics.key_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
     return {
-        **_draw_chart(chart, analytics.period),
+        **_draw_chart(chart, analytics.environment, analytics.period),
         "sentence": chart_figures.summarize_chart(totals.outcomes, totals.conversations, leading),
         "has_next_keys": has_more and filters.next_rank <= MAX_RANK,
     }
 
 
-def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
+def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mapping[str, Any]:
     """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
     columns = [line.numbers for line in [*chart.lines, *chart.compared]]
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
@@ -94,6 +94,7 @@ def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
         "step": find_step(period, chart.buckets),
+        "first_data": find_first_data(environment),
     }
 
 
@@ -121,7 +122,7 @@ def _describe_key(environment: Environment, period: Period, key: str) -> Mapping
         "phases": read_phases(environment, period, key),
         "lag": lag,
         "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
-        **_draw_chart(read_key_chart(environment, period, key), period),
+        **_draw_chart(read_key_chart(environment, period, key), environment, period),
     }
 
 

@@ -30,7 +30,7 @@ from outcomes.broken_joins.lookup import (
 from outcomes.broken_joins.move import find_movable
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.models import Move
-from outcomes.tallies.series import find_step, has_any_outcome, read_totals
+from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership, RetentionPolicy
@@ -55,6 +55,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             "healing": measure_healing(environment, period),
             "healed_outcomes": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
             "oldest": find_oldest_report(environment),
+            "first_data": find_first_data(environment),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             **_describe_joins(environment, period, filters, request.GET.get("page"), totals.broken),
             **_draw_rates(environment, period),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Min
+from django.db.models import Q
 
 from outcomes.models import ALL_KEYS, Tally
 from wire.period import Period
@@ -102,11 +103,16 @@ def read_totals(environment: Environment, period: Period) -> Totals:
         return Totals(*(int(number) for number in cursor.fetchone()))
 
 
+def find_first_data(environment: Environment) -> datetime | None:
+    """Return the first quarter hour in which a conversation started or an outcome was reported."""
+    has_counts = Q(conversations__gt=0) | Q(outcomes__gt=0) | Q(broken__gt=0)
+    quarters = Tally.objects.filter(has_counts, environment=environment, grain="q", outcome_key=ALL_KEYS)
+    return quarters.order_by("starts_at").values_list("starts_at", flat=True).first()
+
+
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
-    """Return the buckets of a period; the preset `all` begins with the first month that has data."""
-    if period.preset == "all":
-        months = Tally.objects.filter(environment=environment, grain="m")
-        period = period.begin_at(months.aggregate(first=Min("starts_at"))["first"])
+    """Return the buckets of a period, from the one on that holds the first data of the environment."""
+    period = period.begin_with_data(find_first_data(environment))
     return split_into_buckets(period.start, period.end, period.zone, period.step, elapsed_until=period.elapsed_until)
 
 

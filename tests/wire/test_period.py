@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wire.period import PRESETS, parse_period
-from wire.time_buckets import split_into_buckets
+from wire.period import PRESETS, floor_to_quarter, parse_period
+from wire.time_buckets import find_bucket_start, split_into_buckets
 
 NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's summer time begins
 
@@ -44,6 +44,34 @@ def test_a_range_of_days_has_so_many_bars_of_which_only_today_is_partial(now, zo
         now.astimezone(period.zone).date() - timedelta(days=before) for before in reversed(range(days))
     ]
     assert [bucket.is_partial for bucket in buckets] == [False] * (days - 1) + [True]
+
+
+@given(
+    st.datetimes(datetime(2023, 1, 1), datetime(2026, 3, 29), timezones=st.just(UTC)),
+    st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe", "Africa/Cairo"]),
+    st.sampled_from(list(PRESETS)),
+)
+@example(datetime(2026, 3, 27, 12, 15, tzinfo=UTC), "UTC", "7d")  # two days before the end, but for minutes
+@example(datetime(2024, 1, 20, tzinfo=UTC), "UTC", "all")  # 800 days before it, but for some days of the month
+def test_a_chart_begins_with_the_bucket_that_holds_the_first_data(first, zone, preset):
+    first = floor_to_quarter(first)
+    period = parse_period({"range": preset, "tz": zone}, now=NOW)
+    part = period.begin_with_data(first)
+    buckets = split_into_buckets(part.start, part.end, part.zone, part.step)
+    assert (part.end, part.zone, part.preset) == (period.end, period.zone, period.preset)
+    if first <= period.start:
+        assert part == period
+        return
+    assert buckets[0].start <= first < buckets[0].end
+    # It is a whole hour, day or month of the zone, unless the period begins within it.
+    assert part.start == max(period.start, find_bucket_start(first, period.zone, part.step))
+
+
+def test_a_period_that_ends_before_the_first_data_has_no_bucket():
+    period = parse_period({"from": "2026-01-01", "to": "2026-01-07"}, now=NOW)
+    part = period.begin_with_data(NOW)
+    assert not split_into_buckets(part.start, part.end, part.zone, part.step)
+    assert period.begin_with_data(None) == period
 
 
 def test_today_is_partial_in_a_custom_range_too():

@@ -68,8 +68,11 @@ class _Reducer(HTMLParser):
             self._is_facts.append("facts" in values.get("class", "").split())
 
     def _choose_tag(self, tag: str, values: dict[str, str]) -> str:
-        """Return the tag that is written for an element; empty if it is dropped with all that it holds."""
-        if PRIVATE in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
+        """Return the tag that is written for an element; empty if it is dropped with all that it holds.
+
+        A popover is dropped, because the button that opens it is: it would stand open.
+        """
+        if PRIVATE in values or "popover" in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             return ""
         if tag == "a":
             # A link that only changes the state of the page is a control, and so is one in the heading of a card. The

@@ -283,3 +283,26 @@ def test_new_and_changed_operations_lead_to_the_list_of_them(browser_client, api
     assert [word for _, _, word in links] == ([] if "2020" in query else ["new", "changed"])
     for address, count, _ in links:
         assert browser_client.get(unescape(address)).context["operations"].paginator.count == int(count)
+
+
+def test_a_period_without_data_says_so_and_when_the_first_are(overview, api, workspace):
+    fill_workspace(workspace, api)
+    page = tidy(overview("?from=2020-01-01&to=2020-01-02"))
+    assert "Nothing was reported in this period" in page
+    assert "The first data:" in page
+    assert "No main cause" not in page
+    assert "No verifications were reported in this period" in page
+    assert "No calls were rejected" not in page
+
+
+@pytest.mark.parametrize("range_", ["12m", "all"])
+def test_charts_and_their_tables_begin_with_the_first_data(overview, browser_client, api, range_):
+    started_at = timezone.now() - timedelta(days=5)
+    conversations = [{"conversationId": "c1", "startedAt": started_at.timestamp()}]
+    assert api.post("/api/conversations", {"conversations": conversations}).status_code == 200
+    report_outcomes(api, "c1")
+    page = tidy(overview(f"?range={range_}"))
+    assert "No data before" in page
+    series = json.loads(browser_client.get(f"{PAGE}.json?range={range_}").getvalue())["tables"]["series"]
+    assert [row["conversations"] for row in series] == [1, 0, 0, 0, 0, 0]
+    assert "No data before" not in overview("?range=24h")

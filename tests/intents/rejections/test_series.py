@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.series import build_buckets, find_bucket_start
+from intents.rejections.series import build_buckets
 from wire.period import QUARTER, Period
+from wire.time_buckets import find_bucket_start
 
 ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Cairo"]
 SPANS = [timedelta(hours=1), timedelta(days=2), timedelta(days=90), timedelta(days=800), timedelta(days=1200)]
@@ -40,7 +40,7 @@ def test_buckets_follow_each_other_and_begin_with_the_range(case):
     period, counts = case
     starts = [bucket.start.astimezone(UTC) for bucket in build_buckets(period, counts)]
     assert starts == sorted(set(starts))
-    assert starts[0] == find_bucket_start(period.start, period)
+    assert starts[0] == find_bucket_start(period.start, period.zone, period.step)
     assert starts[-1] < period.end
 
 
@@ -53,10 +53,6 @@ def test_an_hour_that_comes_twice_is_two_buckets():
     assert [bucket.verifications for bucket in buckets] == [0, 0, 1, 1, 0]
 
 
-@pytest.mark.parametrize("counts", [[], [(datetime(2026, 3, 4, 12, tzinfo=UTC), "expired", 2)]])
-def test_all_time_begins_with_the_first_count(counts):
+def test_a_period_without_data_has_no_bucket():
     end = datetime(2026, 3, 6, tzinfo=UTC)
-    period = Period(datetime(2000, 1, 1, tzinfo=UTC), end, ZoneInfo("UTC"), preset="all")
-    buckets = build_buckets(period, counts)
-    assert len(buckets) == (1 if counts else 0)
-    assert all(bucket.start == datetime(2026, 3, 1, tzinfo=UTC) for bucket in buckets)
+    assert build_buckets(Period(end, end, ZoneInfo("UTC")), []) == []

@@ -305,3 +305,21 @@ def test_the_analysis_has_this_range_and_the_one_before(filled):
         "missing-header",
         "replayed",
     ]
+
+
+def test_the_chart_begins_with_the_first_verification_and_names_the_day_that_is_not_over(page, filled):
+    for range_ in ("30d", "12m", "all"):
+        response = page(range=range_)
+        labels = response.context["figure"]["data"][0]["x"]
+        first = NOW - timedelta(days=9)
+        assert labels[0] == f"{first:%a %-d %b %Y}"
+        assert len(labels) == 10
+        assert labels[-1].endswith(", partial")
+        assert "No data before" in response.content.decode()
+    assert "No data before" not in page(range="7d").content.decode()
+
+
+def test_a_period_without_verifications_says_so_and_when_the_first_are(page, filled):
+    text = page(**{"from": "2020-01-01", "to": "2020-01-02"}).content.decode()
+    assert "Nothing was reported in this period" in text
+    assert "The first data:" in text

@@ -95,9 +95,11 @@ def test_only_the_latest_annotations_begin_a_phase(release, browser_client):
         Annotation.objects.create(
             workspace=release.workspace, at=release.at - timedelta(hours=number + 1), text=f"Release 4.{number}"
         )
+    environment = release.workspace.environments.get(name="production")
+    register_conversations(environment, [Arrival("first", release.at - timedelta(days=2))], now=timezone.now())
     phases = browser_client.get(PAGE, {"key": "purchase", "range": "7d"}).context["phases"]
     assert len(phases) == MAX_PHASES
-    assert sum(change.phase.conversations for change in phases) == 150
+    assert sum(change.phase.conversations for change in phases) == 151
 
 
 def test_without_annotations_there_are_no_phases(release, browser_client):

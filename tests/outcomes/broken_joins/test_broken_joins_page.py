@@ -180,9 +180,20 @@ def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
 
 
 def test_a_range_without_broken_joins_says_that_older_ones_wait(production, browser_client):
-    html = browser_client.get(f"{PAGE}?from=2020-01-01&to=2020-01-02").content.decode()
+    later = timezone.now() + timedelta(days=1)
+    register_conversations(production, [Arrival("later")], now=later)
+    record_outcomes(production, [Report("later", "purchase")], now=later)
+    html = browser_client.get(f"{PAGE}?from={later:%Y-%m-%d}&to={later:%Y-%m-%d}").content.decode()
     assert "No broken joins in this period" in html
     assert "Older broken joins are unresolved" in html
+
+
+def test_a_range_without_reports_does_not_say_that_all_is_well(production, browser_client):
+    html = browser_client.get(f"{PAGE}?from=2020-01-01&to=2020-01-02").content.decode()
+    assert "Nothing was reported in this period" in html
+    assert "The first data:" in html
+    assert "?range=all" in html
+    assert "Every outcome" not in html
 
 
 def test_joins_are_paged_and_all_exported(production, browser_client):

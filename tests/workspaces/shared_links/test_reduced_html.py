@@ -32,6 +32,7 @@ def reduce(html):
         ("<b>a<br/>b</b>", "<b>a<br>b</b>"),
         ('<b title="&quot;x&quot;">a</b>', '<b title="&quot;x&quot;">a</b>'),
         ("<div class=code><pre>curl -H 'x-service-api-key: gak_1…'</pre></div>", ""),
+        ("<h2>a</h2><button>?</button><span popover id=t><b>a</b>: what it means</span>b", "<h2>a</h2>b"),
         ("<!-- conv_1 --><p>a</p>", "<p>a</p>"),
         ("<details open><summary>a</summary>b</details>", '<details open=""><summary>a</summary>b</details>'),
         ("<nav><a href=/x>b</a></nav><ul class='menu'><li>c</li></ul>", ""),
