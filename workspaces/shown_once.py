@@ -27,6 +27,18 @@ def take_once(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
     return values if time.time() < entry["until"] else None
 
 
+def find_for_a_while(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
+    """Return the values that were kept under this name, again and again until they expire; None from then on."""
+    entry = request.session.get(_session_key(name))
+    if entry is None:
+        return None
+    if time.time() >= entry["until"]:
+        del request.session[_session_key(name)]
+        return None
+    values: Mapping[str, Any] = entry["values"]
+    return values
+
+
 def shows_once(request: HttpRequest) -> bool:
     """Whether the answer to this request shows something that later answers will not show."""
     return _MARK in request.META

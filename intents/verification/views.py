@@ -1,8 +1,13 @@
-"""The intent inspector: paste what a backend received, see every check. Nothing is stored."""
+"""The intent inspector: paste what a backend received, see every check.
+
+What was pasted is kept in the encrypted session for ten minutes, so that Back and a reload show the result again.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -16,27 +21,49 @@ from intents.verification.inspect import inspect_request
 from wire.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, render_html
+from workspaces.page import Page, read_form_period, redirect_to_page, render_html
+from workspaces.shown_once import find_for_a_while, keep_for_next_page
 
+CHECK = "inspector check"
+MAX_KEPT_CHARACTERS = 64 * 1024  # every request of a person reads the session; a larger form is answered in place
 LINK_MEMBERS = ("method", "path", "received_at")
 INITIAL = {"method": "POST", "content_type": "application/json"}
 
 
 def show_inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the empty inspector; a link may fill in method, path and the time of receipt."""
-    members = {name: request.GET[name] for name in LINK_MEMBERS if name in request.GET}
-    return _build_page(lambda: {"form": RequestForm(initial=INITIAL | members), "inspection": None})
+    """Show the result of the check `check`, or the empty inspector.
+
+    A link may fill in method, path and the time of receipt.
+    """
+
+    def build_context() -> Mapping[str, Any]:
+        sought = request.GET.get("check")
+        kept = find_for_a_while(request, CHECK) if sought else None
+        if kept and kept["id"] == sought:
+            return _build_context(environment, kept["form"], datetime.fromisoformat(kept["checked_at"]))
+        members = {name: request.GET[name] for name in LINK_MEMBERS if name in request.GET}
+        return {"form": RequestForm(initial=INITIAL | members), "inspection": None, "is_gone": bool(sought)}
+
+    return _build_page(build_context)
 
 
 @sensitive_post_parameters()
 @login_required
 def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Answer the inspector's form; redirect a GET, as after signing in, to the empty inspector."""
+    """Keep the inspector's form and redirect to its result; a GET, as after signing in, to the empty inspector."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
     environment_row = require_member_environment(request, slug, environment, role=Membership.VIEWER)
-    page = _build_page(lambda: _build_context(request, environment_row))
-    return render_html(request, page, environment_row, "inspector", parse_period(request.GET, now=timezone.now()))
+    now, form = timezone.now(), request.POST.dict()
+    if sum(map(len, form.values())) <= MAX_KEPT_CHARACTERS:
+        check_id = secrets.token_urlsafe(9)
+        fields = {name: form[name] for name in RequestForm.base_fields if name in form}
+        keep_for_next_page(request, CHECK, {"id": check_id, "form": fields, "checked_at": now.isoformat()})
+        members = read_form_period(request, environment_row)
+        members["check"] = check_id
+        return redirect_to_page("inspector", environment_row, members)
+    page = _build_page(lambda: _build_context(environment_row, form, now))
+    return render_html(request, page, environment_row, "inspector", parse_period(request.GET, now=now))
 
 
 def _build_page(build_context: Callable[[], Mapping[str, Any]]) -> Page:
@@ -44,10 +71,10 @@ def _build_page(build_context: Callable[[], Mapping[str, Any]]) -> Page:
     return Page("intents/inspector.html", build_context, has_period=False, holds_secrets=True)
 
 
-def _build_context(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:
-    form = RequestForm(request.POST)
-    if not form.is_valid():
-        return {"form": form, "inspection": None}
-    received_at = form.cleaned_data["received_at"] or timezone.now()
-    inspection = inspect_request(environment, form.build_request(), received_at=received_at)
-    return {"form": form, "inspection": inspection}
+def _build_context(environment: Environment, fields: Mapping[str, str], checked_at: datetime) -> Mapping[str, Any]:
+    """Return the form as it was sent, and the result as of the time of receipt, or of the check if none is named."""
+    form, inspection = RequestForm(fields), None
+    if form.is_valid():
+        received_at = form.cleaned_data["received_at"] or checked_at
+        inspection = inspect_request(environment, form.build_request(), received_at=received_at)
+    return {"form": form, "inspection": inspection, "is_gone": False}

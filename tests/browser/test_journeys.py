@@ -147,6 +147,11 @@ def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, w
     assert "expired" not in page.inner_text("#checks")
     page.reload()
     assert page.locator("#verdict").inner_text() == "audience-mismatch"
+    press(page.get_by_role("link", name="Rejections with this reason"))
+    page.get_by_role("heading", name="Rejections", exact=True).wait_for()
+    page.go_back()
+    assert page.locator("#verdict").inner_text() == "audience-mismatch"
+    assert page.get_by_label("X-Service-Intent").input_value() == header
 
 
 def test_a_decision_is_undone_in_time(new_tab, filled, api):

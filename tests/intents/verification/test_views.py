@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,7 @@ from django.utils.html import escape
 
 from affidavit import REASONS, mint_intent
 from intents.models import Rejection, UsedNonce, VerificationTally
+from workspaces.shown_once import LIFETIME_SECONDS
 
 FORM = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
 
@@ -37,7 +39,8 @@ def header(workspace, production):
 @pytest.fixture
 def inspect(browser_client, address):
     def post(header: str, headers=None, **members):
-        return browser_client.post(f"{address}/checks", {**FORM, "header": header, **members}, headers=headers)
+        form = {**FORM, "header": header, **members}
+        return browser_client.post(f"{address}/checks", form, headers=headers, follow=True)
 
     return post
 
@@ -117,13 +120,42 @@ def test_an_unsigned_payload_is_decoded_and_said_to_be_anybodys(inspect, workspa
     assert "<b>eve" not in text
 
 
-def test_a_reload_shows_the_result_again_and_no_browser_keeps_it(inspect, header):
+def test_back_and_a_reload_show_the_result_again_and_no_browser_keeps_it(inspect, header, browser_client, address):
     pasted = header()
     first = inspect(pasted)
     assert "no-store" in first["Cache-Control"]
-    again = inspect(pasted, headers={"if-none-match": first.get("ETag", "*")})
-    assert again.status_code == 200
-    assert "Would pass" in again.content.decode()
+    ((result, status),) = first.redirect_chain
+    assert status == 303
+    assert pasted not in result
+    browser_client.get(address)
+    for _ in range(2):
+        again = browser_client.get(result, headers={"if-none-match": first.get("ETag", "*")})
+        assert again.status_code == 200
+        assert "Would pass" in again.content.decode()
+        assert pasted in again.content.decode()
+        assert again.context["inspection"].received_at == first.context["inspection"].received_at
+
+
+def test_a_check_is_kept_for_ten_minutes_or_until_the_next(inspect, header, browser_client, monkeypatch):
+    ((first, _),) = inspect(header()).redirect_chain
+    ((second, _),) = inspect(header(aud="urn:elsewhere")).redirect_chain
+    assert "no longer kept" in browser_client.get(first).content.decode()
+    assert "audience-mismatch" in browser_client.get(second).content.decode()
+    later = time.time() + LIFETIME_SECONDS + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+    page = browser_client.get(second)
+    assert "no longer kept" in page.content.decode()
+    assert page.context["inspection"] is None
+    assert "shown once: inspector check" not in browser_client.session
+
+
+def test_nobody_else_sees_a_check(inspect, header, workspace):
+    ((result, _),) = inspect(header()).redirect_chain
+    colleague = get_user_model().objects.create_user("colleague")
+    colleague.memberships.create(workspace=workspace.workspace, role="admin")
+    client = Client()
+    client.force_login(colleague)
+    assert client.get(result).context["inspection"] is None
 
 
 def test_a_link_fills_in_what_a_rejection_knows(browser_client, address):
