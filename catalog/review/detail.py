@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import QuerySet
@@ -54,25 +54,31 @@ def load_versions(drift: Drift) -> VersionsAround:
 
 @dataclass(frozen=True)
 class ObservedSide:
-    """How often a field was present on the days before or after a change, and with which types.
-
-    is_mixed: whether the only day is that of the change, with what was observed before it.
-    """
+    """How often a field was present on some days, and with which types."""
 
     days: DaySpan
     presence: Presence
     types: Mapping[str, int]
-    is_mixed: bool = False
 
 
 @dataclass(frozen=True)
 class CurrentField:
-    """The field of a change as it is shown now, and on the days before and after the change."""
+    """The field of a change as it is shown now, and on the days before and after the change.
+
+    change_day: the day of the change, on which both were observed; None if the change began with a day. after: None if
+    no later day was observed.
+    """
 
     node: Node
     before: ObservedSide
-    after: ObservedSide
+    change_day: ObservedSide | None
+    after: ObservedSide | None
     days: Sequence[PropertyDay]
+
+    @property
+    def sides(self) -> Sequence[ObservedSide | None]:
+        """The columns of the page: before, the day of the change if it has both, after."""
+        return [self.before, *([self.change_day] if self.change_day else []), self.after]
 
 
 def find_current_field(environment: Environment, drift: Drift, *, today: date) -> CurrentField | None:
@@ -85,13 +91,12 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     last = min(first + DAYS_AROUND, today)
     days = list(list_property_days(operation, shape, node, DaySpan(first - DAYS_AROUND, last)))
     before = _sum_side(days, node, DaySpan(first - DAYS_AROUND, first - ONE_DAY))
-    if drift.last_day is not None and drift.last_day < first:
-        after = _sum_side(days, node, DaySpan(first, last))
-    elif any(row.day > first for row in days):
-        after = _sum_side(days, node, DaySpan(first + ONE_DAY, last))
-    else:
-        after = replace(_sum_side(days, node, DaySpan(first, first)), is_mixed=True)
-    return CurrentField(node, before, after, days)
+    begins_with_day = drift.last_day is not None and drift.last_day < first
+    change_day = None if begins_with_day else _sum_side(days, node, DaySpan(first, first))
+    first_after = first if begins_with_day else first + ONE_DAY
+    is_observed = any(row.day >= first_after for row in days)
+    after = _sum_side(days, node, DaySpan(first_after, last)) if is_observed else None
+    return CurrentField(node, before, change_day, after, days)
 
 
 def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> ObservedSide:

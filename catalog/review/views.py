@@ -43,6 +43,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "release": find_annotation_before(environment, drift.at) if drift.breaks else None,
             "versions": detail.load_versions(drift),
             "field": field,
+            "sides": field.sides if field else [],
             "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),

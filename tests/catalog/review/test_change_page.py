@@ -63,10 +63,10 @@ def test_the_page_tells_before_and_after_whom_a_change_affects_and_what_came_wit
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "<code>/total</code> type changed" in page
     assert "Breaking for consumers" in page
-    assert "<td>integer</td> <td> number </td>" in page
+    assert '<td>integer</td> <td class="soft">both</td> <td> number </td>' in page
     assert "version 1" in page
     assert "version 2" in page
-    assert "in 1 of 1 when detected" in page
+    assert "present in 1 of 1 when detected" in page
     assert "not acknowledged yet" in page
     assert RESPONSE_SENTENCES["type", "consumer"] in page
     assert f'href="{start}/change?id={Drift.objects.get(pointer="/note").pk}"' in page
@@ -85,14 +85,15 @@ def test_the_page_counts_presence_and_types_before_and_after(api, browser_client
     drift.since = datetime.fromtimestamp(noon + 2 * 86_400, UTC)
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date())
     assert (field.before.presence, field.before.types) == (Presence(3, 6), {"integer": 3})
-    assert (field.after.presence, field.after.types) == (Presence(3, 3), {"number": 3})
+    assert (field.change_day.presence, field.change_day.types) == (Presence(3, 3), {"number": 3})
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "Present and values by type are of these whole days of UTC" in page
-    assert field.after.is_mixed
+    assert "No later day yet" in page
+    assert field.after is None
     drift.since -= timedelta(days=1)  # so that a whole day follows
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=1))
     assert field is not None
-    assert not field.after.is_mixed
+    assert field.after is not None
     assert (field.before.presence, field.after.presence) == (Presence(3, 3), Presence(3, 3))
 
 
@@ -104,11 +105,12 @@ def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(a
         deliver(api, workspace, observation(response={"total": value}, lastSeenAt=noon + 86_400))
     drift = Drift.objects.get()
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
-    assert "<td>integer</td> <td> integer or string </td>" in page
+    assert '<td>integer</td> <td class="soft">both</td> <td> integer or string </td>' in page
     since = drift.since.astimezone(UTC)
     first, before = (f"{since + timedelta(days=days):%-d %b %Y}" for days in (-30, -1))
-    mixed = '<br><span class="warn">Day of the change (before and after)</span>'
-    assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b %Y} {mixed} </td>" in page
+    later = '<td> <span class="soft">No later day yet</span> </td>'
+    assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b %Y} </td> {later}" in page
+    assert '<th scope="col">Day of the change</th>' in page
 
 
 def test_the_page_names_what_was_released_before_the_change(api, browser_client, workspace):
@@ -133,7 +135,9 @@ def test_a_property_that_vanished_today_has_no_later_days(api, workspace):
     today = datetime.now(UTC).date()
     field = find_current_field(environment_of(workspace), drift, today=today)
     assert field is not None
-    assert field.before.days.last < field.after.days.first <= field.after.days.last <= today
+    assert field.after is None
+    assert field.change_day is not None
+    assert field.before.days.last < field.change_day.days.first == field.change_day.days.last <= today
 
 
 def test_a_field_that_was_sent_less_and_then_no_more_is_one_story(api, browser_client, workspace):

@@ -150,7 +150,7 @@ def test_a_reason_that_stopped_is_listed_and_exported_with_its_count_before(over
 def test_the_latest_drift_says_of_how_many_observations_a_change_was_in(overview, api, workspace):
     break_orders(api, workspace)
     change = Drift.objects.get(kind="type")
-    for seen, of, words in ((3, 21, "in 3 of 21"), (1, None, "1 time"), (2, None, "2 times")):
+    for seen, of, words in ((3, 21, "present in 3 of 21"), (1, None, "1 time"), (2, None, "2 times")):
         Drift.objects.filter(pk=change.pk).update(seen=seen, of=of)
         assert f'· <span class="nowrap">{words}</span>' in tidy(overview())
 
