@@ -48,10 +48,14 @@ class Fact:
 
     @property
     def points(self) -> str:
-        """Return by how many percentage points the rate differs from the period before; "" without one."""
+        """Return by how many percentage points the rate differs from the period before; "" without one.
+
+        It is the difference of both rates as pages show them, rounded.
+        """
         if not self.total or not self.previous_total:
             return ""
-        return format_points(100 * (self.value / self.total - (self.previous or 0) / self.previous_total))
+        rate, previous_rate = 100 * self.value / self.total, 100 * (self.previous or 0) / self.previous_total
+        return format_points(round(rate, 1) - round(previous_rate, 1))
 
     def to_row(self) -> Sequence[Any]:
         return (self.name, self.value, self.total, self.previous, self.previous_total)

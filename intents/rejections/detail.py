@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from django.db.models import Min, QuerySet, Sum
 
@@ -61,6 +62,32 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
     intents = MintedIntent.objects.filter(environment__in=siblings, tool_call_id=rejection.tool_call_id)
     earlier_intents = intents.filter(issued_at__lte=rejection.occurred_at)
     return earlier_intents.select_related("environment").order_by("-issued_at", "-id").first()
+
+
+@dataclass(frozen=True)
+class OperationDifference:
+    """Where a signed operation differs from the one that was called: their middles, between a common start and end."""
+
+    start: str
+    signed: str
+    called: str
+    end: str
+
+
+def compare_operations(signed: str, called: str) -> OperationDifference | None:
+    """Return the difference; None if they are the same, or if the called one was not reported."""
+    if not called or signed == called:
+        return None
+    start = _count_shared(signed, called)
+    end = _count_shared(signed[start:][::-1], called[start:][::-1])
+    signed_end, called_end = len(signed) - end, len(called) - end
+    return OperationDifference(signed[:start], signed[start:signed_end], called[start:called_end], signed[signed_end:])
+
+
+def _count_shared(one_text: str, other_text: str) -> int:
+    """Return with how many equal characters two texts begin."""
+    pairs = zip(one_text, other_text, strict=False)  # the longer one may go on
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:

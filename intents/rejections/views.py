@@ -16,7 +16,14 @@ from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
-from intents.rejections.detail import CALL_EVENT_COLUMNS, find_alike, find_intent, find_rejection, list_call_events
+from intents.rejections.detail import (
+    CALL_EVENT_COLUMNS,
+    compare_operations,
+    find_alike,
+    find_intent,
+    find_rejection,
+    list_call_events,
+)
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
 from intents.rejections.queries import find_retention_days, has_verifications
@@ -69,13 +76,15 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
     """Show one rejection, its usual fix, and what happened to its tool call. Raises NotFound if there is none."""
     rejection = read_rejection(request, environment)
     events = list_call_events(environment, rejection)
+    intent = find_intent(environment, rejection)
 
     def build_context() -> Mapping[str, Any]:
         return {
             "rejection": rejection,
             "reason": REASONS.get(rejection.reason),
             "alike": find_alike(environment, rejection),
-            "intent": find_intent(environment, rejection),
+            "intent": intent,
+            "difference": compare_operations(intent.operation, rejection.operation) if intent else None,
             "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,

@@ -7,8 +7,11 @@ from html import unescape
 
 import pytest
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from catalog.models import Drift
+from hub.overview.facts import Fact
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, observation
@@ -173,7 +176,7 @@ def test_the_cause_of_broken_joins_is_said_with_its_count_key_and_start_and_lead
     report_outcomes(api, "s0", "s1", "s2", "unknown")
     page = " ".join(overview("?tz=Asia/Kathmandu").split())
     assert "3 of 4 are of conversations of <b>staging</b>, reported to production" in page
-    match = re.search(r'by key <a href="([^"]+)"><b>([^<]+)</b> <code>(\w+)…</code></a> </span> since', page)
+    match = re.search(r'by key <a href="([^"]+)"><b>([^<]+)</b> <code>(\w+)…</code></a> </span> in this period', page)
     assert "/keys" in match[1]
     key = workspace.workspace.api_keys.get(name=match[2])
     assert key.prefix == match[3] == api.key[: len(match[3])]
@@ -306,3 +309,12 @@ def test_charts_and_their_tables_begin_with_the_first_data(overview, browser_cli
     series = json.loads(browser_client.get(f"{PAGE}.json?range={range_}").getvalue())["tables"]["series"]
     assert [row["conversations"] for row in series] == [1, 0, 0, 0, 0, 0]
     assert "No data before" not in overview("?range=24h")
+
+
+@given(st.integers(1, 10_000), st.integers(1, 10_000), st.data())
+def test_points_are_the_difference_of_the_rates_that_pages_show(total, previous_total, data):
+    value, previous = data.draw(st.integers(0, total)), data.draw(st.integers(0, previous_total))
+    fact = Fact("brokenJoins", "Broken joins", "joins", value, total, previous, previous_total)
+    rates = round(100 * value / total, 1), round(100 * previous / previous_total, 1)
+    points = 0.0 if fact.points == "±0" else float(fact.points.replace("−", "-"))
+    assert points == pytest.approx(rates[0] - rates[1], abs=1e-6)

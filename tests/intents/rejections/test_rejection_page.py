@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import astuple
 from datetime import timedelta
 from html import unescape
 from typing import Any
@@ -18,6 +19,7 @@ from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import Rejection
+from intents.rejections.detail import compare_operations
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from workspaces.models import SigningSecret, Workspace
@@ -159,3 +161,25 @@ def test_another_environment_and_an_outsider_have_no_such_rejection(
     client = Client()
     client.force_login(stranger)
     assert client.get(f"{start}/rejection", query).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("signed", "called", "difference"),
+    [
+        ("GET /orders/", "GET /orders", ("GET /orders", "/", "", "")),
+        ("GET /orders", "PUT /orders", ("", "GE", "PU", "T /orders")),
+        ("GET /aa", "GET /aaa", ("GET /aa", "", "a", "")),
+        ("GET /orders", "GET /orders", None),
+        ("GET /orders", "", None),
+    ],
+)
+def test_the_difference_of_two_operations_stands_between_what_they_share(signed, called, difference):
+    comparison = compare_operations(signed, called)
+    assert (comparison and astuple(comparison)) == difference
+
+
+def test_the_page_marks_where_the_signed_operation_differs(browser_client, start, rejected):
+    assert "called as" not in read_page(browser_client, start, rejected)
+    Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/")
+    page = read_page(browser_client, start, Rejection.objects.get(pk=rejected.pk))
+    assert "<code>POST /refunds</code>, called as <code>POST /refunds<mark>/</mark></code>" in page
