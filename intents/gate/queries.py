@@ -7,9 +7,12 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from intents.gate.filters import ConfirmationFilters
 from intents.models import Confirmation
 from wire.period import Period
 from workspaces.models import Environment
+
+NO_FILTERS = ConfirmationFilters()
 
 
 def has_confirmations(environment: Environment) -> bool:
@@ -28,24 +31,50 @@ def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirm
     return pending.order_by("created_at", "id")
 
 
-def list_undecided(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
-    """Return the pending confirmations and those whose decision can be undone: a decided row stays where it was."""
+def list_undecided(
+    environment: Environment, filters: ConfirmationFilters = NO_FILTERS, *, now: datetime
+) -> QuerySet[Confirmation]:
+    """Return the pending confirmations and those whose decision can be undone: a decided row stays where it was.
+
+    The filter on the state is not applied.
+    """
     is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
-    return Confirmation.objects.filter(is_open, environment=environment).order_by("created_at", "id")
+    undecided = Confirmation.objects.filter(is_open, environment=environment, **_read_conditions(filters))
+    return undecided.order_by("created_at", "id")
 
 
-def list_confirmations(environment: Environment, period: Period) -> QuerySet[Confirmation]:
-    """Return the confirmations requested in a period, in whatever state, the latest first."""
-    return Confirmation.objects.filter(
-        environment=environment, created_at__gte=period.start, created_at__lt=period.end
+def list_confirmations(
+    environment: Environment, period: Period, filters: ConfirmationFilters = NO_FILTERS, *, now: datetime
+) -> QuerySet[Confirmation]:
+    """Return the confirmations requested in a period that match the filters, the latest first."""
+    confirmations = Confirmation.objects.filter(
+        environment=environment,
+        created_at__gte=period.start,
+        created_at__lt=period.end,
+        **_read_conditions(filters),
     ).order_by("-created_at", "id")
+    return confirmations.filter(match_state(filters.state, now)) if filters.state else confirmations
 
 
-def count_expired(confirmations: QuerySet[Confirmation], *, now: datetime) -> int:
-    """Count the confirmations for which `Confirmation.state_at` returns `expired` at `now`."""
-    has_run_out = Q(state__in=(Confirmation.PENDING, Confirmation.CONFIRMED), expires_at__lte=now)
-    has_effect = Q(effective_at=None) | Q(effective_at__lte=now)
-    return confirmations.filter(Q(state=Confirmation.EXPIRED) | has_run_out & has_effect).count()
+def match_state(state: str, now: datetime) -> Q:
+    """Return the condition on confirmations for which `Confirmation.state_at` returns this state."""
+    is_undoable = Q(state__in=(Confirmation.CONFIRMED, Confirmation.DECLINED), effective_at__gt=now)
+    has_effect = ~is_undoable
+    match state:
+        case Confirmation.PENDING:
+            return is_undoable | Q(state=Confirmation.PENDING, expires_at__gt=now)
+        case Confirmation.CONFIRMED:
+            return Q(state=Confirmation.CONFIRMED, expires_at__gt=now) & has_effect
+        case Confirmation.EXPIRED:
+            has_run_out = Q(state__in=(Confirmation.PENDING, Confirmation.CONFIRMED), expires_at__lte=now)
+            return Q(state=Confirmation.EXPIRED) | has_run_out & has_effect
+        case _:
+            return Q(state=state) & has_effect
+
+
+def _read_conditions(filters: ConfirmationFilters) -> dict[str, str]:
+    conditions = {"sub": filters.user, "operation": filters.operation}
+    return {column: value for column, value in conditions.items() if value}
 
 
 def find_environment_name(workspace_id: str, confirmation_id: UUID) -> str | None:

@@ -17,12 +17,13 @@ from django.views.decorators.http import require_POST
 from intents.gate import queries
 from intents.gate.args_hashes import decrypt_args_hash
 from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
+from intents.gate.filters import STATES, parse_confirmation_filters
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.access import require_member_environment
-from workspaces.models import Environment
+from workspaces.access import has_role, require_member_environment
+from workspaces.models import Environment, Membership
 from workspaces.page import Page, return_to_page
 
 UNDO = "undo"
@@ -40,8 +41,9 @@ FIRST_CONFIRMATION = """{"environment": "%s", "sub": "user_17", "operation": "PO
 def show_confirmations(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show pending confirmations, and those requested in the period."""
     now = timezone.now()
-    undecided = queries.list_undecided(environment, now=now)
-    confirmations = queries.list_confirmations(environment, period)
+    filters = parse_confirmation_filters(request.GET)
+    undecided = queries.list_undecided(environment, filters, now=now)
+    confirmations = queries.list_confirmations(environment, period, filters, now=now)
     tables = [
         Table("waiting", CONFIRMATION_COLUMNS, lambda: _export_rows(undecided, now)),
         Table("confirmations", CONFIRMATION_COLUMNS, lambda: _export_rows(confirmations, now)),
@@ -58,7 +60,11 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             "undecided_total": undecided.count(),
             "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
-            "expired_total": queries.count_expired(confirmations, now=now),
+            "expired_total": confirmations.filter(queries.match_state(Confirmation.EXPIRED, now)).count(),
+            "filters": filters,
+            "states": STATES,
+            "api_keys": {f"key {api_key}": api_key for api_key in environment.workspace.api_keys.all()},
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -12,7 +13,9 @@ from django.utils import timezone
 
 from affidavit import args_hash
 from intents.gate import confirmations, views
+from intents.gate.filters import STATES
 from intents.gate.policy import Call
+from intents.gate.queries import match_state
 from intents.models import Confirmation
 from workspaces.models import AuditEntry
 
@@ -137,7 +140,7 @@ def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_
 def test_what_is_signed_stands_beside_the_summary_until_it_is_decided(decide, browser_client, address, pending, at):
     text = browser_client.get(address).content.decode()
     for signed in (CALL.sub, CALL.operation, CALL.args_hash):
-        assert f"<code>{signed}</code>" in text
+        assert f">{signed}</code>" in text
     decide(pending, "confirm")
     pending.refresh_from_db()
     at(pending.effective_at)
@@ -219,3 +222,34 @@ def test_a_decision_is_protected_against_forgery_and_by_post_only(address, pendi
     assert browser_client.get(decision_address).status_code == 405
     pending.refresh_from_db()
     assert pending.state == "pending"
+
+
+@pytest.mark.parametrize("state", [*STATES])
+def test_the_filter_on_the_state_finds_what_the_page_calls_so(production, state):
+    now = timezone.now()
+    earlier, later = now - timedelta(seconds=1), now + timedelta(seconds=1)
+    for stored, expires_at, effective_at in product(STATES, (earlier, later), (None, earlier, later)):
+        is_possible = stored in ("confirmed", "declined") or effective_at is None
+        if is_possible:
+            Confirmation.objects.create(
+                environment=production, sub="u", operation="POST /a", args_hash="h", summary="s", state=stored,
+                created_at=now - timedelta(minutes=1), expires_at=expires_at, effective_at=effective_at,
+            )  # fmt: skip
+    matching = set(Confirmation.objects.filter(match_state(state, now)))
+    assert matching == {row for row in Confirmation.objects.all() if row.state_at(now) == state}
+    assert matching
+
+
+def test_filters_narrow_the_page_and_its_exports(browser_client, address, production, decide, pending):
+    other = Call("user_18", "DELETE /cart", args_hash({}))
+    confirmations.request_confirmation(production, other, "Empty the cart", now=timezone.now())
+    for query in ("user=user_18", "operation=DELETE%20/cart", "user=user_18&state=pending"):
+        text = browser_client.get(f"{address}?{query}").content.decode()
+        assert "Empty the cart" in text
+        assert "Refund 12.50" not in text
+        tables = json.loads(browser_client.get(f"{address}.json?{query}").getvalue())["tables"]
+        assert [len(tables[name]) for name in ("waiting", "confirmations")] == [1, 1]
+    text = browser_client.get(f"{address}?state=used").content.decode()
+    assert "No confirmations in this period with these filters" in text
+    assert "<h2>Pending</h2>" not in text
+    assert "Empty the cart" in browser_client.get(f"{address}?state=nonsense&user=user_18").content.decode()

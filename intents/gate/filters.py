@@ -1,0 +1,37 @@
+"""Which confirmations a page shows, read from its address (pure); a page never fails over its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from intents.models import Confirmation
+from wire.filters import read_text
+
+STATES = (
+    Confirmation.PENDING,
+    Confirmation.CONFIRMED,
+    Confirmation.DECLINED,
+    Confirmation.USED,
+    Confirmation.EXPIRED,
+)
+
+
+@dataclass(frozen=True)
+class ConfirmationFilters:
+    """The exact state, acting user and operation of the confirmations; an empty string filters nothing."""
+
+    state: str = ""
+    user: str = ""
+    operation: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.state or self.user or self.operation)
+
+
+def parse_confirmation_filters(query: Mapping[str, str]) -> ConfirmationFilters:
+    """Read `state`, `user` and `operation`; an unknown state filters nothing."""
+    state = query.get("state", "")
+    return ConfirmationFilters(
+        state if state in STATES else "", read_text(query, "user"), read_text(query, "operation")
+    )
