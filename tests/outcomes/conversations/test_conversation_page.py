@@ -199,7 +199,7 @@ def test_broken_joins_that_name_it_are_shown_with_cause_key_and_move(browser_cli
     assert "2 broken joins name this conversation" in page
     assert "No outcomes reported yet" not in page
     assert '<span class="tag">0 outcomes</span>' in page
-    assert f'<b title="{api_key}">{api_key.name}</b>' in page
+    assert f'title="{api_key}"><b>{api_key.name}</b></a>' in page
     assert f'href="{start}/joins?why=other-environment&in=staging&range=all"' in page
     assert "Move to staging…" in page
     naming = load_tables(browser_client, start.replace("production", "staging"), "conv_1")["naming"]
