@@ -6,12 +6,14 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
 from django.db.models.functions import Concat, Now
 
-from catalog.drift.absence import PRESENCE_KINDS
+from catalog.drift.absence import NO_LONGER_SEEN, PRESENCE_KINDS
 from catalog.drift.filters import DriftFilters
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
@@ -20,6 +22,8 @@ from wire.period import Period
 from workspaces.models import Environment
 
 NAMED_FIELDS = 3  # a summary names at most this many broken fields
+Place = tuple[int, str, str]
+"""The row id of an operation, one of its parts, and a pointer into it."""
 OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""
 
@@ -49,6 +53,17 @@ def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
     same_node = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}
     later = Drift.objects.filter(**same_node, kind__in=PRESENCE_KINDS, pk__gt=OuterRef("pk")).order_by("pk")
     return drift.annotate(sequel_id=Subquery(later.values("pk")[:1]), sequel_kind=Subquery(later.values("kind")[:1]))
+
+
+def find_absent(environment: Environment, places: Collection[Place]) -> set[Place]:
+    """Return those of these places whose last change of presence is that they are no longer seen."""
+    conditions = [Q(operation=operation, part=part, pointer=pointer) for operation, part, pointer in places]
+    if not conditions:
+        return set()
+    drift = Drift.objects.filter(reduce(or_, conditions), environment=environment, kind__in=PRESENCE_KINDS)
+    rows = drift.order_by("id").values_list("operation_id", "part", "pointer", "kind")
+    last_kinds = {(operation, part, pointer): kind for operation, part, pointer, kind in rows}
+    return {place for place, kind in last_kinds.items() if kind == NO_LONGER_SEEN}
 
 
 def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:

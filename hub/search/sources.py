@@ -11,7 +11,8 @@ from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
 
-from catalog.browse.search import find_operations, find_properties
+from catalog.browse.search import MatchingProperty, find_operations, find_properties
+from catalog.drift.queries import Place, find_absent
 from catalog.models import WitnessReportId
 from hub.glossary.terms import read_terms
 from hub.search.results import ResultGroup, SearchResult, mark_matches, mark_prefix
@@ -119,6 +120,7 @@ def search_reports(environment: Environment, text: str) -> ResultGroup:
 
 def search_properties(environment: Environment, text: str) -> ResultGroup:
     rows = find_properties(environment, text, limit=MAX_RESULTS + 1)
+    absent = find_absent(environment, [(row.operation.pk, row.node.part, row.node.pointer) for row in rows])
     results = [
         SearchResult(
             "property",
@@ -133,11 +135,17 @@ def search_properties(environment: Environment, text: str) -> ResultGroup:
             method=row.operation.method,
             path=row.operation.path,
             type=row.node.type,
-            tag="redacted" if row.node.is_redacted else "",
+            tag=_describe_state(row, absent),
         )
         for row in rows[:MAX_RESULTS]
     ]
     return ResultGroup("Properties", results, len(rows) > MAX_RESULTS, "catalog", {"q": text.rpartition("/")[2]})
+
+
+def _describe_state(row: MatchingProperty, absent: set[Place]) -> str:
+    if (row.operation.pk, row.node.part, row.node.pointer) in absent:
+        return "no longer seen"
+    return "redacted" if row.node.is_redacted else ""
 
 
 def search_operations(environment: Environment, text: str) -> ResultGroup:

@@ -218,3 +218,11 @@ def test_words_of_the_glossary_lead_to_their_place(browser_client, start, text, 
     identifier = next(word.id for word in read_terms().values() if word.title == term)
     assert f'/glossary#{identifier}"' in page
     assert f'id="{identifier}"' in browser_client.get(f"{start}/glossary").content.decode()
+
+
+def test_a_property_that_is_no_longer_seen_says_so(api, browser_client, workspace):
+    deliver(api, workspace, *[observation("GET", "/books", response={"pages": 1, "title": "x"})] * 60)
+    deliver(api, workspace, *[observation("GET", "/books", response={"title": "x"})] * 60)
+    start = f"/w/{workspace.workspace.slug}/production"
+    assert '<span class="tag">no longer seen</span>' in open_page(browser_client, start, "pages")
+    assert "no longer seen" not in open_page(browser_client, start, "title").partition("<main")[2]
