@@ -70,13 +70,20 @@ class Transport(filesystem.Transport):
     Channel = Channel
     polling_interval = 0.2  # seconds between looks into an empty folder
 
-    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
-        """Deliver a message, or raise TimeoutError after one look into an empty folder and a pause.
+    is_stopping = False  # in a worker that was asked to stop, and waits for no more messages
 
-        A worker asks whether it is to stop only between such calls. By kombu's own, each takes the whole timeout.
+    def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
+        """Deliver a message; raises TimeoutError if none comes in time, or at once in a worker that is to stop.
+
+        Celery looks whether it is to stop only between such calls, and makes one more afterwards. By kombu's own, each
+        takes the whole timeout.
         """
-        try:
-            self.cycle.get(self._deliver)  # type: ignore[union-attr]  # every transport has one
-        except Empty:
-            time.sleep(self.polling_interval)
-            raise TimeoutError from None
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                self.cycle.get(self._deliver)  # type: ignore[union-attr]  # every transport has one
+                return
+            except Empty:
+                if self.is_stopping or (deadline is not None and time.monotonic() >= deadline):
+                    raise TimeoutError from None
+                time.sleep(self.polling_interval)

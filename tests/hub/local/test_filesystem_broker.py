@@ -10,7 +10,7 @@ import pytest
 from kombu import Connection
 from kombu.simple import SimpleQueue
 
-from hub.local.filesystem_broker import Channel
+from hub.local.filesystem_broker import Transport
 
 WRITERS, EACH = 3, 200
 
@@ -59,19 +59,23 @@ def take_all(queue: SimpleQueue) -> list[object]:
         payloads.append(message.payload)
 
 
-def test_a_worker_is_asked_after_each_look_into_an_empty_folder_whether_it_is_to_stop(tmp_path, monkeypatch):
-    looks: list[str] = []
-
-    def look(channel: Channel, queue: str) -> list[tuple[int, Path]]:
-        looks.append(queue)
-        return []
-
-    monkeypatch.setattr(Channel, "_list_messages", look)
+def test_a_worker_that_is_to_stop_waits_for_no_more_messages(tmp_path, monkeypatch):
+    monkeypatch.setattr(Transport, "is_stopping", True)
     with connection(tmp_path) as own:
-        own.SimpleQueue("bells").consumer.consume()
+        own.SimpleQueue("unheard-bells").consumer.consume()
         with pytest.raises(TimeoutError):
             own.drain_events(timeout=3600)
-    assert looks == ["bells"]
+
+
+def test_everybody_else_waits_until_a_message_comes_or_the_time_is_over(tmp_path):
+    with connection(tmp_path) as own, connection(tmp_path) as other:
+        queue = own.SimpleQueue("late-bells")
+        timer = threading.Timer(3 * Transport.polling_interval, other.SimpleQueue("late-bells").put, ["late"])
+        timer.start()
+        assert queue.get(timeout=60).payload == "late"
+        timer.join()
+        with pytest.raises(queue.Empty):
+            queue.get(timeout=Transport.polling_interval)
 
 
 def test_a_task_with_the_same_arguments_waits_once_and_keeps_its_place(tmp_path):
