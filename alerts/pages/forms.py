@@ -15,7 +15,7 @@ from workspaces.forms import set_choices
 from workspaces.models import Environment, Workspace
 
 KINDS = {
-    Alert.DRIFT: ("Breaking drift", "A new version of an operation breaks its consumers or producers."),
+    Alert.DRIFT: ("Breaking drift", "A change of an operation breaks its consumers or producers."),
     Alert.NEW_REASON: ("New rejection reason", "Calls are rejected for a reason not seen in the 30 days before."),
     Alert.REJECTIONS: ("Jump of rejected calls", "Their share of all verified calls is far above the usual."),
     Alert.BROKEN_JOINS: ("Jump of broken joins", "Their share of all reported outcomes is far above the usual."),
