@@ -7,11 +7,10 @@ import sys
 from typing import Any
 
 from celery import Task
-from celery.signals import setup_logging, task_postrun, task_prerun, worker_shutting_down
+from celery.signals import setup_logging, task_postrun, task_prerun
 from django.conf import settings
 
 from hub.celery import app
-from hub.local.filesystem_broker import Transport
 from wire.request_context import current_request_id
 from wire.wake_worker import REQUEST_ID_HEADER
 
@@ -29,12 +28,6 @@ def run() -> int:
 def configure_logging(**signal_arguments: object) -> None:
     """Log as the web server does, and not in Celery's own form."""
     logging.config.dictConfig(settings.LOGGING)
-
-
-@worker_shutting_down.connect
-def wait_no_longer(**signal_arguments: object) -> None:
-    """End the wait for messages, so that the worker stops at once and not after two timeouts."""
-    Transport.is_stopping = True
 
 
 @task_prerun.connect
