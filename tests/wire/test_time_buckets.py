@@ -87,7 +87,7 @@ def test_a_day_of_a_changed_clock_is_whole_when_it_is_over():
 
 @pytest.mark.parametrize("step", ["day", "month"])
 def test_an_axis_of_times_is_written_as_the_labels_of_buckets_are(step):
-    """plotly.js has its own names of months and days, which English has too."""
+    """plotly.js writes the English names of months and days, as labels do."""
     moment = datetime(2026, 11, 5, tzinfo=UTC)
     label = format_label(moment, ZoneInfo("UTC"), step)
     assert label.startswith(moment.strftime(describe_time_axis(step)["tickformat"]))

@@ -25,7 +25,7 @@ FAULTS = (DOWN, *ANSWERS, WRONG_CERTIFICATE)
 
 @dataclass
 class FaultyHub:
-    """`url` has a fault until `heal`. trusted: the certificate that a client is to trust; None without TLS."""
+    """A hub whose `url` has a fault until `heal`. trusted: the certificate for clients; None without TLS."""
 
     url: str
     trusted: Path | None = None

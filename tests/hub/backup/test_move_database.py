@@ -1,4 +1,4 @@
-"""From the embedded PostgreSQL to an older one of one's own: the same bytes in every download, and no way back."""
+"""A move to an older PostgreSQL that the operator runs: the same bytes in every download, and no way back."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_everything_is_moved_compared_and_started_from_one_place_only(hub, own_p
     assert_refused(hub.manage("move_database"), "the database is not empty")
 
 
-def test_a_hub_may_begin_empty_where_that_is_said_and_migrate_refuses_a_newer_database(hub, own_postgres):
+def test_a_hub_may_begin_empty_if_a_setting_says_so_and_migrate_refuses_a_newer_database(hub, own_postgres):
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
     hub.settings = {"DATABASE_URL": own_postgres, "SECRET_KEY": "k" * 40, "HUB_START_EMPTY": "true"}
     assert hub.manage("migrate").returncode == 0

@@ -23,7 +23,7 @@ URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data; boundary=x"
 LARGEST = 4 * 1024 * 1024
 ENCODED_PART = b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
-SECONDS = 2.0  # a slow machine's share included: today's answers take a few milliseconds
+SECONDS = 2.0  # generous, for a slow machine: answers take a few milliseconds
 
 
 def field(name: str, text: str = "") -> bytes:

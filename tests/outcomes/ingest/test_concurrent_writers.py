@@ -35,7 +35,7 @@ def production(workspace) -> Environment:
 
 
 def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
-    """Every act on a connection of its own, all started together; raises what any of them raised."""
+    """Run every act on a connection of its own, all at the same moment; raise what any of them raises."""
     start = Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> object:
