@@ -135,6 +135,8 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
         nodes = list(list_part_nodes(shape))
         if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
             return build_tree_context(request, operation, shape, nodes, observed, period, inside_only=True)
+        resets = [reset for reset in operation.baseline_resets.all() if not reset.through_id]
+        template, hints = build_template_context(operation, request.GET), list_hints(operation)
         return {
             **build_tree_context(request, operation, shape, nodes, observed, period),
             **build_code_context(environment, operation),
@@ -147,12 +149,18 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "parameters": list_parameters(operation),
             "timeline": build_timeline(operation),
             "comparison": comparison,
-            "baseline_resets": [reset for reset in operation.baseline_resets.all() if not reset.through_id],
+            "baseline_resets": resets,
             "map_rules": operation.map_rules.all(),
-            "template": build_template_context(operation, request.GET),
-            "hints": list_hints(operation),
+            "template": template,
+            "hints": hints,
+            "open_overrides": {
+                "template": bool(template["rules"] or template["fault"]),
+                "baseline": bool(resets),
+                "hints": any(hint["rule"] for hint in hints),
+            },
             "refused": NO_CHANGE.get(request.GET.get("refused", "")),
             "selected": build_node_context(operation, shape, nodes, pointer),
+            "is_field_chosen": "at" in request.GET,
             "other_matches": list_other_matches(words, shapes, shape),
         }
 

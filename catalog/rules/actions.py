@@ -31,7 +31,7 @@ from workspaces.page import return_to_page
 FRAGMENTS = {
     "template-rules": "template",
     "fresh-starts": "baseline",
-    "map-rules": "overrides",
+    "map-rules": "map-rules",
     "hint-rules": "hints",
 }
 REVERT: Mapping[str, Callable[..., None]] = {
@@ -55,9 +55,9 @@ def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> Ht
     else:
         is_empty = operation.shown_from > 0 and not any(shape.evidence.seen for shape in build_part_shapes(operation))
     if is_empty:
-        return refuse_override(request, operation, "reset", fragment="overrides" if part else "baseline")
+        return refuse_override(request, operation, "reset", fragment="field" if part else "baseline")
     baseline.reset_baseline(operation, part=part, pointer=pointer, **stamp(request))
-    return return_to_operation(request, operation, part, pointer, fragment="overrides" if part else "baseline")
+    return return_to_operation(request, operation, part, pointer, fragment="field" if part else "baseline")
 
 
 @require_POST
@@ -73,9 +73,9 @@ def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResp
         detail = "No object was observed in this field. Choose a field of type object or map."
         raise InvalidRequest(detail)
     if as_map == bool(node.map_names):
-        return refuse_override(request, operation, "map" if as_map else "properties", fragment="overrides")
+        return refuse_override(request, operation, "map" if as_map else "properties", fragment="field")
     map_rules.add_map_rule(operation, part, node.pointer, as_map=as_map, **stamp(request))
-    return return_to_operation(request, operation, part, node.pointer, fragment="overrides")
+    return return_to_operation(request, operation, part, node.pointer, fragment="field")
 
 
 @require_POST

@@ -203,7 +203,7 @@ def test_undo_leads_back_to_the_same_page(browser_client, alike):
     assert (location.path, parse_qs(location.query), location.fragment) == (
         address,
         parse_qs(urlsplit(shown).query),
-        "overrides",
+        "map-rules",
     )
     rules_page = f"/w/{alike.workspace.slug}/production/rules"
     answer = browser_client.post(undo, headers={"Referer": f"https://elsewhere.example{rules_page}?range=7d"})
