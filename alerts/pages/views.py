@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
@@ -72,6 +73,7 @@ def build_alerts_page(
             "chosen_targets": alert_form["targets"].value() or [],
             "kinds": [(kind, *words, kind == alert_form["kind"].value()) for kind, words in KINDS.items()],
             "target_form": target_form or TargetForm(),
+            "has_mail_server": bool(settings.EMAIL_URL),
             "form_kind": (target_form["kind"].value() if target_form else "") or "slack",
             **_build_preview(alert_form),
         }
