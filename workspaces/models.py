@@ -44,6 +44,10 @@ class Workspace(models.Model):
         """Whether the dual-accept window is open at a moment."""
         return self.v1_until is None or moment <= self.v1_until
 
+    def index_keys_by_actor(self) -> dict[str, ApiKey]:
+        """Return the API keys, revoked ones too, by the text that names each where an actor is recorded."""
+        return {f"key {api_key}": api_key for api_key in self.api_keys.all()}
+
 
 class EnvironmentRemoved(NotFound):
     """The environment was removed while the request was on its way."""

@@ -21,10 +21,11 @@ from hub.private_files import write_private_file
 from intents.models import Confirmation, Rejection
 from outcomes.models import Conversation, Outcome
 from workspaces.create import create_workspace
-from workspaces.models import SampleWorkspace, Workspace
+from workspaces.models import ApiKey, SampleWorkspace, Workspace
 
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
 ACTOR = "sample"
+KEY_NAME = "bookshop"  # of the key with every scope: the example is backend and assistant in one program
 AGE = timedelta(days=31)
 RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
 
@@ -39,6 +40,7 @@ def keys_file() -> Path:
 def create(*, now: datetime) -> None:
     """Create the workspace and store its keys; its history and traffic come later."""
     created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE, with_full_key=True)
+    created.workspace.api_keys.filter(scopes=list(ApiKey.SCOPES)).update(name=KEY_NAME)
     SampleWorkspace.objects.create(workspace=created.workspace, made_at=now)
     keys_file().unlink(missing_ok=True)
     write_private_file(keys_file(), json.dumps(created.as_json()))

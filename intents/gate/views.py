@@ -63,7 +63,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             "expired_total": confirmations.filter(queries.match_state(Confirmation.EXPIRED, now)).count(),
             "filters": filters,
             "states": STATES,
-            "api_keys": {f"key {api_key}": api_key for api_key in environment.workspace.api_keys.all()},
+            "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }

@@ -110,6 +110,8 @@ def _build_page(request: HttpRequest, environment: Environment, period: Period, 
         return {
             "fault": fault,
             "rows": Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+            "keys_by_actor": environment.workspace.index_keys_by_actor(),
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_edit": has_role(request.user, environment.workspace, Membership.EDITOR),
             "to_change": _find_annotation(environment, request.GET.get("change", "")),
             "to_delete": _find_annotation(environment, request.GET.get("delete", "")),

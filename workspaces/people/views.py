@@ -23,7 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_POST
 
 from wire.http.problems import Problem
-from workspaces.models import Invitation, Membership
+from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.account_audit import record_account_action
 from workspaces.people.adapters import AccountAdapter
 from workspaces.people.forms import NewAccountForm
@@ -131,6 +131,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "factors": factors.exclude(type=Authenticator.Type.RECOVERY_CODES).count(),
         "invitations": list_invitations_of(user, now=timezone.now()),
         "memberships": Membership.objects.filter(user=user, workspace__removed_at=None).select_related("workspace"),
+        "other_workspaces": Workspace.objects.filter(removed_at=None).exclude(memberships__user=user),
         "is_done": request.GET.get("done") == "password",
         **describe_ways_in(),
     }

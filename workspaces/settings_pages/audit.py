@@ -61,6 +61,8 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
             "action": action,
             "actors": _list_values(all_entries, "actor"),
             "actions": _list_values(all_entries, "action"),
+            "keys_by_actor": environment.workspace.index_keys_by_actor(),
+            "may_open_keys": True,  # whoever may open this page is an admin
         }
 
     return Page("workspaces/audit.html", build_context, [Table("audit", COLUMNS, lambda: _export_rows(entries))])

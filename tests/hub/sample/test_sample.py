@@ -14,9 +14,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.utils import timezone
 
 from affidavit import REASONS
+from hub.sample.workspace import create
 from tests.hub.running import Hub, free_port, read_process, running_hub
+from workspaces.models import ApiKey
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
 HISTORY_SECONDS = 180  # 15 if nothing else runs on the machine
@@ -114,6 +117,13 @@ def test_the_keys_of_the_sample_are_for_this_user_only_and_are_not_printed(hub, 
     assert hub.keys_file.stat().st_mode & 0o777 == 0o600
     for name in ("secretKey", "signingSecret", "publishableKey"):
         assert hub.keys[name] not in hub.output
+
+
+def test_the_key_of_the_example_has_its_name(db, settings, tmp_path):
+    settings.HUB_DATA_DIR = tmp_path
+    create(now=timezone.now())
+    key = ApiKey.objects.get(name="bookshop")
+    assert json.loads((tmp_path / "sample.json").read_text())["secretKey"].startswith(key.prefix)
 
 
 def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub, link):

@@ -40,6 +40,13 @@ def actions():
     return [entry.action for entry in AuditEntry.objects.order_by("id") if entry.action.startswith("annotation")]
 
 
+def test_an_annotation_by_a_key_names_the_key(api, browser_client, editor):
+    api.post("/api/annotations", {"text": "Deploy 4.2"})
+    page = re.sub(r"\s+", " ", read(editor, PAGE))
+    assert re.search(rf'key <b title="{api.key[:12]}…">all scopes</b>', page)
+    assert f'key <a href="{PAGE.replace("annotations", "keys")}"' in re.sub(r"\s+", " ", read(browser_client, PAGE))
+
+
 def test_an_editor_adds_changes_and_deletes(editor, workspace):
     form = {"text": " Deploy 4.2 ", "at": "2026-03-02T14:05", "url": "https://example.com/4.2", "environment": "all"}
     answer = editor.post(f"{PAGE}/add?range=all&tz=Europe/Berlin", form)

@@ -86,6 +86,16 @@ def test_an_operator_without_a_workspace_is_recorded_for_the_whole_hub(db):
     assert AuditEntry.objects.get(actor="operator").workspace_id == ""
 
 
+def test_the_account_lists_the_workspaces_of_a_member_and_all_of_them_for_an_operator(
+    ada, browser, browser_client, other_workspace
+):
+    member_page = browser.get("/account").content.decode()
+    assert "/w/lumen-books/production/overview" in member_page
+    assert "/w/other-shop/" not in member_page
+    operator_page = browser_client.get("/account").content.decode()
+    assert all(f"/w/{slug}/production/overview" in operator_page for slug in ("lumen-books", "other-shop"))
+
+
 def test_no_cookie_but_that_of_forms_is_set_before_the_button_of_a_link(ada):
     client = Client()
     answer = client.get(f"/sign-in/{create_link(ada, now=timezone.now())}")
