@@ -75,6 +75,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
             "rejected_calls": facts["rejections"],
             "rise": rejections.rise if facts["rejections"].is_alarming else None,
+            "new_reason": rejections.new_reason,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "breaking": breaking,
             "breaking_release": find_annotation_before(environment, breaking.detected_at) if breaking else None,

@@ -20,6 +20,7 @@ from intents.rejections.totals import (
     Total,
     find_growth,
     find_main_operation,
+    find_new_reason,
     group_by_operation,
     group_by_reason,
     group_by_version,
@@ -85,6 +86,11 @@ class RejectionAnalysis:
         of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=growth.reason))
         since = find_start(of_reason.buckets, growth.previous_count)
         return Rise(growth, find_main_operation(self.totals, growth.reason), since)
+
+    @property
+    def new_reason(self) -> ReasonSummary | None:
+        """The most frequent reason that the period before did not have, if it has enough calls to be told."""
+        return find_new_reason(self.reasons)
 
     @property
     def rejections(self) -> QuerySet[Rejection]:

@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from intents.rejections.filters import is_rejection, narrow_result
+
+NEW_REASON_MINIMUM = 10  # calls; fewer are no news
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,18 @@ def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
     """Return the reason that grew most since the period before; None if none grew."""
     growth = max(summaries, key=lambda summary: summary.count - summary.previous_count, default=None)
     return growth if growth and growth.count > growth.previous_count else None
+
+
+def find_new_reason(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
+    """Return the most frequent reason that the period before did not have; None below NEW_REASON_MINIMUM calls.
+
+    A period before without any rejection says nothing of new reasons: then None, too.
+    """
+    if not any(summary.previous_count for summary in summaries):
+        return None
+    unknown = [summary for summary in summaries if not summary.previous_count]
+    reason = max(unknown, key=attrgetter("count"), default=None)
+    return reason if reason and reason.count >= NEW_REASON_MINIMUM else None
 
 
 def find_main_operation(totals: Iterable[Total], reason: str) -> str:

@@ -59,7 +59,8 @@ ADVICE: Mapping[str, Advice] = {
     "placeholder": Advice(
         "placeholder",
         "The id is a placeholder that was never filled in.",
-        "Read the widget's conversation id after its first turn, and report nothing while there is none.",
+        "Read the widget's conversation id after its first turn, and report nothing while there is none. Earlier"
+        " reports cannot be joined.",
     ),
     "other-environment": Advice(
         "other environment",
@@ -69,7 +70,8 @@ ADVICE: Mapping[str, Advice] = {
     "altered": Advice(
         "altered",
         "A known id differs only by case, outer white space, quotes, or a URL or path around it.",
-        "Store and send the id exactly as the widget gave it, as an opaque string.",
+        "Store and send the id exactly as the widget gave it, as an opaque string. Report earlier outcomes"
+        " again with that id.",
     ),
     "never-seen": Advice(
         "never seen",

@@ -247,6 +247,26 @@ def test_a_rise_of_rejections_is_said_with_its_reason_and_operation(overview, wo
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
+def test_a_new_reason_of_rejections_is_said_from_ten_calls_on(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+
+    def record(result, count, days_ago):
+        record_verifications(production, [Verification(result, now - timedelta(days=days_ago), count=count)])
+
+    record("args-mismatch", 20, 1)
+    assert "new reason" not in overview(), "nothing was rejected before"
+    record("expired", 100, 8)
+    record("expired", 100, 1)
+    record("replayed", 9, 1)
+    page = " ".join(overview().split())
+    assert "20 are <code>args-mismatch</code>, none in the 7 days before" in page
+    record("args-mismatch", 1, 8)
+    assert "new reason" not in overview()
+    record("replayed", 1, 1)
+    assert "10 are <code>replayed</code>, none in" in " ".join(overview().split())
+
+
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "all"])
 def test_tiles_name_the_period_that_they_compare_with(overview, api, span):
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
