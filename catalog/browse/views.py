@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import describe
+from affidavit.operations import READS
 from catalog.browse import exports
 from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
 from catalog.browse.presence import list_presence, list_vanished
@@ -59,13 +60,15 @@ OPERATIONS_A_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # rows of the tree
-# The downloads of contract 5, by the name of their address
-FORMAT_LINKS = {
-    "catalog-openapi": "OpenAPI",
-    "catalog-schemas": "JSON Schema",
-    "catalog-tools": "Tool definitions",
-    "catalog-mcp": "MCP tools",
-}
+# The downloads of contract 5: the name of the address, the link's text, and what chooses a shape in the address
+FORMAT_LINKS = (
+    ("catalog-openapi", "OpenAPI", ""),
+    ("catalog-schemas", "JSON Schema", ""),
+    ("catalog-tools", "Tool definitions", ""),
+    ("catalog-tools", "Tools for the OpenAI API", "&format=openai"),
+    ("catalog-tools", "Tools for the Anthropic API", "&format=anthropic"),
+    ("catalog-mcp", "MCP tools", ""),
+)
 # The hints of an MCP tool, by name
 HINT_LABELS = {
     "readOnlyHint": "Read-only",
@@ -97,7 +100,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
             "methods": list_methods(environment),
             "status_classes": STATUS_CLASSES,
             "subsets": SUBSETS.items(),
-            "formats": FORMAT_LINKS.items(),
+            "formats": FORMAT_LINKS,
             "other_environments": environment.workspace.environments.exclude(pk=environment.pk),
             "columns": SORTED_COLUMNS,
             "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],
@@ -141,6 +144,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             **build_tree_context(request, operation, shape, nodes, observed, period),
             **build_code_context(environment, operation),
             "operation": operation,
+            "needs_confirmation": operation.method not in READS,
             "days": days,
             "observed": observed,
             "gap": find_gap(operation, days),

@@ -53,6 +53,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             **_describe_days(field, drift, period, today=today),
             "mute": detail.find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
+            "may_set_alerts": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
         }
 

@@ -220,3 +220,14 @@ def test_a_search_names_the_properties_that_it_found_and_leads_to_them(api, work
     assert re.search(r'<mark id="match">\s*total\s*</mark>', page)
     assert "tz=Europe" in link
     assert browser_client.get(f"{start}/catalog").context["hits"] == {}
+
+
+def test_every_download_of_the_menu_answers_with_what_its_link_says(browser_client, filled_workspace):
+    page = browser_client.get(address(filled_workspace), {"range": "all"}).content.decode()
+    links = re.findall(r'<a href="(/api/catalog/[^"]+)">\s*([^<]+?)\s*</a>', page)
+    documents = {label: browser_client.get(html.unescape(link)) for link, label in links}
+    assert {answer.status_code for answer in documents.values()} == {200}
+    tools = {label: json.loads(answer.getvalue())["tools"][0] for label, answer in documents.items() if "ools" in label}
+    assert tools["Tools for the OpenAI API"]["type"] == "function"
+    assert "input_schema" in tools["Tools for the Anthropic API"]
+    assert "inputSchema" in tools["MCP tools"]

@@ -58,6 +58,12 @@ def test_the_facts_stand_on_top(browser_client, filled_workspace):
     assert re.search(r"<code>orderId</code> <span class=\"integer\">integer</span>", page)
 
 
+def test_only_operations_that_change_data_need_a_confirmation(browser_client, api, workspace):
+    deliver(api, workspace, observation("GET", PATH, 200), observation("PATCH", PATH, 200))
+    pages = {method: open_page(browser_client, workspace, method=method) for method in ("GET", "PATCH")}
+    assert {method for method, page in pages.items() if "needs a confirmation" in page} == {"PATCH"}
+
+
 def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, filled_workspace):
     assert re.search(
         r'part=200#shape"\s+aria-current="true">\s*200 · 2\s*<', open_page(browser_client, filled_workspace)

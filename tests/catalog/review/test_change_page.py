@@ -52,6 +52,14 @@ def list_new(client: Any, start: str) -> list[str]:
     return [row["pointer"] for row in tables["drift"]]
 
 
+def test_an_admin_goes_from_a_breaking_change_to_its_alert(browser_client, start, total):
+    link = f'href="{start}/alerts?kind=drift.breaking#alert"'
+    assert link in open_page(browser_client, f"{start}/change", id=total.pk)
+    assert link not in open_page(browser_client, f"{start}/change", id=Drift.objects.get(pointer="/note").pk)
+    form = open_page(browser_client, f"{start}/alerts", kind="drift.breaking")
+    assert re.search(r'value="drift.breaking" ?checked', form)
+
+
 def test_feed_timeline_and_overview_lead_to_the_page_of_a_change(browser_client, start, total):
     link = f'href="{start}/change?id={total.pk}"'
     assert link in open_page(browser_client, f"{start}/drift")

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import random
+import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -139,6 +141,16 @@ def test_without_keys_only_the_form_of_the_funnel_is_shown(browser_client, produ
     html = browser_client.get(PAGE).content.decode().partition('id="funnel"')[2]
     assert "<table" not in html
     assert '<option value="cart">' in html
+    assert "step=cart" not in html
+
+
+def test_one_click_shows_the_funnel_between_the_two_most_frequent_keys(browser_client, production):
+    now = timezone.now()
+    register_conversations(production, [Arrival("a"), Arrival("b")], now=now)
+    record_outcomes(production, [Report("a", "cart"), Report("b", "cart"), Report("a", "purchase & more")], now=now)
+    link = re.search(r'href="(\?[^"]+)#funnel">\s*Show <code>cart', browser_client.get(PAGE).content.decode())[1]
+    funnel = browser_client.get(PAGE + unescape(link)).content.decode().partition('id="funnel"')[2]
+    assert re.findall(r'<th scope="row"><code>(.*?)</code>', funnel) == ["cart", "purchase &amp; more"]
 
 
 def test_the_funnel_reads_its_own_index_and_no_more_than_it_follows(production):
