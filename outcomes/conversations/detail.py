@@ -39,14 +39,16 @@ class ConversationEvent:
 class ConversationDetail:
     """A conversation with its outcomes. While it is not registered, they are broken joins.
 
-    diagnosis: why it is not known; None if it is. naming: if it is known, the broken joins that probably mean it, each
-    with its environment. api_keys: the API keys of the workspace by row id.
+    diagnosis: why it is not known; None if it is. meant: the known conversation that the diagnosis matches, if any.
+    naming: if it is known, the broken joins that probably mean it, each with its environment. api_keys: the API keys of
+    the workspace by row id.
     """
 
     conversation: Conversation
     outcomes: Sequence[Outcome]
     moves: Sequence[MovedOutcome]
     diagnosis: Diagnosis | None
+    meant: Conversation | None
     naming: Sequence[tuple[Environment, BrokenJoin]]
     api_keys: Mapping[int | None, ApiKey]
 
@@ -64,12 +66,22 @@ class ConversationDetail:
             yield ConversationEvent(conversation.started_at, "started")
         if conversation.registered_at:
             yield ConversationEvent(conversation.registered_at, "registered")
+        if self.meant and self.meant.started_at:
+            name = f"{self.meant.conversation_id} in {self.meant.environment.name}"
+            yield ConversationEvent(self.meant.started_at, "the conversation probably meant started", detail=name)
         for outcome in self.outcomes:
             yield from self._describe_outcome(outcome)
         for moved in self.moves:
             move = moved.move
             detail = f"from {move.source.name}"
             yield ConversationEvent(move.moved_at, "moved here", moved.outcome_key, detail, move.moved_by)
+
+        for source, join in self.naming:
+            api_key = self.api_keys.get(join.reported_by)
+            detail = f"as {join.conversation_id} in {source.name}, a broken join"
+            yield ConversationEvent(
+                join.first_reported_at, "first reported", join.outcome_key, detail, str(api_key or ""), True, api_key
+            )
 
     def _describe_outcome(self, outcome: Outcome) -> Iterator[ConversationEvent]:
         api_key = self.api_keys.get(outcome.reported_by)
@@ -94,11 +106,13 @@ def find_conversation(environment: Environment, conversation_id: str) -> Convers
         return None
     outcomes = Outcome.objects.filter(environment=environment, conversation_id=conversation.pk)
     outcome_rows = list(outcomes.order_by("first_reported_at", "outcome_key"))
+    diagnosis = None if conversation.started_at else diagnose_id(environment, conversation_id)
     return ConversationDetail(
         conversation,
         outcome_rows,
         _list_moves(conversation) if any(outcome.moved_in for outcome in outcome_rows) else [],
-        None if conversation.started_at else diagnose_id(environment, conversation_id),
+        diagnosis,
+        _find_match(environment, diagnosis) if diagnosis else None,
         list_joins_naming(environment, conversation_id) if conversation.started_at else [],
         list_api_keys(environment),
     )
@@ -107,6 +121,18 @@ def find_conversation(environment: Environment, conversation_id: str) -> Convers
 def diagnose_id(environment: Environment, conversation_id: str) -> Diagnosis:
     """Return why this id is not known in this environment."""
     return diagnose_ids(environment, list_environment_names(environment), [conversation_id])[conversation_id]
+
+
+def _find_match(environment: Environment, diagnosis: Diagnosis) -> Conversation | None:
+    """Return the known conversation that a broken join probably means; None if there is none."""
+    if diagnosis.match is None:
+        return None
+    rows = Conversation.objects.filter(
+        environment__workspace=environment.workspace_id,
+        environment__name=diagnosis.match.environment,
+        conversation_id=diagnosis.match.conversation_id,
+    )
+    return rows.select_related("environment").first()
 
 
 def _list_moves(conversation: Conversation) -> list[MovedOutcome]:

@@ -73,6 +73,21 @@ def test_the_page_lists_all_that_happened_in_order(browser_client, start, produc
     assert "healed</span>" in page
 
 
+def test_both_pages_of_a_broken_join_tell_the_whole_story(browser_client, start, production):
+    register_conversations(production, [Arrival("conv_ab12", NOW)], now=NOW)
+    record_outcomes(production, [Report('"conv_ab12"', "purchase")], now=NOW + timedelta(minutes=2))
+    meant, reported = (load_tables(browser_client, start, name)["events"] for name in ("conv_ab12", '"conv_ab12"'))
+    assert [(event["event"], event["detail"]) for event in meant] == [
+        ("started", ""),
+        ("registered", ""),
+        ("first reported", 'as "conv_ab12" in production, a broken join'),
+    ]
+    assert [(event["event"], event["detail"]) for event in reported] == [
+        ("the conversation probably meant started", "conv_ab12 in production"),
+        ("first reported", "the conversation was not known"),
+    ]
+
+
 def test_a_broken_join_says_why_and_where_it_is_known(browser_client, start, production, workspace):
     staging = workspace.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival("c2")], now=NOW)
