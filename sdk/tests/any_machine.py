@@ -1,4 +1,4 @@
-"""Settings that make tests run alike on every machine: no example fails for its time, and test names do not vary."""
+"""Settings that make tests run alike on every machine: examples have no time limit, and test names never vary."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-LONGEST_NAME = 100  # of an argument, in characters
+LONGEST_NAME = 100  # characters of one argument in a test's name
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("mutants", settings.get_profile("any machine"), max_examples=25, derandomize=True)

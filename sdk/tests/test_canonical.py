@@ -88,7 +88,7 @@ def test_different_documents_have_different_forms(one, other):
 
 
 def _equal_by_value(one, other) -> bool:
-    """Equal as JSON: 1 and 1.0 and, unlike in Python, not 1 and true."""
+    """Return whether two values are equal as JSON: 1 equals 1.0; unlike in Python, 1 does not equal true."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
@@ -117,7 +117,7 @@ def test_an_integer_is_refused_exactly_when_its_text_would_mean_another_number(v
 
 
 @pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 12345678901234567890, 10**309])
-def test_an_integer_that_a_double_does_not_hold_is_refused(value):
+def test_an_integer_that_a_double_cannot_represent_is_refused(value):
     with pytest.raises(NotCanonical):
         canonical_json({"id": [value]})
 
@@ -153,7 +153,7 @@ def test_a_value_that_holds_itself_is_refused():
         canonical_json(loop)
 
 
-def test_a_text_that_prints_itself_in_another_way_is_written_as_it_is():
+def test_a_string_subclass_with_its_own_str_method_is_written_by_its_characters():
     class Shouted(str):
         def __str__(self) -> str:
             return self.upper()
@@ -161,7 +161,7 @@ def test_a_text_that_prints_itself_in_another_way_is_written_as_it_is():
     assert canonical_json(Shouted("a")) == b'"a"'
 
 
-def test_subclasses_are_written_as_what_they_stand_for():
+def test_subclasses_are_written_as_their_base_types():
     number, text = IntEnum("N", {"A": 7}), StrEnum("T", {"B": "b"})
     assert canonical_json({"n": number.A, "t": text.B, "p": (1, 2)}) == b'{"n":7,"p":[1,2],"t":"b"}'
 
@@ -196,6 +196,6 @@ def test_the_ascii_form_escapes_what_is_not_ascii():
     assert ascii_json({"n": "é\U0001f600"}) == b'{"n":"\\u00e9\\ud83d\\ude00"}'
 
 
-def test_the_same_shape_written_twice_is_written_alike():
+def test_equal_shapes_are_written_with_the_same_bytes():
     record = {"b": 1, "a": 2}
     assert canonical_json([record, record, {"a": 3, "b": 4}]) == b'[{"a":2,"b":1},{"a":2,"b":1},{"a":3,"b":4}]'

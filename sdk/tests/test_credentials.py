@@ -42,14 +42,14 @@ def verifier(**facts):
     ({"audience": WORKSPACE}, "audience: this is a workspace .*begins with urn:affidavit:"),
     ({"audience": make_key("pk_")}, "audience: this is a publishable API key"),
 ])  # fmt: skip
-def test_a_value_of_another_kind_is_refused_with_words_and_never_repeated(facts, words):
+def test_a_value_of_another_kind_is_refused_with_an_explanation_and_never_repeated(facts, words):
     with pytest.raises(ValueError, match=words) as caught:
         verifier(**facts)
     for value in facts.values():
         assert not isinstance(value, str) or value.partition("_")[2] not in str(caught.value) or value == AUDIENCE
 
 
-def test_facts_of_a_verifier_are_named():
+def test_a_verifier_takes_its_facts_as_keywords():
     with pytest.raises(TypeError):
         IntentVerifier(SECRET, WORKSPACE, AUDIENCE, MemoryNonces())
 
@@ -58,7 +58,7 @@ def test_facts_of_a_verifier_are_named():
 @pytest.mark.parametrize(("value", "words"), [
     (SECRET, "this is a signing secret"), (WORKSPACE, "this is a workspace"), (AUDIENCE, "this is an audience"),
 ])  # fmt: skip
-def test_what_is_no_key_is_refused_with_words(make, value, words):
+def test_a_value_that_is_no_key_is_refused_with_an_explanation(make, value, words):
     with pytest.raises(ReportError, match=words) as caught:
         make(value)
     assert (caught.value.code, value in str(caught.value)) == ("invalid-api-key", False)

@@ -1,4 +1,4 @@
-"""Strict JSON: texts that two programs could read differently are refused, all others are read as by any parser."""
+"""Strict JSON refuses texts that two programs could read differently, and reads all others like any parser."""
 
 import json
 import time
@@ -38,13 +38,13 @@ def test_what_two_parsers_could_read_differently_is_refused(reason, data):
 
 
 @given(values)
-def test_any_other_json_is_read_as_by_the_standard_parser(value):
+def test_all_other_json_is_read_like_the_standard_parser_does(value):
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False), json.dumps(value, indent=1)):
         assert parse(text) == parse(text.encode()) == json.loads(text)
 
 
 @pytest.mark.parametrize("text", ['"\\\\u0000"', '"\\\\ud800"', '"\\ud83d\\ude00"', '"\\\\"', '"[[[\\"{{"', "1e308"])
-def test_what_only_looks_like_a_fault_is_read(text):
+def test_text_that_only_looks_faulty_is_read(text):
     assert parse(text) == json.loads(text)
 
 
@@ -110,13 +110,13 @@ def test_the_text_of_any_member_is_found_however_the_object_is_written(members, 
     [("2", 2), ("2.0", 2), ("2e0", 2), ("-0.0", 0), ("1e300", int(1e300)), ("2.5", None), ("true", None), ('"2"', None),
      ("null", None), ("[2]", None)],
 )  # fmt: skip
-def test_a_number_is_whole_by_its_value_and_not_by_its_spelling(written, expected):
+def test_a_number_is_whole_by_its_value_and_not_by_its_notation(written, expected):
     number = whole_number(parse(written))
     assert (number, type(number)) == (expected, type(expected))
 
 
 @pytest.mark.parametrize("text", ["[" * 2_000_000 + "]" * 2_000_000, "[" * 4_000_000, '{"a":' * 800_000])
-def test_brackets_without_end_are_refused_in_one_pass(text):
+def test_endless_brackets_are_refused_in_one_pass(text):
     start = time.process_time()
     with pytest.raises(InvalidJson):
         parse(text)

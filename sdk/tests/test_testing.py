@@ -26,7 +26,7 @@ def test_a_header_in_one_line_passes_the_protection_for_tests():
     assert isinstance(make_protection().admit(call(intent_headers("POST /refunds"), b"")), Admission)
 
 
-def test_options_are_those_of_mint_intent():
+def test_options_are_passed_to_mint_intent():
     guard = make_protection()
     refusal = guard.admit(call(intent_headers("POST /refunds", {"id": 7}, now=time.time() - 3600)))
     assert (refusal.status, b"expired" in refusal.body) == (403, True)

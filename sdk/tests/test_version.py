@@ -38,7 +38,7 @@ def test_every_request_names_the_version_and_that_of_python():
     assert [request.headers["user-agent"] for request in hub.received] == [USER_AGENT] * 2
 
 
-def test_a_pull_on_the_command_line_names_them_too(tmp_path):
+def test_a_pull_on_the_command_line_names_the_versions_too(tmp_path):
     with ScriptedHub(answer(200, {}, ETag='"v1"')) as hub:
         main(["catalog", "pull", str(tmp_path / "catalog.json"), "--hub", hub.url, "--key", make_key("gak_")])
     assert [request.headers["user-agent"] for request in hub.received] == [USER_AGENT]

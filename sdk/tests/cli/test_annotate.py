@@ -42,7 +42,7 @@ def test_only_the_given_options_are_sent(capsys):
     assert capsys.readouterr().out == "Annotated: Deploy 4.2\nAnnotated: é\\x1b\n"
 
 
-def test_once_is_the_idempotency_key():
+def test_the_option_once_is_sent_as_the_idempotency_key():
     with ScriptedHub(STORED) as hub:
         for _ in range(2):
             run(hub, "Deploy 4.2", "--once", "pipeline-81")
@@ -62,7 +62,7 @@ def test_a_refusal_is_printed():
         run(hub, "x" * 300)
 
 
-def test_an_answer_that_is_not_the_hub_s_is_reported():
+def test_an_answer_that_is_not_from_the_hub_is_reported():
     page = answer(200, b"<html>", Content_Type="text/html")
     with ScriptedHub(page) as hub, pytest.raises(Undelivered):
         run(hub, "Deploy")

@@ -68,7 +68,7 @@ def test_the_same_bytes_under_another_etag_are_no_change(file):
 
 
 @pytest.mark.parametrize("spoil", ["edit", "delete", "etag"])
-def test_a_file_that_is_not_as_it_was_pulled_is_pulled_again(file, spoil):
+def test_a_file_that_was_changed_after_its_pull_is_pulled_again(file, spoil):
     with ScriptedHub(catalog(), catalog()) as hub:
         pull(hub, file)
         if spoil == "edit":
@@ -92,7 +92,7 @@ def test_a_file_that_is_not_as_it_was_pulled_is_pulled_again(file, spoil):
         (["--evidence"], "/api/catalog"),
     ],
 )
-def test_every_form_has_its_address(file, options, path):
+def test_every_format_is_pulled_from_its_own_address(file, options, path):
     with ScriptedHub(catalog()) as hub:
         pull(hub, file, *options)
     assert hub.received[0].path == path
@@ -110,7 +110,7 @@ def test_every_form_has_its_address(file, options, path):
         raw(b"nonsense\r\n\r\n"),
     ],
 )
-def test_whatever_goes_wrong_the_file_stays_and_one_line_says_so(file, capsys, step):
+def test_after_any_failure_the_file_is_unchanged_and_one_line_explains_it(file, capsys, step):
     file.write_bytes(b"as it was")
     with ScriptedHub(step) as hub:
         assert pull(hub, file) == 1
@@ -137,7 +137,7 @@ def test_a_folder_in_place_of_the_file_is_wrong_usage(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_without_a_key_nothing_is_asked(file, capsys):
+def test_without_a_key_no_request_is_sent(file, capsys):
     with ScriptedHub(catalog()) as hub:
         assert main(["catalog", "pull", str(file), "--hub", hub.url]) == 2
     assert hub.received == []

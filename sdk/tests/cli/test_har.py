@@ -123,14 +123,14 @@ def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
     assert KEY not in output.err
 
 
-def test_a_refusal_halfway_tells_how_much_was_sent(recorded, capsys):
+def test_a_refusal_in_the_middle_reports_how_much_was_sent(recorded, capsys):
     traffic = [entry(path="/things", status=200 + n % 25, body={}, day=1 + n // 25) for n in range(700)]
     with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
         assert main(["har", recorded(traffic), "--hub", hub.url, "--key", KEY]) == 1
     assert "Sent 500 of 700 observations, refused 200." in capsys.readouterr().err
 
 
-# --- what is learned, and what stays undecided
+# --- learned templates and undecided paths
 
 
 NAMED = [
@@ -172,7 +172,7 @@ def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys)
     assert "Held back" not in capsys.readouterr().out
 
 
-def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_same_ids(recorded):
+def test_undecided_paths_can_be_sent_later_and_the_rest_keeps_its_report_ids(recorded):
     with ScriptedHub(ACCEPTED) as hub:
         for options in ([], ["--send-undecided"]):
             assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, *options]) == 0
@@ -182,14 +182,14 @@ def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_
     assert [len(report["observations"]) for report in again] == [1, 2]
 
 
-def test_the_first_fifty_of_very_many_held_back_paths_are_listed(recorded, capsys):
+def test_at_most_fifty_held_back_paths_are_listed(recorded, capsys):
     names = [f"{one}{two}q" for one in "bcdfghklmn" for two in "aeiouy"]
     _, errors = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
     assert errors.count("  GET /halls/[") == 50
     assert errors.endswith("  and 10 more\n")
 
 
-# --- what cannot be worked with
+# --- wrong usage and broken files
 
 
 def test_without_a_key_nothing_is_read_and_the_line_says_how_to_give_one(recorded, capsys):
@@ -213,7 +213,7 @@ def test_wrong_usage_exits_with_2(options):
 
 
 @pytest.mark.parametrize("cut", [0, 1, 0.3, 0.9, 0.999])
-def test_nothing_is_sent_of_a_file_that_is_cut_off(recorded, capsys, cut):
+def test_a_file_that_is_cut_off_sends_nothing(recorded, capsys, cut):
     path = recorded(TRAFFIC * 50)
     os.truncate(path, int(cut * os.path.getsize(path)) if cut < 1 else os.path.getsize(path) - 1)
     with ScriptedHub(ACCEPTED) as hub:
@@ -271,14 +271,14 @@ def test_an_answer_without_a_body_is_listed_without_a_shape(recorded, capsys):
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
-def test_a_status_that_begins_no_operation_adds_to_one_that_has_begun(recorded, capsys, status):
+def test_an_error_status_counts_only_for_an_operation_that_also_succeeded(recorded, capsys, status):
     lost_entry, good_entry = entry(path="/orders", status=status, body={}), entry(path="/orders", body={})
     assert dry(capsys, recorded([lost_entry]))[0]["operations"] == []
     (operation,) = dry(capsys, recorded([lost_entry, good_entry]))[0]["operations"]
     assert operation["observations"] == 2
 
 
-def test_a_path_longer_than_the_hub_takes_is_skipped(recorded, capsys):
+def test_a_path_longer_than_the_hub_accepts_is_skipped(recorded, capsys):
     both = recorded([entry(path="/a" * 1000), entry(path="/a" * 1001)])
     catalog, errors = dry(capsys, both, "--send-undecided")
     assert [operation["path"] for operation in catalog["operations"]] == ["/a" * 1000]
@@ -319,7 +319,7 @@ def test_ctrl_c_ends_with_130_and_one_line(recorded):
     assert (process.returncode, errors) == (130, "affidavit: interrupted.\n")
 
 
-def test_a_reader_that_leaves_causes_no_traceback(recorded):
+def test_a_closed_output_pipe_causes_no_traceback(recorded):
     process = started("har", recorded(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     errors = process.stderr.read()
@@ -339,7 +339,7 @@ def test_a_full_disk_under_the_output_is_one_line(recorded):
     assert "Traceback" not in errors
 
 
-def test_names_in_any_script_are_printed_whatever_the_terminal_can_show(recorded, monkeypatch):
+def test_names_are_printed_as_utf_8_even_if_the_terminal_is_ascii(recorded, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     process = started("har", recorded([entry(body={"naïve": 1})]), "--dry-run", stdout=subprocess.PIPE)
     printed, _ = process.communicate(timeout=60)
@@ -356,7 +356,7 @@ def test_a_har_can_come_through_a_pipe(recorded):
     assert len(json.loads(printed)["operations"]) == 3
 
 
-def test_of_a_har_through_a_pipe_no_copy_stays_and_errors_name_the_pipe(tmp_path):
+def test_a_har_from_a_pipe_leaves_no_temporary_copy_and_errors_name_the_pipe(tmp_path):
     process = started(
         "har", "/dev/stdin", "--dry-run",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env_more={"TMPDIR": str(tmp_path)},

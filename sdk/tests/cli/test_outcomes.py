@@ -90,7 +90,7 @@ def test_equal_batches_at_different_places_of_a_file_are_different_reports(tmp_p
     assert len({request.headers["idempotency-key"] for request in hub.received}) == 2
 
 
-def test_an_interrupted_upload_goes_on_where_it_stopped(csv_file, capsys):
+def test_an_interrupted_upload_continues_where_it_stopped(csv_file, capsys):
     path = csv_file()
     with ScriptedHub(all_recorded, problem(403, "scope-missing", "Make a key with the scope report.")) as hub:
         with pytest.raises(Undelivered, match="Sent 500 outcomes so far; run it again to go on"):
@@ -101,7 +101,7 @@ def test_an_interrupted_upload_goes_on_where_it_stopped(csv_file, capsys):
     assert "Sent 1200 outcomes, 1200 recorded. Went on after 500 outcomes sent before." in capsys.readouterr().out
 
 
-def test_a_file_that_changed_meanwhile_is_sent_from_the_beginning(csv_file):
+def test_a_file_that_changed_after_the_interruption_is_sent_from_the_beginning(csv_file):
     path = csv_file()
     with ScriptedHub(all_recorded, problem(400, "unknown-environment", "No.")) as hub:
         with pytest.raises(Undelivered):
@@ -114,7 +114,7 @@ def test_a_file_that_changed_meanwhile_is_sent_from_the_beginning(csv_file):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "nonsense", '{"target": 1, "items": "x"}'])
-def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, content):
+def test_an_unreadable_progress_file_is_ignored(csv_file, content):
     path = csv_file(3)
     path.with_name("outcomes.csv.progress").write_text(content)
     with ScriptedHub(all_recorded) as hub:
@@ -157,7 +157,7 @@ def test_faults_are_reported_with_their_lines_and_nothing_is_sent(tmp_path, name
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("options", [(), ("--environment", "staging")], ids=["unnamed", "named"])
-def test_a_file_that_could_mean_something_else_is_refused_whole(tmp_path, name, text, message, options):
+def test_a_file_with_any_faulty_line_is_refused_whole(tmp_path, name, text, message, options):
     path = tmp_path / name
     path.write_text(text)
     with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
@@ -186,14 +186,14 @@ def test_the_names_of_ignored_columns_are_printed_once(tmp_path, capsys, name, t
     assert capsys.readouterr().out.splitlines()[0] == message
 
 
-def test_a_file_without_other_columns_is_in_order(tmp_path, capsys):
+def test_a_dry_run_says_that_a_good_file_is_in_order(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("conversationId,outcomeKey\nc,k\n")
     run(path, "--dry-run")
     assert capsys.readouterr().out == "Nothing sent of 1 outcome; the file is in order.\n"
 
 
-def test_of_very_many_ignored_names_the_first_are_printed(tmp_path, capsys):
+def test_only_the_first_ignored_names_are_printed(tmp_path, capsys):
     path = tmp_path / "a.jsonl"
     item = {"conversationId": "c", "outcomeKey": "k"}
     path.write_text("\n".join(json.dumps({**item, f"n{number}": 1}) for number in range(5000)))

@@ -95,7 +95,7 @@ def test_the_order_of_tools_and_members_does_not_matter(capsys):
     assert capsys.readouterr().out.endswith("tools.lock: 2 tools of staging, all as locked.\n")
 
 
-def test_tools_that_came_and_went_are_named_with_what_the_hub_knows(capsys):
+def test_added_and_removed_tools_are_listed_with_their_history_in_the_hub(capsys):
     run("lock", tools(tool("old"), tool("same")))
     seen = {"method": "GET", "path": "/a", "firstSeenAt": 1_790_000_000, "observations": 1234}
     status, paths = run("verify", tools(tool("new"), tool("same")), table("operations", seen), table("drift"))
@@ -108,7 +108,7 @@ def test_tools_that_came_and_went_are_named_with_what_the_hub_knows(capsys):
     ]
 
 
-def test_a_hub_that_knows_no_history_hides_no_difference(capsys):
+def test_differences_are_shown_even_if_the_hub_has_no_history(capsys):
     run("lock", tools(tool()))
     for history in (problem(404, "not-found", "There is no such page."), reset(), answer(200, b"[]")):
         status, _ = run("verify", tools(tool(gate=True)), history)
@@ -182,7 +182,7 @@ def test_items_values_and_alternatives_are_nodes():
 
 
 @given(JSON_VALUES, JSON_VALUES)
-def test_whatever_two_definitions_hold_their_difference_is_found_and_named(tmp_path_factory, before, after):
+def test_the_difference_of_any_two_definitions_is_found_and_named(tmp_path_factory, before, after):
     file = tmp_path_factory.mktemp("lock") / "tools.lock"
     file.write_bytes(encode_lock("production", {"a": before}))
     differences = compare_with_lock(read_lock(file), {"a": after})
@@ -192,7 +192,7 @@ def test_whatever_two_definitions_hold_their_difference_is_found_and_named(tmp_p
         assert [(difference.kind, bool(difference.changes)) for difference in differences] == [("changed", True)]
 
 
-def test_an_altered_digest_or_definition_is_found_in_a_lock_of_the_same_tools(lock_file, capsys):
+def test_an_altered_digest_or_definition_in_the_lock_is_found(lock_file, capsys):
     run("lock", tools(tool("a"), tool("b"), tool("c"), tool("d")))
     lock = json.loads(lock_file.read_bytes())
     lock["tools"]["a"]["sha256"] = lock["tools"]["a"]["sha256"].upper()
@@ -209,7 +209,7 @@ def test_an_altered_digest_or_definition_is_found_in_a_lock_of_the_same_tools(lo
     ]  # fmt: skip
 
 
-def test_what_an_api_writes_into_names_controls_no_terminal(capsys):
+def test_control_characters_in_tool_names_do_not_reach_the_terminal(capsys):
     run("lock", tools(tool()))
     run("verify", tools(tool(description="\x1b[2J\nall as locked")), table("drift"))
     assert r"description: now \x1b[2J\nall as locked" in capsys.readouterr().out

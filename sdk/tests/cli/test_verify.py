@@ -39,7 +39,7 @@ def marks(output: str) -> list[tuple[str, str]]:
     return [(line[:4].strip(), line[6:]) for line in output.splitlines() if not line.startswith(" ")]
 
 
-def test_every_check_of_a_good_call_is_shown_in_order_with_both_sides(verify):
+def test_every_check_of_a_good_call_is_shown_in_order_with_signed_and_actual_value(verify):
     status, output, _ = verify(sign_call("POST /orders", ARGS, now=NOW))
     assert (status, [title for _, title in marks(output)]) == (0, list(CHECKS.values()))
     assert [mark for mark, _ in marks(output)] == ["ok"] * 10 + ["n/a"]
@@ -48,7 +48,7 @@ def test_every_check_of_a_good_call_is_shown_in_order_with_both_sides(verify):
     assert "978" not in output
 
 
-def test_the_first_failure_shows_both_sides_its_reason_and_the_usual_fix(verify):
+def test_the_first_failure_shows_both_values_its_reason_and_the_usual_fix(verify):
     status, output, _ = verify(sign_call("POST /orders/", ARGS, now=NOW))
     assert status == 1
     assert [mark for mark, _ in marks(output)] == ["ok"] * 7 + ["FAIL", "ok", "ok", "n/a"]
@@ -73,19 +73,19 @@ def test_the_first_failure_shows_both_sides_its_reason_and_the_usual_fix(verify)
     (sign_v1_call("POST", "/orders", now=NOW), (), None),
     (sign_v1_call("POST", "/orders", now=NOW), ("--minimum-version", "2"), "unsupported-version"),
 ])  # fmt: skip
-def test_each_cause_is_named(verify, header, options, reason):
+def test_the_output_names_the_reason(verify, header, options, reason):
     status, output, _ = verify(header, *options)
     assert status == (0 if reason is None else 1)
     assert reason is None or f"      {reason}: " in output
 
 
-def test_the_query_stands_behind_the_path(verify):
+def test_the_query_is_given_after_the_path(verify):
     header = sign_call("GET /orders", {"page": "2"}, now=NOW)
     assert verify(header, method="GET", path="/orders?page=2", body=None)[0] == 0
     assert verify(header, method="GET", path="/orders?page=3", body=None)[0] == 1
 
 
-def test_the_secret_may_stand_in_a_file_or_another_variable(verify, tmp_path, monkeypatch):
+def test_the_secret_may_be_in_a_file_or_another_variable(verify, tmp_path, monkeypatch):
     header = sign_call("POST /orders", ARGS, now=NOW)
     monkeypatch.delenv("AFFIDAVIT_SIGNING_SECRET")
     file = tmp_path / "secret"
@@ -99,7 +99,7 @@ def test_the_secret_may_stand_in_a_file_or_another_variable(verify, tmp_path, mo
 
 
 @pytest.mark.parametrize("moment", ["nan", "inf", "-inf", "1e999", "yesterday"])
-def test_a_time_that_nothing_can_be_compared_with_is_wrong_usage(verify, capsys, moment):
+def test_a_time_that_is_not_a_finite_number_is_wrong_usage(verify, capsys, moment):
     with pytest.raises(SystemExit) as ended:
         verify(sign_call("POST /orders", ARGS, now=NOW), f"--at={moment}")
     assert ended.value.code == 2
@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_read_is_wrong_usage(verify, tmp_path):
     assert verify(None, "--header-file", str(binary))[0] == 2
 
 
-def test_what_was_signed_cannot_steer_the_terminal(verify):
+def test_control_characters_in_the_payload_do_not_reach_the_terminal(verify):
     _, output, _ = verify(sign_call("POST /\x1b[2J\u202eorders", ARGS, now=NOW))
     assert "\\x1b[2J\\u202eorders" in output
     assert "\x1b" not in output

@@ -154,7 +154,7 @@ async def test_nothing_runs_before_the_intent_is_verified(serve):
 
 
 @serving
-async def test_only_decorated_handlers_are_protected_without_everything(serve):
+async def test_without_everything_only_decorated_handlers_are_protected(serve):
     client = await serve(shop(intent_middleware(make_protection(), everything=False)))
     assert (await client.get("/health")).status == 200
     for path in ("/refund", "/cart"):
@@ -200,7 +200,7 @@ async def test_a_handler_that_raises_may_run_again_and_an_http_exception_is_its_
 
 
 @serving
-async def test_a_streamed_response_is_sent_and_never_made_twice(serve):
+async def test_a_streamed_response_is_sent_and_its_retry_does_not_run(serve):
     app = shop(intent_middleware(make_protection()))
     client = await serve(app)
     answers = [await post(client, "/streamed", sign_call("POST /streamed", ARGS, tool_call_id="c")) for _ in "ab"]
@@ -210,7 +210,7 @@ async def test_a_streamed_response_is_sent_and_never_made_twice(serve):
 
 
 @serving
-async def test_a_form_with_files_can_be_read_after_it_was_verified(serve):
+async def test_a_verified_form_with_files_can_still_be_read(serve):
     client = await serve(shop(intent_middleware(make_protection())))
     parts = ['name="name"\r\n\r\nn', 'name="file"; filename="f.txt"\r\n\r\ncontent']
     body = "".join(f"--b\r\nContent-Disposition: form-data; {part}\r\n" for part in parts).encode() + b"--b--\r\n"
@@ -221,7 +221,7 @@ async def test_a_form_with_files_can_be_read_after_it_was_verified(serve):
 
 
 @serving
-async def test_the_limits_of_a_body_are_the_protection_s_per_route_and_aiohttp_s_own(serve):
+async def test_a_body_is_limited_by_the_protection_and_by_aiohttp(serve):
     guard = make_protection(max_body=lambda method, path: 10 if path == "/size" else 10**6)
     client = await serve(shop(intent_middleware(guard), client_max_size=100))
     for path, value, limit in [
@@ -285,7 +285,7 @@ async def test_an_encoded_body_is_refused_although_aiohttp_has_decoded_it(serve)
 
 @pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json, text/plain", 403)])
 @serving
-async def test_a_media_type_is_json_as_the_contract_says(serve, media_type, status):
+async def test_media_types_are_json_by_the_contract_and_not_by_aiohttp(serve, media_type, status):
     client = await serve(shop(intent_middleware(make_protection())))
     answer = await post(client, "/orders", sign_call("POST /orders", ARGS), headers={"Content-Type": media_type})
     assert answer.status == status

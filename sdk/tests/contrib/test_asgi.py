@@ -114,7 +114,7 @@ async def test_a_rejection_is_a_problem_document_with_its_reason(header, reason)
 
 
 @in_loop
-async def test_two_headers_are_one_that_cannot_be_read():
+async def test_two_intent_headers_are_malformed():
     header = sign_call("POST /orders", ARGS)
     answer = await post(shop(make_protection()), "/orders", header, headers=[("x-service-intent", header)])
     assert answer.json["reason"] == "malformed"
@@ -177,14 +177,14 @@ async def test_a_sync_view_of_another_transport_declares_its_operation_and_runs_
 
 
 @in_loop
-async def test_a_view_is_verified_also_after_somebody_has_read_the_body():
+async def test_a_view_is_verified_even_if_other_code_has_read_the_body():
     app = shop(make_protection(), everything=False)
     answer = await post(app, "/after-reading", sign_call("POST /after-reading", ARGS))
     assert (answer.status, answer.json) == (200, ARGS)
 
 
 @in_loop
-async def test_other_middleware_within_changes_nothing():
+async def test_inner_middleware_does_not_change_the_protection():
     class Stamp(BaseHTTPMiddleware):
         async def dispatch(self, request, call_next):
             response = await call_next(request)
@@ -200,7 +200,7 @@ async def test_other_middleware_within_changes_nothing():
 
 
 @in_loop
-async def test_reports_name_the_route_where_it_is_known():
+async def test_reports_name_the_route_once_the_router_has_run():
     app = shop(make_protection(reports=(reports := RecordedReports())))
     for path in ("/orders/17", "/v1/orders/17"):
         assert (await exchange(app, "GET", path, [("x-service-intent", sign_call(f"GET {path}", {}))])).status == 200
@@ -208,7 +208,7 @@ async def test_reports_name_the_route_where_it_is_known():
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
         ("accepted", "GET /v1/orders/{order_id}"),
-        ("missing-header", ""),  # before the app ran, its router was not asked
+        ("missing-header", ""),  # rejected before the app's router ran
     ]
 
 
@@ -244,7 +244,7 @@ async def test_an_encoded_body_is_refused(encodings):
     (["application/+json"], 201), (["application/json", "application/json"], 403), (["application/json\xa0"], 403),
 ])  # fmt: skip
 @in_loop
-async def test_a_media_type_is_json_as_the_contract_says(media_types, status):
+async def test_media_types_are_json_by_the_contract(media_types, status):
     header = [("x-service-intent", sign_call("POST /orders", ARGS))]
     types = [("content-type", media_type) for media_type in media_types]
     answer = await exchange(shop(make_protection()), "POST", "/orders", [*types, *header], [encode_json(ARGS)])
@@ -277,7 +277,7 @@ async def test_web_sockets_are_closed_unless_exempt():
 
 
 @in_loop
-async def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
+async def test_a_stream_is_passed_on_chunk_by_chunk_and_not_kept():
     order = []
 
     async def stream(request):
@@ -308,7 +308,7 @@ async def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
 
 @in_loop
 @pytest.mark.parametrize("keeps", [True, False])
-async def test_a_response_waits_for_its_end_only_where_it_is_kept(keeps):
+async def test_a_response_is_buffered_only_if_it_is_kept(keeps):
     order, reports = [], RecordedReports()
 
     async def app(scope, receive, send):
@@ -333,7 +333,7 @@ async def test_a_response_waits_for_its_end_only_where_it_is_kept(keeps):
 
 
 @in_loop
-async def test_an_event_stream_is_handed_on_as_it_comes():
+async def test_an_event_stream_is_passed_on_event_by_event():
     order = []
 
     async def app(scope, receive, send):
@@ -375,7 +375,7 @@ def test_outside_a_protected_request_there_is_no_intent():
 
 @pytest.mark.parametrize("everything", [False, True])
 @in_loop
-async def test_a_def_view_on_the_event_loop_is_an_error_that_says_the_cure_and_blocks_nothing(everything):
+async def test_a_def_view_on_the_event_loop_is_an_error_with_advice_and_does_not_block(everything):
     @intent_required
     def view():
         raise AssertionError("it ran")

@@ -1,4 +1,4 @@
-"""Deliveries of one call under ASGI: repeated, simultaneous, cancelled, and beside a store that is away."""
+"""Deliveries of one call under ASGI: repeated, simultaneous, cancelled, and without a reachable store."""
 
 import asyncio
 import threading
@@ -70,7 +70,7 @@ async def test_a_retry_gets_the_first_response_and_runs_nothing():
 
 
 @in_loop
-async def test_of_deliveries_at_once_one_runs_and_the_others_have_to_wait():
+async def test_of_simultaneous_deliveries_one_runs_and_the_others_get_409():
     gate = asyncio.Event()
 
     async def waiting(request):
@@ -102,7 +102,7 @@ async def test_after_a_view_that_raises_a_retry_runs(outermost):
 
 
 @in_loop
-async def test_after_a_caller_that_went_away_a_retry_runs():
+async def test_after_the_caller_disconnected_a_retry_runs():
     app = shop(make_protection())
     for _ in range(2):
         call = asyncio.create_task(post(app, "/slow", sign_call("POST /slow", ARGS, tool_call_id="c")))
@@ -116,7 +116,7 @@ async def test_after_a_caller_that_went_away_a_retry_runs():
 
 
 @in_loop
-async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
+async def test_a_call_cancelled_during_its_claim_leaves_no_claim():
     claiming, go_on, abandoned = threading.Event(), threading.Event(), []
 
     class Slow(MemoryDeliveries):
@@ -144,7 +144,7 @@ async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
 
 
 @in_loop
-async def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
+async def test_a_response_too_large_to_keep_is_sent_whole_and_its_retry_does_not_run():
     app = shop(make_protection(max_kept=5000))
     first = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
     assert first.body == b"x" * 20_000
@@ -155,7 +155,7 @@ async def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twic
 
 @pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
 @in_loop
-async def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
+async def test_an_unreachable_store_is_503_and_nothing_runs(stores):
     app = shop(make_protection(**stores))
     answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status, answer.json["code"]) == (503, "unavailable")

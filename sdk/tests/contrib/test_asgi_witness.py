@@ -117,7 +117,7 @@ async def test_a_starlette_app_is_reported_by_its_own_routes():
 
 
 @in_loop
-async def test_a_mount_is_part_of_the_route_and_its_own_parameter_no_value():
+async def test_a_mount_is_part_of_the_route_and_its_parameter_is_reported_by_name():
     app = shop(eye := make_witness(hub := Hub()))
     await exchange(app, "GET", "/v1/orders/17")
     await exchange(app, "GET", "/shop/tenants/acme/orders/17", root_path="/shop")
@@ -199,7 +199,7 @@ async def test_media_types_are_kept_for_bodies_that_are_not_read():
 
 
 @in_loop
-async def test_a_settled_request_is_one_of_the_same_media_types():
+async def test_skipped_requests_keep_the_media_types_of_their_operation():
     app = shop(eye := make_witness(hub := Hub()))
     for _ in range(60):
         await exchange(app, "POST", "/orders", TYPED, [b'{"books":[1]}'])
@@ -228,7 +228,7 @@ async def test_requests_without_a_route_are_not_observed():
 
 
 @in_loop
-async def test_an_odd_scope_breaks_nothing():
+async def test_a_malformed_scope_breaks_nothing():
     async def app(scope, receive, send):
         await send({"type": "http.response.start", "status": "x"})
         await send({"type": "http.response.body", "body": None})
@@ -243,7 +243,7 @@ async def test_an_odd_scope_breaks_nothing():
 
 
 @in_loop
-async def test_every_message_passes_when_it_comes_and_as_it_is():
+async def test_every_message_passes_unchanged_and_without_delay():
     arguments, passed = [], []
 
     async def app(scope, receive, send):
@@ -269,7 +269,7 @@ async def test_every_message_passes_when_it_comes_and_as_it_is():
 
 
 @in_loop
-async def test_streams_files_and_packed_answers_pass_unchanged():
+async def test_streams_files_and_compressed_responses_pass_unchanged():
     app = shop(eye := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/orders/5/lines")).json == [{"n": 1}]
     assert (await exchange(app, "GET", "/packed")).body == gzip.compress(b'{"packed":1}', mtime=0)
@@ -313,7 +313,7 @@ async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
 
 
 @in_loop
-async def test_inside_other_middleware_the_route_is_known_all_the_same():
+async def test_inside_other_middleware_the_route_is_known_too():
     class Outer(BaseHTTPMiddleware):
         async def dispatch(self, request, call_next):
             return await call_next(request)
@@ -340,7 +340,7 @@ async def test_witness_and_signed_intents_work_together():
 
 
 @in_loop
-async def test_a_caller_that_goes_away_leaves_no_partial_shape():
+async def test_a_caller_that_disconnects_leaves_no_partial_shape():
     started = asyncio.Event()
 
     async def app(scope, receive, send):
@@ -375,7 +375,7 @@ async def test_other_scopes_pass_untouched():
 
 
 @in_loop
-async def test_the_end_of_a_lifespan_is_announced_to_the_server_after_all_is_sent():
+async def test_the_lifespan_ends_only_after_all_reports_are_sent():
     eye = make_witness(hub := Hub())
     observe_get(eye, "/a", route="/a")
     bodies_at = {}
@@ -409,7 +409,7 @@ async def test_no_header_value_and_no_path_is_reported():
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 @in_loop
-async def test_with_the_hub_away_the_host_answers_as_without_a_witness(fault):
+async def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(fault):
     app = shop(eye := make_witness(Hub(rules_fault=fault)))
     for number in range(50):
         assert (await exchange(app, "GET", f"/orders/{number}")).json["id"] == 1
@@ -422,7 +422,7 @@ async def test_routes_of_litestar_are_templates_and_paths_without_one_are_not_ob
     async def litestar(scope, receive, send):
         scope["litestar_app"], template = litestar, {"/users/jane": "/users/{name}", "/a/b": ""}.get(scope["path"])
         if template is not None:
-            scope["path_template"] = template  # of a mounted ASGI app it is empty
+            scope["path_template"] = template  # Litestar leaves it empty for a mounted ASGI app
         await JSONResponse({"id": 1}, 200 if template else 404)(scope, receive, send)
 
     app = WitnessMiddleware(litestar, eye := make_witness(hub := Hub()))

@@ -123,7 +123,7 @@ urlpatterns = [
 
 @pytest.fixture(autouse=True)
 def site(settings):
-    """A site whose every view is protected; returns a function that protects it anew."""
+    """Return a function that protects the site's views and returns a client."""
     SHOP.runs, SHOP.fails = [], False
     settings.ROOT_URLCONF = __name__
     settings.CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
@@ -163,7 +163,7 @@ def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(site, header,
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_a_decorated_view_is_protected_with_the_middleware_and_without(site, everything):
+def test_a_decorated_view_is_protected_with_or_without_the_middleware(site, everything):
     client = site(everything=everything)
     for address in ("/refunds", "/cart", "/awaited"):
         assert post(client, address, None).status_code == 403
@@ -195,7 +195,7 @@ def test_an_exempt_request_needs_no_intent(site):
     assert client.get("/orders/7/").status_code == 403
 
 
-def test_reports_name_the_route_where_it_has_a_template(site):
+def test_reports_name_the_route_if_its_pattern_is_a_template(site):
     client = site(make_protection(reports=(reports := RecordedReports())))
     for address in ("/orders/17/", "/v1/orders/17/", "/old/17/"):
         client.get(address)
@@ -238,13 +238,13 @@ def test_under_asgi_an_encoded_body_is_refused_too(site):
 
 
 @pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json\xa0", 403)])
-def test_a_media_type_is_json_as_the_contract_says(site, media_type, status):
+def test_media_types_are_json_by_the_contract(site, media_type, status):
     header = {"x-service-intent": sign_call("POST /orders", ARGS)}
     answer = site().generic("POST", "/orders", encode_json(ARGS), media_type, headers=header)
     assert answer.status_code == status
 
 
-def test_step_up_is_asked_with_the_request(site):
+def test_the_step_up_gate_gets_the_request(site):
     client = site(make_protection(step_up=lambda intent, request: request.headers.get("X-Stepped-Up") == intent.sub))
     header = sign_call("POST /orders", ARGS, requires_step_up=True)
     assert json.loads(post(client, "/orders", header).content)["reason"] == "step-up-required"
@@ -252,7 +252,7 @@ def test_step_up_is_asked_with_the_request(site):
 
 
 @pytest.mark.parametrize("limits", [{"max_body": 10}, {"django": 10}])
-def test_a_body_over_our_limit_or_django_s_is_413(site, settings, limits):
+def test_a_body_over_the_limit_of_the_protection_or_of_django_is_413(site, settings, limits):
     if "django" in limits:
         settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limits.pop("django")
     answer = post(site(make_protection(**limits)), "/orders", sign_call("POST /orders", ARGS))
@@ -260,7 +260,7 @@ def test_a_body_over_our_limit_or_django_s_is_413(site, settings, limits):
 
 
 @pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
-def test_a_store_that_is_away_is_503_and_nothing_runs(site, stores):
+def test_an_unreachable_store_is_503_and_nothing_runs(site, stores):
     for address in ("/orders", "/refunds"):
         answer = post(site(make_protection(**stores)), address, sign_call(f"POST {address}", ARGS))
         assert (answer.status_code, json.loads(answer.content)["code"]) == (503, "unavailable")
@@ -296,7 +296,7 @@ def test_after_a_view_that_raises_a_retry_runs(site, address):
     assert SHOP.runs == [address[1:]] * 2
 
 
-def test_a_streamed_response_is_sent_and_never_made_twice(site):
+def test_a_streamed_response_is_sent_and_its_retry_does_not_run(site):
     client = site()
     assert b"".join(post(client, "/streamed", sign_call("POST /streamed", ARGS, tool_call_id="c"))) == b"ab"
     answer = post(client, "/streamed", sign_call("POST /streamed", ARGS, tool_call_id="c"))

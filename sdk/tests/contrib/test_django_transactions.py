@@ -117,7 +117,7 @@ def test_under_atomic_requests_a_retry_runs_after_a_failure_and_not_after_succes
 
 
 @pytest.mark.parametrize("address", ["/written", "/required/written"])
-def test_under_atomic_requests_what_a_commit_refuses_is_not_kept(site, address):
+def test_under_atomic_requests_a_response_whose_commit_fails_is_not_kept(site, address):
     with connection.schema_editor() as editor:
         editor.execute("ALTER TABLE affidavit_test_orders ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED")
         editor.execute("INSERT INTO affidavit_test_orders VALUES (1)")
@@ -126,7 +126,7 @@ def test_under_atomic_requests_what_a_commit_refuses_is_not_kept(site, address):
     assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
 
 
-def test_of_64_copies_of_an_intent_whose_view_raises_exactly_one_reaches_it(site):
+def test_of_64_copies_of_an_intent_exactly_one_reaches_a_view_that_raises(site):
     SHOP.fails = True
     for _ in range(COPIES):
         header = sign_call("POST /written", ARGS)

@@ -144,7 +144,7 @@ def test_a_site_is_reported_by_its_own_routes(witnessed):
     lambda request: json.loads(request.read(4) + request.read(1000)),
     lambda request: (request.POST, json.loads(request.body))[1],
 ])  # fmt: skip
-def test_a_body_is_seen_however_the_view_reads_it(witnessed, read):
+def test_the_witness_sees_a_body_by_whatever_attribute_the_view_reads_it(witnessed, read):
     hub, eye = witnessed()
     SITE.read = read
     assert Client().post("/orders", {"books": [1]}, content_type=JSON).status_code == 201
@@ -191,7 +191,7 @@ def test_media_types_are_kept_for_bodies_that_are_not_read(witnessed):
     assert b"canary" not in hub.bodies[0]
 
 
-def test_a_body_over_django_s_own_limit_is_refused_as_without(witnessed, settings):
+def test_a_body_over_django_s_limit_is_refused_as_without_a_witness(witnessed, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
     hub, eye = witnessed()
     assert Client().post("/orders", {"books": [1, 2, 3, 4]}, content_type=JSON).status_code in (400, 413)
@@ -211,7 +211,7 @@ def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(witnesse
     assert "response" not in entries(hub, eye)["GET", where, 500]
 
 
-def test_streams_files_packed_answers_and_pages_pass_unchanged(witnessed):
+def test_streams_files_compressed_responses_and_pages_pass_unchanged(witnessed):
     hub, eye = witnessed()
     client = Client()
     assert b"".join(client.get("/streamed")) == b"[]"
@@ -306,7 +306,7 @@ def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, 
 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
-def test_with_the_hub_away_the_host_answers_as_without_a_witness(witnessed, fault):
+def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(witnessed, fault):
     _, eye = witnessed(Hub(rules_fault=fault))
     for number in range(50):
         assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1

@@ -26,7 +26,7 @@ class Order(BaseModel):
 
 
 def shop(protection=None, *, everything=False):
-    """Return an app that records in `app.state.runs` what of it ran."""
+    """Return an app that records in `app.state.runs` which of its functions ran."""
     runs = []
 
     def depend(name):
@@ -103,7 +103,7 @@ async def test_an_encoded_body_is_refused_before_validation():
 
 
 @in_loop
-async def test_a_signed_call_is_validated_as_any_other():
+async def test_a_signed_call_is_validated_like_any_other():
     app = shop()
     answer = await post(app, "/shop/orders/7", sign_call("POST /shop/orders/7", {"qty": 1}), encode_json({"qty": 1}))
     assert (answer.status, answer.json["detail"][0]["loc"]) == (422, ["body", "isbn"])

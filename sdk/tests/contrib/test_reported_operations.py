@@ -27,7 +27,7 @@ class Hub:
 
 
 def reported(call):
-    """Return the reports after `call`, which takes a protection and sends calls to be rejected to an app behind it."""
+    """Return the operations reported while `call` sends rejected calls to an app with the given protection."""
     hub = Hub()
     reports = VerificationReports(make_key("gak_"), transport=hub)
     call(make_protection(reports=reports))

@@ -96,7 +96,7 @@ def test_query_arguments_are_verified():
     answer = client.get("/orders/17?full=1", headers={"X-Service-Intent": header})
     assert answer.get_json() == {"id": 17, "args": {"full": "1"}}
     assert client.get("/orders/17?full=2", headers={"X-Service-Intent": header}).get_json()["reason"] == "args-mismatch"
-    # The second was rejected before the app ran: its router was not asked.
+    # The second was rejected before the app's router ran.
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
         ("args-mismatch", ""),
@@ -119,7 +119,7 @@ def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(header, reaso
     assert app.runs == []
 
 
-def test_a_header_passes_once():
+def test_a_header_is_accepted_once():
     app = shop(make_protection())
     header = sign_call("POST /orders", ARGS)
     assert post(app, "/orders", header).status_code == 201
@@ -145,7 +145,7 @@ def test_another_call_under_the_same_id_is_422():
     assert (answer.status_code, answer.get_json(force=True)["code"]) == (422, "tool-call-id-reused")
 
 
-def test_a_delivery_beside_a_running_one_is_409():
+def test_a_delivery_during_a_running_one_is_409():
     guard = make_protection()
     app = flask.Flask(__name__)
     inner = []
@@ -173,14 +173,14 @@ def test_after_a_view_that_raises_a_retry_runs(propagates):
     assert (answer.status_code, answer.get_json()) == (200, {"runs": 2})
 
 
-def test_an_answer_that_says_to_try_again_is_not_kept():
+def test_a_503_response_is_not_kept():
     app = shop(make_protection())
     for _ in range(2):
         assert post(app, "/busy", sign_call("POST /busy", ARGS, tool_call_id="c")).status_code == 503
     assert app.runs == ["busy"] * 2
 
 
-def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
+def test_a_response_too_large_to_keep_is_sent_whole_and_its_retry_does_not_run():
     app = shop(make_protection(max_kept=5000))
     first = post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
     assert first.get_data() == b"x" * 20_000
@@ -190,7 +190,7 @@ def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
 
 
 @pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
-def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
+def test_an_unreachable_store_is_503_and_nothing_runs(stores):
     app = shop(make_protection(**stores))
     answer = post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status_code, answer.get_json(force=True)["code"]) == (503, "unavailable")
@@ -222,14 +222,14 @@ def test_a_view_may_declare_its_own_operation():
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_version_one_is_held_to_method_and_path_where_an_operation_is_declared(everything):
+def test_version_one_is_checked_by_method_and_path_even_if_the_view_declares_an_operation(everything):
     app = shop(make_protection(), everything=everything)
     assert post(app, "/rpc", sign_v1_call("POST", "/rpc", now=time.time())).status_code == 200
     refused = post(app, "/rpc", sign_v1_call("POST", "/orders", now=time.time()))
     assert refused.get_json(force=True)["reason"] == "path-mismatch"
 
 
-def test_only_what_is_decorated_is_protected_if_configured_so():
+def test_without_everything_only_decorated_views_are_protected():
     app = shop(make_protection(), everything=False)
     assert app.test_client().get("/health").status_code == 200
     assert post(app, "/refunds", None).get_json(force=True)["reason"] == "missing-header"
@@ -293,14 +293,14 @@ def test_an_encoded_body_is_refused():
 
 
 @pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json\xa0", 403)])
-def test_a_media_type_is_json_as_the_contract_says(media_type, status):
+def test_media_types_are_json_by_the_contract(media_type, status):
     headers = {"X-Service-Intent": sign_call("POST /orders", ARGS)}
     body = encode_json(ARGS)
     answer = shop(make_protection()).test_client().post("/orders", data=body, headers=headers, content_type=media_type)
     assert answer.status_code == status
 
 
-def test_step_up_is_asked_with_the_request():
+def test_the_step_up_gate_gets_the_request():
     requests = []
 
     def step_up(intent, environ):
@@ -317,7 +317,7 @@ def test_step_up_is_asked_with_the_request():
     assert requests == [("user-1", "/orders")]
 
 
-def test_a_path_that_is_not_utf_8_equals_no_signed_one():
+def test_a_path_that_is_not_utf_8_is_rejected():
     app = shop(make_protection(reports=RecordedReports()))
     for header in (sign_call("GET /orders/\ufffd", {}), None):
         headers = {"X-Service-Intent": header} if header else {}
@@ -326,7 +326,7 @@ def test_a_path_that_is_not_utf_8_equals_no_signed_one():
 
 
 def call_plain(app, guard):
-    """Send one call to a WSGI app; return what it started with, and its chunks."""
+    """Send one call to a WSGI app; return the arguments of `start_response`, and the chunks."""
     started = []
     body = encode_json(ARGS)
     environ = {
@@ -355,7 +355,7 @@ def test_a_plain_wsgi_app_that_writes_and_yields_is_kept_whole():
     assert runs == [encode_json(ARGS)]
 
 
-def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
+def test_a_stream_is_passed_on_chunk_by_chunk_and_not_kept():
     order = []
 
     def app(environ, start_response):
@@ -373,7 +373,7 @@ def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
     assert (started[0][0], json.loads(b"".join(chunks))["code"]) == ("409 Conflict", "response-not-kept")
 
 
-def test_a_stream_that_fails_before_its_first_part_may_run_again():
+def test_a_stream_that_fails_before_its_first_chunk_may_run_again():
     def app(environ, start_response):
         start_response("200 OK", [])
         if not runs:
@@ -387,7 +387,7 @@ def test_a_stream_that_fails_before_its_first_part_may_run_again():
     assert b"".join(call_plain(app, guard)[1]) == b"done"
 
 
-def test_an_event_stream_is_handed_on_as_it_comes():
+def test_an_event_stream_is_passed_on_event_by_event():
     order = []
 
     def app(environ, start_response):

@@ -83,7 +83,7 @@ def test_a_flask_app_is_reported_by_its_own_routes():
     assert b"anna" not in hub.bodies[0]
 
 
-def test_what_streams_is_reported_and_passes_piece_by_piece():
+def test_a_stream_is_reported_and_passes_chunk_by_chunk():
     app = shop(eye := make_witness(hub := Hub()))
     passed = []
     environ = app.test_request_context("/orders/5/lines").request.environ
@@ -97,7 +97,7 @@ def test_what_streams_is_reported_and_passes_piece_by_piece():
     ].keys() == {"n"}
 
 
-def test_a_stream_beyond_the_bound_is_not_kept():
+def test_a_stream_over_the_size_limit_is_passed_on_without_buffering():
     made = []
 
     def app(environ, start_response):
@@ -123,7 +123,7 @@ def environ(path="/orders/1", **more):
     }  # fmt: skip
 
 
-def test_a_client_that_goes_away_leaves_no_partial_shape():
+def test_a_client_that_disconnects_leaves_no_partial_shape():
     app = shop(eye := make_witness(hub := Hub()))
     chunks = app.wsgi_app(app.test_request_context("/orders/5/lines").request.environ, lambda *_: None)
     next(iter(chunks))
@@ -132,7 +132,7 @@ def test_a_client_that_goes_away_leaves_no_partial_shape():
     assert eye.stats.bodies_left_out == {"not seen whole": 1}
 
 
-def test_packed_answers_and_pages_pass_unchanged():
+def test_compressed_responses_and_pages_pass_unchanged():
     client = shop(eye := make_witness(hub := Hub())).test_client()
     assert client.get("/packed").get_data() == gzip.compress(b'{"packed":1}', mtime=0)
     assert client.get("/page").get_data() == b"<p>hello"
@@ -154,7 +154,7 @@ def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(propagat
     assert flush_entries(eye, hub)["GET", "/checkout", 500].keys() & {"response", "request"} == set()
 
 
-def test_an_app_that_breaks_halfway_is_reported_once_and_passed_on():
+def test_an_app_that_raises_while_streaming_is_reported_once_and_its_error_passes_on():
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON)])
         yield b"["
@@ -174,7 +174,7 @@ def test_an_app_that_breaks_halfway_is_reported_once_and_passed_on():
 
 
 @pytest.mark.parametrize(("headers", "status"), [({}, 500), ({"Content-Length": "2"}, 200)])
-def test_of_a_settled_shape_only_a_response_with_a_length_is_reported_before_it_is_sent(headers, status):
+def test_for_a_settled_shape_only_a_response_with_a_length_is_reported_before_it_is_sent(headers, status):
     app = flask.Flask(__name__)
 
     @app.get("/feed")
@@ -218,7 +218,7 @@ def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
     lambda source: b"".join(iter(lambda: source.read(1), b"")),
     lambda source: (source.read(5), source.seek(0), source.read())[2],
 ])  # fmt: skip
-def test_a_body_is_seen_however_it_is_read(read):
+def test_the_witness_sees_a_body_by_whatever_method_it_is_read(read):
     body = b'{"a":\n[1, 2, 3]}'
 
     def app(environ, start_response):
@@ -280,7 +280,7 @@ def served(app, **facts):
 
 
 class Sized:
-    """One piece, and a server may ask how many."""
+    """A response of one chunk that reports its length, as a list does."""
 
     def __len__(self):
         return 1
@@ -366,7 +366,7 @@ def test_the_mount_prefix_is_part_of_the_path():
     assert flush_entries(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
-def test_no_value_leaves_in_a_path_or_a_header():
+def test_no_value_of_a_path_or_a_header_is_reported():
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON), ("X-Secret", "canary"), ("Set-Cookie", "s=canary")])
         return [b"{}"]
@@ -381,7 +381,7 @@ def test_no_value_leaves_in_a_path_or_a_header():
 @pytest.mark.parametrize(
     "broken", [{"PATH_INFO": None}, {"REQUEST_METHOD": 7}, {"QUERY_STRING": b"x"}, {"CONTENT_TYPE": ""}]
 )
-def test_an_odd_environ_breaks_nothing(broken):
+def test_a_malformed_environ_breaks_nothing(broken):
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON)])
         return [b"{}"]
@@ -391,7 +391,7 @@ def test_an_odd_environ_breaks_nothing(broken):
 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
-def test_with_the_hub_away_the_host_answers_as_without_a_witness(fault):
+def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(fault):
     eye = make_witness(Hub(rules_fault=fault))
     client = shop(eye).test_client()
     for number in range(50):
@@ -400,7 +400,7 @@ def test_with_the_hub_away_the_host_answers_as_without_a_witness(fault):
     assert eye.stats.waiting == 50
 
 
-def test_with_a_hub_that_says_500_the_host_answers_as_without_a_witness():
+def test_with_a_hub_that_answers_500_the_host_answers_as_without_a_witness():
     def down(handler):
         handler.send_error(500)
 

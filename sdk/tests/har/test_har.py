@@ -76,9 +76,7 @@ json_values = st.recursive(
     ascii_only=st.booleans(),
     indent=st.sampled_from([None, 2]),
 )
-def test_any_entries_come_out_as_they_went_in_however_the_file_falls_into_pieces(
-    tmp_path_factory, entries, chunk, ascii_only, indent
-):
+def test_any_entries_are_read_unchanged_whatever_the_chunk_size(tmp_path_factory, entries, chunk, ascii_only, indent):
     before, after = {"pages": [{"entries": [0]}], "entrïes": "]}"}, {"comment": '{["log'}
     document = {"x": [1], "log": {**before, "entries": entries, **after}, "y": 12.5}
     path = tmp_path_factory.mktemp("har") / "a.har"
@@ -87,7 +85,7 @@ def test_any_entries_come_out_as_they_went_in_however_the_file_falls_into_pieces
         assert list(scan(path)) == entries
 
 
-def test_a_byte_order_mark_is_let_pass(written):
+def test_a_byte_order_mark_is_ignored(written):
     assert list(scan(written(b"\xef\xbb\xbf" + json.dumps(har({})).encode()))) == [{}]
 
 
@@ -142,7 +140,7 @@ def test_a_gzip_file_cut_off_anywhere_is_reported(written):
         (gzip.compress(GOOD) + b"trailing", "gzip"),
     ],
 )  # fmt: skip
-def test_what_is_no_har_is_reported_in_one_line_with_the_name_of_the_file(written, content, words):
+def test_a_file_that_is_no_har_is_reported_in_one_line_with_its_name(written, content, words):
     with pytest.raises(HarError, match=words) as caught:
         list(scan(written(content, "bad.har")))
     assert "bad.har" in str(caught.value)
@@ -165,7 +163,7 @@ def test_progress_runs_up_to_the_size_of_the_file(written):
     assert len(progress) > 3
 
 
-def test_an_entry_that_is_too_large_is_passed_over_and_the_rest_is_read(written):
+def test_an_entry_that_is_too_large_is_skipped_and_the_rest_is_read(written):
     large = {"a": ['\\"]}' * 500, {"b": "é\\" * 500}], "c": "{["}
     path = written(har({"n": 1}, large, {"n": 2}, "x" * 5000, [], comment="y" * 5000))
     with patch.object(har_file, "MAX_VALUE", 1000), patch.object(har_file, "CHUNK", 64):
@@ -243,7 +241,7 @@ def test_a_time_that_the_hub_would_refuse_is_a_reason_to_skip(read, text):
 
 
 @pytest.mark.parametrize("url", ["https://a.example.com", "https://a.example.com/", "http://a.example.com?x=1"])
-def test_a_url_without_a_path_is_the_root(read, url):
+def test_a_url_without_a_path_has_the_path_of_the_root(read, url):
     assert only(read(entry(url=url))).path == "/"
 
 
@@ -258,7 +256,7 @@ def test_a_url_without_a_path_is_the_root(read, url):
         ("/a\\b|c\x01", "/a%5Cb%7Cc%01"),
     ],
 )
-def test_paths_are_percent_encoded_where_a_recorder_did_not(read, raw, path):
+def test_characters_that_a_recorder_left_unencoded_are_percent_encoded(read, raw, path):
     assert only(read(entry(url=f"https://api.example.com{raw}"))).path == path
 
 
@@ -289,7 +287,7 @@ def test_paths_are_percent_encoded_where_a_recorder_did_not(read, raw, path):
         ({"request": [], "response": "x", "startedDateTime": {}}, Skip.MALFORMED),
     ],
 )
-def test_what_is_no_exchange_is_skipped_for_a_reason(read, changed, reason):
+def test_entries_that_are_no_exchange_are_skipped_with_a_reason(read, changed, reason):
     assert read(changed, entry())[0] is reason
 
 
@@ -364,7 +362,7 @@ PARTS = (
     ({"mimeType": MULTIPART, "params": [{"name": "f", "fileName": "b.txt"}]}, [("f", True)]),
     ({"mimeType": "multipart/form-data", "params": [{"name": "a", "value": ""}], "text": ""}, [("a", False)]),
 ])  # fmt: skip
-def test_a_form_has_the_names_and_kinds_of_its_fields(read, posted, fields):
+def test_the_shape_of_a_form_has_the_names_and_kinds_of_its_fields(read, posted, fields):
     sent = entry("POST")
     sent["request"]["postData"] = posted
     exchange = only(read(sent))
@@ -397,7 +395,7 @@ def test_media_types_are_those_of_the_bodies_that_were_sent(read):
 # --- hosts, proxies, what the file left out
 
 
-def test_only_the_hosts_that_are_asked_for_are_read(written):
+def test_only_the_requested_hosts_are_read(written):
     urls = ["https://API.example.com/a", "https://u:p@api.example.com:8443/b", "https://cdn.example.com/c"]
     path = written(har(*(entry(url=url) for url in urls)))
     assert [item.host for item in read_har(path, now=NOW)] == [

@@ -11,14 +11,14 @@ prefixes = st.sampled_from(["gak_", "pk_"])
 
 
 @given(prefixes)
-def test_a_made_key_has_the_form_of_the_contract(prefix):
+def test_a_generated_key_has_the_form_of_the_contract(prefix):
     key = make_key(prefix)
     assert re.fullmatch(prefix + r"[0-9A-Za-z]{32}", key)
     assert is_well_formed(key)
 
 
 @given(prefixes)
-def test_the_last_six_characters_are_the_crc_of_all_before_them_prefix_included(prefix):
+def test_the_last_six_characters_are_the_crc_of_everything_before_them(prefix):
     key = make_key(prefix)
     number = 0
     for character in key[-6:]:
@@ -63,7 +63,7 @@ def test_no_two_keys_are_alike():
     assert len({make_key("gak_") for _ in range(1000)}) == 1000
 
 
-def test_a_key_of_another_kind_is_not_made():
+def test_only_keys_with_a_known_prefix_are_generated():
     with pytest.raises(ValueError, match="gak_ or pk_"):
         make_key("gas_")
 

@@ -53,7 +53,7 @@ def send_shape(hub):
 
 @pytest.mark.parametrize("send", [send_outcome, send_verification, send_shape])
 @pytest.mark.parametrize("stranger", STRANGERS)
-def test_what_answers_in_place_of_the_hub_destroys_nothing(send, stranger, caplog):
+def test_a_proxy_that_answers_in_place_of_the_hub_destroys_no_report(send, stranger, caplog):
     with ScriptedHub(*[STRANGERS[stranger]] * 2, answer(200, STORED)) as hub:
         reporter, is_delivered = send(hub)
         assert wait_until(is_delivered, 20)
@@ -65,7 +65,7 @@ def test_what_answers_in_place_of_the_hub_destroys_nothing(send, stranger, caplo
     ], lines  # fmt: skip
 
 
-def test_the_rules_of_a_hub_that_is_away_are_asked_for_again_and_said_once(caplog):
+def test_rules_are_requested_again_until_the_hub_answers_and_the_outage_is_logged_once(caplog):
     with ScriptedHub(*[reset()] * 4, answer(200, STORED)) as hub:
         reporter = Witness(KEY, base_url=hub.url, interval=0.05)
         reporter.observe("GET", "/x", 200, route="/x")
@@ -77,7 +77,7 @@ def test_the_rules_of_a_hub_that_is_away_are_asked_for_again_and_said_once(caplo
 @pytest.mark.parametrize("refusal", [
     problem(400, "invalid-request", "No."), problem(422, "idempotency-key-reused", "No."), answer(413, b"<html>"),
 ])  # fmt: skip
-def test_what_the_hub_refuses_for_its_content_is_not_sent_again(refusal):
+def test_a_report_that_the_hub_refuses_for_its_content_is_not_sent_again(refusal):
     with ScriptedHub(refusal, answer(200, STORED)) as hub:
         errors = []
         reporter = OutcomeReporter(KEY, base_url=hub.url, on_error=errors.append)

@@ -21,7 +21,7 @@ class Rounds:
         self.has_worked.set()
 
 
-def test_one_round_serves_all_that_wake_it_within_the_delay() -> None:
+def test_all_wakes_within_the_delay_share_one_round() -> None:
     rounds = Rounds(delay=0.3)
     rounds.background.start()
     for _ in range(50):
@@ -32,7 +32,7 @@ def test_one_round_serves_all_that_wake_it_within_the_delay() -> None:
     assert rounds.count == 2  # this round, and the last one
 
 
-def test_a_wake_during_a_round_gets_a_round_of_its_own() -> None:
+def test_a_wake_during_a_round_starts_another_round() -> None:
     rounds = Rounds()
     is_inside, may_leave = threading.Event(), threading.Event()
     work = rounds._work
@@ -62,7 +62,7 @@ def test_a_flush_does_not_wait_for_the_delay() -> None:
     rounds.background.end(10)
 
 
-def test_the_end_does_not_wait_for_the_delay() -> None:
+def test_ending_does_not_wait_for_the_delay() -> None:
     rounds = Rounds(delay=60)
     rounds.background.start()
     rounds.background.wake()

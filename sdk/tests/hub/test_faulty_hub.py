@@ -1,4 +1,4 @@
-"""A host whose hub fails keeps its pace and its bounds, says so once, and loses nothing that was queued.
+"""A host whose hub fails keeps its speed and its limits, logs the failure once, and loses nothing that was queued.
 
 `make bench only=sdk_faults` compares pace and memory with a host whose hub is well.
 """
@@ -17,11 +17,11 @@ from affidavit._hub.transport import HttpTransport, Retry
 from affidavit._outcomes.report import MAX_OUTCOMES
 
 REQUESTS, CAPACITY, OPERATIONS = 2_000, 300, 5
-LONGEST_CALL = 2.0  # seconds; generous for a busy machine, but far less than the time for which the hub is silent
+LONGEST_CALL = 2.0  # seconds: enough for a busy machine, but far less than the time for which the hub is silent
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_host_does_not_notice_that_its_hub_fails(fault, tmp_path, caplog):
+def test_a_failing_hub_does_not_slow_down_its_host_and_loses_nothing(fault, tmp_path, caplog):
     if fault == WRONG_CERTIFICATE:
         pytest.importorskip("cryptography.x509", reason="needs the package cryptography")
     caplog.set_level(logging.INFO, "affidavit")
@@ -39,7 +39,7 @@ def test_a_host_does_not_notice_that_its_hub_fails(fault, tmp_path, caplog):
         assert hub.count_observations() == witness.stats.delivered == REQUESTS - witness.stats.dropped
         reporter.close(1)
         witness.close(1)
-    assert len(caplog.records) == 5, caplog.text  # two of kept reports, two of sent ones, one of the full queue
+    assert len(caplog.records) == 5, caplog.text  # two about kept reports, two about sent reports, one about the queue
 
 
 def start_reporters(hub):

@@ -60,7 +60,7 @@ def test_a_script_that_ends(hub, tmp_path):
 
 
 @pytest.mark.parametrize("activity", ["signal.pause()", "while True: work(0)", "time.sleep(60)", "witness.flush(60)"])
-def test_a_script_that_is_terminated_ends_by_the_signal_as_before(hub, tmp_path, activity):
+def test_a_terminated_script_still_ends_by_the_signal(hub, tmp_path, activity):
     script = f"import signal, time\nwork(20)\nprint('ready', flush=True)\n{activity}\ntime.sleep(60)"
     with Program(hub, tmp_path, ["app.py"], app=script) as program:
         program.wait_for("ready")
@@ -69,7 +69,7 @@ def test_a_script_that_is_terminated_ends_by_the_signal_as_before(hub, tmp_path,
     assert count_items(hub) == all_three(20)
 
 
-def test_a_script_that_is_terminated_while_it_reports_loses_nothing_that_was_accepted(hub, tmp_path):
+def test_a_script_terminated_while_it_reports_loses_no_accepted_report(hub, tmp_path):
     script = """
 accepted = 0
 print("ready", flush=True)
@@ -88,7 +88,7 @@ while True:
     assert accepted <= count_items(hub)["outcomes"] <= accepted + 1
 
 
-def test_a_handler_of_the_host_is_not_touched(hub, tmp_path):
+def test_a_signal_handler_of_the_host_stays_installed(hub, tmp_path):
     script = """
 import signal, time
 def end(number, frame):
@@ -237,7 +237,7 @@ def work():
     assert count_items(hub) == all_three(3), program.log
 
 
-def test_process_1_of_a_container_which_no_default_signal_ends_goes_on_reporting(hub, tmp_path):
+def test_process_1_of_a_container_keeps_reporting_after_a_signal_that_does_not_end_it(hub, tmp_path):
     if (
         shutil.which("unshare") is None
         or subprocess.run(["unshare", "--pid", "--fork", "true"], check=False).returncode
@@ -260,7 +260,7 @@ print("alive", flush=True)
 
 
 @pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 15)"])
-def test_a_silent_hub_is_waited_for_a_few_seconds_and_each_loss_is_said_once(tmp_path, ending):
+def test_the_process_waits_a_few_seconds_for_a_silent_hub_and_logs_each_loss_once(tmp_path, ending):
     with ScriptedHub(silent(30)) as hub:
         began = time.monotonic()
         _, log = run(hub, tmp_path, f"work(20)\n{ending}")
@@ -272,7 +272,7 @@ def test_a_silent_hub_is_waited_for_a_few_seconds_and_each_loss_is_said_once(tmp
 
 
 @pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 15)", "in a child"])
-def test_a_hub_that_is_away_is_waited_for_a_few_seconds_and_each_loss_is_said_once(tmp_path, ending):
+def test_the_process_waits_a_few_seconds_for_an_unreachable_hub_and_logs_each_loss_once(tmp_path, ending):
     script = f"""
 work(20)
 {ending}

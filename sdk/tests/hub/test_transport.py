@@ -75,7 +75,7 @@ def test_the_faults_and_the_request_id_of_a_refusal_are_reported(open_transport)
 
 
 @pytest.mark.parametrize("body", [b"<html>hello</html>", b"", b"{", b"\xff", b"{} trailing"])
-def test_a_success_that_is_not_json_is_not_taken_for_one(open_transport, body):
+def test_a_200_that_is_not_json_is_an_error(open_transport, body):
     with ScriptedHub(answer(200, body)) as hub, pytest.raises(ReportError) as caught:
         open_transport(hub.url).post_json("/x", b"{}", HEADERS)
     assert caught.value.code == "bad-answer"
@@ -98,7 +98,7 @@ def test_a_redirect_is_not_followed_and_its_target_is_reported_without_its_query
     assert "abc" not in str(caught.value)
 
 
-def test_a_refusal_that_comes_before_all_was_sent_is_reported(open_transport):
+def test_a_refusal_during_the_upload_is_reported(open_transport):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 
@@ -128,7 +128,7 @@ def test_no_error_holds_the_key_even_when_the_answer_repeats_it(open_transport):
     assert KEY not in str(caught.value) + repr(caught.value) + repr(caught.value.errors)
 
 
-def test_what_the_hub_says_of_a_mistyped_key_is_said_once(open_transport):
+def test_the_hubs_explanation_of_a_mistyped_key_is_not_repeated(open_transport):
     mistyped = KEY[:-1] + ("a" if KEY[-1] != "a" else "b")
     detail = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
     with ScriptedHub(problem(401, "invalid-api-key", detail)) as hub, pytest.raises(ReportError) as refused:
@@ -136,7 +136,7 @@ def test_what_the_hub_says_of_a_mistyped_key_is_said_once(open_transport):
     assert refused.value.detail == detail
 
 
-def test_a_child_process_opens_its_own_connection_and_leaves_the_parents_alone(open_transport):
+def test_a_child_process_opens_its_own_connection_and_does_not_use_its_parents(open_transport):
     with ScriptedHub(answer(200, {})) as hub:
         transport = open_transport(hub.url)
         transport.post_json("/x", b"{}", HEADERS)
@@ -197,7 +197,7 @@ def test_https_with_a_trusted_certificate_works_and_keeps_its_connection(open_tr
     assert len({request.connection for request in hub.received}) == 1
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(open_transport, sleeper, certificate):
+def test_an_untrusted_certificate_is_refused_at_once(open_transport, sleeper, certificate):
     with ScriptedHub(answer(200, {}), certificate=certificate) as hub:
         with pytest.raises(HubUnreachable, match="not trusted"):
             open_transport(hub.url).post_json("/x", b"{}", HEADERS)
@@ -216,7 +216,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(open_transport
     ],
     ids=["none", "empty", "publishable", "newline", "space", "letters"],
 )
-def test_a_key_that_cannot_be_right_is_refused_without_being_repeated(key, code):
+def test_an_impossible_key_is_refused_without_being_repeated(key, code):
     with pytest.raises(ReportError) as caught:
         require_secret_key(key)
     assert caught.value.code == code

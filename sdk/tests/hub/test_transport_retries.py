@@ -20,7 +20,7 @@ def unused_port():
         return probe.getsockname()[1]
 
 
-def test_a_reset_is_tried_again_with_the_same_bytes_and_headers(open_transport, sleeper):
+def test_after_a_connection_reset_the_same_bytes_and_headers_are_sent_again(open_transport, sleeper):
     with ScriptedHub(reset(), reset(), answer(200, {"ok": 1})) as hub:
         assert open_transport(hub.url).post_json("/x", b'{"n":1}', HEADERS) == {"ok": 1}
     assert [r.body for r in hub.received] == [b'{"n":1}'] * 3
@@ -29,20 +29,20 @@ def test_a_reset_is_tried_again_with_the_same_bytes_and_headers(open_transport, 
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_a_passing_failure_is_tried_again(open_transport, status):
+def test_a_temporary_failure_is_retried(open_transport, status):
     with ScriptedHub(answer(status, b"<html>"), answer(200, {"ok": 1})) as hub:
         assert open_transport(hub.url).post_json("/x", b"{}", HEADERS) == {"ok": 1}
     assert len(hub.received) == 2
 
 
-def test_waits_are_random_up_to_a_bound_that_doubles_and_then_stays(open_transport, sleeper):
+def test_waits_are_random_up_to_a_limit_that_doubles_up_to_a_maximum(open_transport, sleeper):
     retry = Retry(attempts=6, first=1.0, longest=4.0, total=100.0)
     with ScriptedHub(answer(503)) as hub, pytest.raises(ReportError):
         open_transport(hub.url, retry=retry, chance=lambda: 0.5).post_json("/x", b"{}", HEADERS)
     assert sleeper.waits == [0.5, 1.0, 2.0, 2.0, 2.0]
 
 
-def test_tries_are_bounded_and_the_last_answer_is_reported(open_transport):
+def test_the_number_of_tries_is_limited_and_the_last_answer_is_reported(open_transport):
     with ScriptedHub(problem(503, "unavailable", "Send it again later.", requestId="r-1")) as hub:
         with pytest.raises(ReportError, match="Send it again later") as caught:
             open_transport(hub.url, retry=Retry(attempts=3)).post_json("/x", b"{}", HEADERS)
@@ -50,13 +50,13 @@ def test_tries_are_bounded_and_the_last_answer_is_reported(open_transport):
     assert (caught.value.code, caught.value.status, caught.value.request_id) == ("unavailable", 503, "r-1")
 
 
-def test_retry_after_in_seconds_is_waited_for_and_jitter_comes_on_top(open_transport, sleeper):
+def test_the_wait_is_retry_after_in_seconds_plus_jitter(open_transport, sleeper):
     with ScriptedHub(problem(429, "rate-limited", "Slow.", Retry_After="7"), answer(200, {})) as hub:
         open_transport(hub.url, retry=Retry(first=0.5)).post_json("/x", b"{}", HEADERS)
     assert sleeper.waits == [7.5]
 
 
-def test_retry_after_as_a_date_is_waited_for(open_transport, sleeper):
+def test_retry_after_may_be_a_date(open_transport, sleeper):
     date = formatdate(1_800_000_009, usegmt=True)
     with ScriptedHub(answer(429, Retry_After=date), answer(200, {})) as hub:
         transport = open_transport(hub.url, wall_clock=lambda: 1_800_000_000.0, chance=lambda: 0.0)
@@ -65,14 +65,14 @@ def test_retry_after_as_a_date_is_waited_for(open_transport, sleeper):
 
 
 @pytest.mark.parametrize("value", ["soon", "-3", "", "²", "Wed, 99 Foo 2026", formatdate(0, usegmt=True)])
-def test_a_retry_after_that_says_nothing_costs_only_the_jitter(open_transport, sleeper, value):
+def test_an_invalid_retry_after_costs_only_the_jitter(open_transport, sleeper, value):
     refusal = f"HTTP/1.1 429 No\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n"
     with ScriptedHub(raw(refusal.encode()), answer(200, {})) as hub:
         open_transport(hub.url, retry=Retry(first=0.25)).post_json("/x", b"{}", HEADERS)
     assert sleeper.waits == [0.25]
 
 
-def test_a_retry_after_beyond_the_deadline_is_not_waited_for(open_transport, sleeper):
+def test_a_retry_after_beyond_the_deadline_ends_the_retries(open_transport, sleeper):
     with ScriptedHub(problem(429, "rate-limited", "Slow.", Retry_After="3600")) as hub:
         with pytest.raises(ReportError) as caught:
             open_transport(hub.url).post_json("/x", b"{}", HEADERS)
@@ -80,7 +80,7 @@ def test_a_retry_after_beyond_the_deadline_is_not_waited_for(open_transport, sle
     assert (caught.value.code, sleeper.waits) == ("rate-limited", [])
 
 
-def test_an_earlier_try_still_at_work_is_waited_for(open_transport):
+def test_an_idempotency_key_in_use_is_retried_after_the_wait(open_transport):
     in_use = problem(409, "idempotency-key-in-use", "Wait.", Retry_After="1")
     with ScriptedHub(in_use, answer(200, {})) as hub:
         open_transport(hub.url).post_json("/x", b"{}", HEADERS)
@@ -88,7 +88,7 @@ def test_an_earlier_try_still_at_work_is_waited_for(open_transport):
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 415, 422])
-def test_a_refusal_is_not_tried_again(open_transport, status):
+def test_a_refusal_is_not_retried(open_transport, status):
     with ScriptedHub(problem(status, "some-code", "Do this.")) as hub:
         with pytest.raises(ReportError, match=r"Do this\.") as caught:
             open_transport(hub.url).post_json("/x", b"{}", HEADERS)
@@ -96,7 +96,7 @@ def test_a_refusal_is_not_tried_again(open_transport, status):
     assert (caught.value.status, caught.value.code) == (status, "some-code")
 
 
-def test_no_listener_is_unreachable_after_all_tries(open_transport, sleeper):
+def test_a_port_without_a_listener_is_unreachable_after_all_tries(open_transport, sleeper):
     port = unused_port()
     with pytest.raises(HubUnreachable, match=f"127.0.0.1:{port}.*refused") as caught:
         open_transport(f"http://127.0.0.1:{port}").post_json("/x", b"{}", HEADERS)
@@ -118,19 +118,19 @@ def test_a_silent_hub_is_unreachable_after_the_timeout(open_transport):
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{}",
     ],
 )
-def test_an_answer_that_is_no_http_or_cut_off_is_tried_again(open_transport, data):
+def test_an_answer_that_is_invalid_http_or_cut_off_is_retried(open_transport, data):
     with ScriptedHub(raw(data), answer(200, {"ok": 1})) as hub:
         assert open_transport(hub.url).post_json("/x", b"{}", HEADERS) == {"ok": 1}
 
 
-def test_an_answer_without_end_is_given_up(open_transport):
+def test_an_endless_answer_is_given_up(open_transport):
     step = raw(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * (5 * 1024 * 1024))
     with ScriptedHub(step) as hub, pytest.raises(HubUnreachable):
         open_transport(hub.url, retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
     assert len(hub.received) == 1
 
 
-def test_a_get_has_no_body_and_is_tried_again_like_any_other(open_transport):
+def test_a_get_has_no_body_and_is_retried_like_a_post(open_transport):
     with ScriptedHub(problem(503, "unavailable", "away"), answer(200, {"rules": []})) as hub:
         assert open_transport(hub.url).get_json("/api/witness-rules?environment=a%20b", HEADERS) == {"rules": []}
     assert [(request.method, request.path, request.body) for request in hub.received] == [
@@ -140,7 +140,7 @@ def test_a_get_has_no_body_and_is_tried_again_like_any_other(open_transport):
     assert hub.received[0].headers["x-service-api-key"] == KEY
 
 
-def test_a_patient_transport_tries_until_its_minute_is_over_and_not_longer(open_transport, sleeper):
+def test_the_transport_for_a_minute_retries_for_exactly_a_minute(open_transport, sleeper):
     with ScriptedHub(reset()) as hub:
         with pytest.raises(HubUnreachable):
             open_transport(hub.url, retry=FOR_A_MINUTE).post_json("/x", b"{}", HEADERS)
@@ -148,7 +148,7 @@ def test_a_patient_transport_tries_until_its_minute_is_over_and_not_longer(open_
         assert len(hub.received) > 7
 
 
-def test_a_patient_transport_does_not_wait_beyond_its_minute(open_transport, sleeper):
+def test_the_transport_for_a_minute_does_not_wait_beyond_it(open_transport, sleeper):
     with ScriptedHub(problem(429, "rate-limited", "No.", Retry_After="61")) as hub:
         with pytest.raises(ReportError):
             open_transport(hub.url, retry=FOR_A_MINUTE).post_json("/x", b"{}", HEADERS)

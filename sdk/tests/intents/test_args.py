@@ -42,7 +42,7 @@ def test_a_query_is_an_object_of_strings_and_of_arrays_for_repeated_names(query,
 
 
 @pytest.mark.parametrize("encoding", [None, "", "identity", "Identity", " identity\t"])
-def test_a_plain_body_may_say_that_it_is_plain(encoding):
+def test_the_encoding_identity_is_accepted(encoding):
     assert request_args(b"[1]", JSON, content_encoding=encoding).value == [1]
 
 
@@ -70,7 +70,7 @@ def test_several_media_types_are_json(media_type):
     "text/plain", "application/octet-stream", "", None, "application/jsonp", "json", "\x0bapplication/json",
     "application/json\u00a0", "application/json, text/plain", "application /json", "+json/x",
 ])  # fmt: skip
-def test_any_other_body_is_hashed_as_its_bytes(media_type):
+def test_a_body_of_any_other_media_type_is_hashed_as_bytes(media_type):
     body = b'{"a": 1}'
     assert request_args(body, media_type) == RequestArgs(body, sha256(body).hexdigest())
 
@@ -92,7 +92,7 @@ def test_a_body_without_a_canonical_form_has_no_hash(body):
 @pytest.mark.parametrize(
     "text", ["a=%ff", "a=%zz", "a=%2", "%", "%C3=1", "a=%ED%A0%80", "q=é", "é", "q=%C3%A9&r=é", "a=\xff", "a=\ud800"]
 )
-def test_what_is_not_percent_encoded_utf8_has_no_hash_as_query_or_as_form(text):
+def test_text_that_is_not_percent_encoded_utf8_has_no_hash_as_query_or_as_form(text):
     with pytest.raises(InvalidArgs):
         request_args(query=text)
     with pytest.raises(InvalidArgs):
@@ -100,17 +100,17 @@ def test_what_is_not_percent_encoded_utf8_has_no_hash_as_query_or_as_form(text):
 
 
 @pytest.mark.parametrize("zero", ["0e9999999999999999999", "-0.00E-9999999999999999999", "0e400", "0.0e-400"])
-def test_zero_is_zero_whatever_its_exponent(zero):
+def test_zero_with_any_exponent_has_the_hash_of_zero(zero):
     assert hash_of_literal(zero) == args_hash({"n": 0})
 
 
-def test_no_message_repeats_a_value():
+def test_no_error_message_repeats_a_value():
     with pytest.raises(InvalidArgs) as caught:
         request_args(b'{"card": 4111111111111111111}', JSON)
     assert "4111" not in str(caught.value)
 
 
-def test_ready_arguments_without_a_canonical_form_are_refused():
+def test_given_arguments_without_a_canonical_form_are_refused():
     with pytest.raises(NotCanonical):
         args_hash({"id": 2**53 + 1})
 
@@ -148,8 +148,8 @@ def test_different_numbers_never_share_a_hash(one, other):
 @example("0.10000000000000000001")
 @example("1e-400")
 @example("12345678901234567.891")
-def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(literal):
-    """Therefore only arguments with a hash are minted, and a verifier finds the same hash."""
+def test_arguments_inside_a_larger_body_have_the_same_hash_as_alone(literal):
+    """So whatever is minted from a larger body verifies, and arguments without a hash are never minted."""
     body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
     try:
         args_hash = member_args(body, "args", parse(body)["args"]).hash
@@ -159,12 +159,12 @@ def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(liter
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53) + 1, 2**53 - 1))
-def test_what_a_usual_json_writer_writes_has_a_hash(value):
+def test_every_number_that_json_dumps_writes_has_a_hash(value):
     assert hash_of_literal(json.dumps(value)) == args_hash({"n": value})
 
 
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=3), max_size=3))
-def test_arguments_survive_any_legal_way_of_writing_them(value):
+def test_the_hash_does_not_depend_on_whitespace_escapes_or_order(value):
     if "\0" in "".join([*value, *value.values()]):
         return
     written = {request_args(text.encode(), JSON).hash for text in (
@@ -174,7 +174,7 @@ def test_arguments_survive_any_legal_way_of_writing_them(value):
 
 
 @given(st.integers(1, 10**8 - 2), st.integers(-300, 300))
-def test_two_short_numbers_next_to_each_other_have_each_its_hash(number, power):
+def test_neighbouring_short_numbers_have_different_hashes(number, power):
     hashes = [hash_of_literal(f"{near}e{power}") for near in (number, number + 1)]
     assert None not in hashes
     assert hashes[0] != hashes[1]

@@ -46,7 +46,7 @@ def test_signatures_agree_with_wycheproof():
         made = SigningKey(bytes.fromhex(case["key"])).sign(bytes.fromhex(case["msg"]))
         whole = tag_size == 256
         assert (made.hex() == case["tag"]) is (whole and case["result"] == "valid")
-        if not whole:  # refused for its length before it is compared
+        if not whole:  # a shortened signature is refused for its length
             with pytest.raises(Unreadable):
                 open_envelope(encoded(ENVELOPE.format("", case["tag"])))
 
@@ -59,7 +59,7 @@ def test_signatures_agree_with_the_standard_library(key, text):
     assert SigningKey(key).sign(text) == hmac.digest(key, text, "sha256")
 
 
-def test_a_secret_of_any_characters_is_its_bytes():
+def test_the_key_of_a_secret_is_its_utf_8_bytes_even_with_lone_surrogates():
     """An environment variable that is not UTF-8 contains lone surrogates."""
     secret = "\udcff" + "s" * 40
     assert build_signing_key(secret).sign(b"text") == hmac.digest(
@@ -105,7 +105,7 @@ def test_every_minted_intent_has_its_own_nonce_and_tool_call_id():
         {"args": 2**53 + 1}, {"requires_step_up": "yes"},
     ],
 )  # fmt: skip
-def test_what_a_verifier_would_refuse_is_not_minted(wrong):
+def test_an_intent_that_a_verifier_would_refuse_is_not_minted(wrong):
     with pytest.raises(ValueError, match=r"\w"):  # subclasses too; each with a message
         mint_intent(SECRET, **{**CALL, "args": {}, **wrong})
 
@@ -116,7 +116,7 @@ def test_a_hash_in_place_of_arguments_has_to_be_well_formed(args_hash):
         mint_intent(SECRET, **CALL, args_hash=args_hash)
 
 
-def test_null_is_an_argument_like_any_other():
+def test_null_can_be_an_argument():
     assert mint_intent(SECRET, **CALL, args=None).payload["argsHash"] == args_hash(None)
 
 
@@ -133,18 +133,18 @@ def test_neither_repr_shows_the_header_or_the_payload():
         ({"v": None}, None),
     ],
 )  # fmt: skip
-def test_version_two_is_the_number_two(change, version):
+def test_only_the_number_2_is_version_two(change, version):
     assert detect_version({**V2, **change}) == version
 
 
 @pytest.mark.parametrize("name", ["v", "sub", "aud", "operation", "argsHash", "nonce", "requiresStepUp"])
-def test_version_one_has_no_member_of_version_two(name):
+def test_a_version_one_payload_with_a_member_of_version_two_has_no_version(name):
     assert detect_version(V1) == 1
     assert detect_version({**V1, name: None}) is None
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_every_required_member_is_missed_by_its_name(version):
+def test_the_error_for_a_missing_member_names_it(version):
     payload = V1 if version == 1 else V2
     for name in payload.keys() - {"v"}:
         for value in (None, True, [], "" if isinstance(payload[name], str) else "1"):
@@ -166,13 +166,13 @@ def test_an_anonymous_version_one_intent_has_no_user():
 
 
 @pytest.mark.parametrize(("issued", "expires"), [(1e11, 2e11), (100_000_000_000, 10**300)])
-def test_large_times_are_milliseconds(issued, expires):
+def test_times_from_1e11_on_are_milliseconds(issued, expires):
     intent = read_intent({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
     assert (intent.issued_at, intent.expires_at) == (issued / 1000, expires / 1000)
 
 
 @pytest.mark.parametrize(("issued", "expires"), [(99_999_999_999, 1e11), (1e11, 0), (-1, 1e12)])
-def test_times_in_two_units_are_malformed(issued, expires):
+def test_times_in_different_units_are_malformed(issued, expires):
     with pytest.raises(Unreadable, match="units"):
         read_intent({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
 
@@ -187,7 +187,7 @@ def test_only_canonical_base64url_is_opened(raw):
                 open_envelope(wrong)
 
 
-def test_the_alphabet_is_that_of_urls_and_padding_is_whole():
+def test_only_the_url_alphabet_with_complete_padding_is_accepted():
     for filler in ("", "x", "xx"):
         bare = encoded(ENVELOPE.format(f"~~~???{filler}", "0" * 64)).rstrip("=")
         assert {"-", "_"} <= set(bare)
@@ -221,7 +221,7 @@ def test_bits_left_over_at_the_end_are_refused():
         '{"p\\u0061yload":%s,"signature":"%s"}',
     ],
 )
-def test_the_payloads_exact_text_is_what_is_signed(envelope):
+def test_the_signature_covers_the_exact_text_of_the_payload(envelope):
     text = '{"b": 1.50, "a": "\\u00e9\\/"}'
     key = build_signing_key(SECRET)
     raw = (envelope % (text, key.sign(text.encode()).hex().upper())).encode()
@@ -242,7 +242,7 @@ def test_the_payloads_exact_text_is_what_is_signed(envelope):
         ('{"b": 9007199254740993, "a": "é"}', '{"b":9007199254740992,"a":"\\u00e9"}'),  # without a canonical form
     ],
 )
-def test_a_payload_written_anew_is_found_and_parsed_as_it_was_signed(payload, signed):
+def test_a_reserialised_payload_is_verified_and_parsed_as_it_was_signed(payload, signed):
     key = build_signing_key(SECRET)
     raw = f'{{"payload":{payload},"signature":"{key.sign(signed.encode()).hex()}"}}'.encode()
     result = open_envelope(base64.urlsafe_b64encode(raw).decode())
@@ -276,7 +276,7 @@ def test_nesting_of_64_levels_is_still_read():
     assert open_envelope(base64.urlsafe_b64encode(raw).decode())
 
 
-def test_a_header_of_8_kib_is_read_and_a_longer_one_is_not():
+def test_a_header_of_8_kib_is_read_and_a_longer_header_is_refused():
     key = build_signing_key(SECRET)
     longest = seal(b'{"x":"%b"}' % (b"x" * (6144 - 99)), key)
     assert len(longest) == 8192
@@ -285,8 +285,8 @@ def test_a_header_of_8_kib_is_read_and_a_longer_one_is_not():
         open_envelope(seal(b'{"x":"%b"}' % (b"x" * (6145 - 99)), key))
 
 
-def test_what_a_verifier_reads_is_just_what_can_be_signed():
-    """Both have the same limits for the levels of nesting and for the length of a header."""
+def test_signing_and_reading_have_the_same_limits():
+    """The limits are the levels of nesting and the length of the header."""
     sign_payload(SECRET, {"a": functools.reduce(lambda inner, _: [inner], range(61), [])})
     with pytest.raises(ValueError, match="nested"):
         sign_payload(SECRET, {"a": functools.reduce(lambda inner, _: [inner], range(62), [])})
@@ -296,7 +296,7 @@ def test_what_a_verifier_reads_is_just_what_can_be_signed():
 
 
 @pytest.mark.parametrize("lifetime", [1, 900])
-def test_a_lifetime_is_from_one_second_to_fifteen_minutes(lifetime):
+def test_a_lifetime_is_one_second_to_fifteen_minutes(lifetime):
     payload = mint_intent(SECRET, **CALL, args={}, lifetime=lifetime).payload
     assert payload["expiresAt"] - payload["issuedAt"] == lifetime
 

@@ -44,7 +44,7 @@ def test_a_nonce_burns_once_per_workspace(store):
 
 
 @pytest.mark.parametrize("nonce", ["x" * 5000, "\u00e9\U0001f600'\"; DROP TABLE", "\udfff", "a\0b", " "])
-def test_any_string_is_a_nonce(store, nonce):
+def test_any_string_can_be_a_nonce(store, nonce):
     assert store.burn("w", nonce, NOW + 300, now=NOW)
     assert not store.burn("w", nonce, NOW + 300, now=NOW)
 
@@ -95,7 +95,7 @@ def test_pruning_takes_small_batches(tmp_path):
     assert store.prune(now=NOW + 1000) == PRUNED_EVERY - 1 <= PRUNED_AT_ONCE
 
 
-def test_a_full_memory_store_passes_nothing():
+def test_a_full_memory_store_accepts_no_new_nonce_until_old_ones_expire():
     store = MemoryNonces(limit=2, several_workers=True)
     for nonce in "ab":
         store.burn("w", nonce, NOW, now=NOW)
@@ -140,7 +140,7 @@ def test_a_burnt_nonce_outlives_a_rollback_of_the_request(tmp_path):
     assert store.is_burnt("w", "n")
 
 
-def test_memory_in_a_forked_process_refuses_to_work():
+def test_the_memory_store_refuses_to_work_in_a_forked_process():
     store = MemoryNonces()
     store.burn("w", "n", NOW, now=NOW)
     child = os.fork()
@@ -154,7 +154,7 @@ def test_memory_in_a_forked_process_refuses_to_work():
     assert store.burn("w", "m", NOW, now=NOW)
 
 
-def test_memory_refuses_several_workers_unless_it_may(monkeypatch):
+def test_the_memory_store_refuses_several_workers_unless_allowed(monkeypatch):
     monkeypatch.setenv("WEB_CONCURRENCY", "4")
     with pytest.raises(StoreUnavailable, match="several_workers"):
         MemoryNonces().burn("w", "n", NOW, now=NOW)
@@ -162,7 +162,7 @@ def test_memory_refuses_several_workers_unless_it_may(monkeypatch):
 
 
 def checks_as_a_worker(workers: int) -> list[int]:
-    """Return the exit codes of so many workers, forked by one server: 7 if the memory store refused to start."""
+    """Fork workers from one server; return their exit codes: 7 if the memory store refused to start."""
     ready, go = os.pipe(), os.pipe()
     children = []
     for _ in range(workers):
@@ -186,12 +186,12 @@ def checks_as_a_worker(workers: int) -> list[int]:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs /proc")
-def test_memory_notices_the_other_workers_of_a_forking_server():
+def test_the_memory_store_notices_other_workers_of_a_forking_server():
     assert checks_as_a_worker(1) == [0]
     assert 7 in checks_as_a_worker(3)
 
 
-def test_a_thread_that_comes_again_at_once_does_not_pass_those_that_wait(tmp_path):
+def test_a_thread_that_returns_at_once_does_not_overtake_waiting_threads(tmp_path):
     database, is_over, waits = Database(sqlite_in(tmp_path), connections=1), threading.Event(), []
 
     def run_on():

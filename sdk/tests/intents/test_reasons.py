@@ -18,26 +18,26 @@ CONTRACT = {
 }
 
 
-def test_the_set_of_reasons_is_the_specs_six_and_the_contracts_nine():
+def test_the_reasons_are_the_six_of_the_spec_and_the_nine_of_the_contract():
     assert set(REASONS) == SPEC | CONTRACT
     assert len(REASONS) == 15
 
 
-def test_reasons_stand_in_the_order_of_their_checks():
+def test_reasons_are_in_the_order_of_their_checks():
     checks = list(CHECKS)
     positions = [checks.index(reason.check) for reason in REASONS.values()]
     assert positions == sorted(positions)
 
 
-def test_every_reason_says_what_it_means_and_what_to_do():
+def test_every_reason_has_a_meaning_and_a_fix():
     for slug, reason in REASONS.items():
         assert reason.slug == slug
         assert all(text.strip().endswith(".") for text in (reason.meaning, reason.usual_fix))
         assert not reason.title.endswith(".")
 
 
-def test_no_fix_sends_anybody_to_the_settings_of_the_hub():
-    """The settings do not show a secret again, and the page Intent inspector shows the audience."""
+def test_no_fix_refers_to_the_settings_of_the_hub():
+    """The settings never show a secret again, and the audience is on the page Intent inspector."""
     assert [slug for slug, reason in REASONS.items() if "settings" in reason.usual_fix] == []
 
 

@@ -29,7 +29,7 @@ from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 
 
-def test_a_verified_intent_tells_what_it_permits():
+def test_a_verified_intent_has_the_facts_of_its_payload():
     intent = verifier().verify(minted(tool_call_id="call-9").header, **REQUEST)
     assert (intent.version, intent.tool_call_id, intent.workspace) == (2, "call-9", WORKSPACE)
     assert (intent.sub, intent.audience, intent.operation) == ("user-1", AUDIENCE, "POST /orders")
@@ -99,7 +99,7 @@ def test_each_fault_is_rejected_with_its_reason(expected, header, request_):
     assert reason(header, **request_) == expected
 
 
-def test_every_reason_is_given_by_some_request():
+def test_every_reason_occurs_for_some_request():
     assert {expected for expected, _, _ in REJECTIONS} | {"replayed"} == set(REASONS)
 
 
@@ -123,7 +123,7 @@ def test_a_query_is_bound_by_its_hash_or_by_the_operation(operation):
     assert reason(header, **{**request, "query": "q=a"}) in ("args-mismatch", "operation-mismatch")
 
 
-def test_with_body_and_query_the_operation_carries_the_query():
+def test_with_a_body_the_query_is_part_of_the_operation():
     assert reason(minted(operation="POST /orders?a=1").header, query="a=1") is None
 
 
@@ -132,7 +132,7 @@ def test_a_view_can_declare_the_operation_of_another_transport():
     assert reason(header, operation="orders.create", path="/rpc?", method="X") is None
 
 
-def test_a_nonce_passes_once():
+def test_a_nonce_is_accepted_once():
     subject, header = verifier(), minted().header
     assert [reason(header, subject) for _ in range(3)] == [None, "replayed", "replayed"]
 
@@ -162,7 +162,7 @@ def test_version_one_has_no_replay_check():
         (resigned(issuedAt=NOW, expiresAt=NOW + 86_400), NOW, None),
     ],
 )
-def test_time_is_exact(header, moment, expected):
+def test_an_intent_is_valid_from_its_first_to_its_last_second(header, moment, expected):
     assert reason(header, verifier(now=lambda: moment)) == expected
 
 
@@ -185,13 +185,13 @@ def test_time_is_exact(header, moment, expected):
         ("This verifier has no step-up gate.", minted(requires_step_up=True).header, {}),
     ],
 )  # fmt: skip
-def test_a_rejection_says_in_words_what_was_wrong(detail, header, request_):
+def test_a_rejection_describes_what_was_wrong(detail, header, request_):
     with pytest.raises(IntentRejected) as caught:
         verifier().verify(header, **{**REQUEST, **request_})
     assert (caught.value.detail, str(caught.value)) == (detail, f"{caught.value.reason}: {detail}")
 
 
-def test_an_intent_tells_which_secret_verified_it():
+def test_an_intent_names_the_secret_that_verified_it():
     subject = verifier([OTHER_SECRET, SECRET.replace("a", "c"), SECRET])
     assert subject.verify(minted().header, **REQUEST).signed_with == "gas_aaaa"
     assert verifier("s" * 40).verify(minted("s" * 40).header, **REQUEST).signed_with == ""
@@ -207,7 +207,7 @@ def test_a_verifier_of_one_workspace_asks_for_its_own_secrets_only():
     assert asked == [WORKSPACE]
 
 
-def test_a_request_without_a_body_has_none():
+def test_a_request_without_a_body_verifies_with_empty_arguments():
     header = minted(operation="GET /books", args={}).header
     assert all(check.reason is None for check in verifier().explain(header, "GET", "/books"))
     assert verifier().verify(header, "GET", "/books").args == {}
@@ -218,7 +218,7 @@ def test_a_lifetime_may_be_limited_to_less_than_a_second():
     assert reason(resigned(issuedAt=NOW, expiresAt=NOW + 1), verifier(max_lifetime=0.5)) == "lifetime-too-long"
 
 
-def test_the_dual_accept_window_ends_when_it_says():
+def test_the_window_for_both_versions_ends_at_its_time():
     assert reason(v1(), verifier(accept_v1=NOW)) is None
     assert reason(v1(), verifier(accept_v1=NOW - 1)) == "unsupported-version"
     assert reason(v1(), verifier(accept_v1=False)) == "unsupported-version"
@@ -231,7 +231,7 @@ def test_the_dual_accept_window_ends_when_it_says():
 @pytest.mark.parametrize(
     ("moment", "expected"), [(math.nan, "expired"), (math.inf, "expired"), (-math.inf, "not-yet-valid")]
 )
-def test_a_clock_that_says_no_time_lets_nothing_pass_and_burns_nothing(moment, expected):
+def test_with_a_broken_clock_nothing_passes_and_no_nonce_is_burnt(moment, expected):
     nonces = MemoryNonces(several_workers=True)
     broken, header = verifier(nonces=nonces, now=lambda: moment), minted().header
     assert (reason(header, broken), reason(v1(), broken)) == (expected, expected)
@@ -239,7 +239,7 @@ def test_a_clock_that_says_no_time_lets_nothing_pass_and_burns_nothing(moment, e
     assert reason(header, verifier(nonces=nonces)) is None
 
 
-def test_a_window_that_ends_at_no_time_is_refused():
+def test_a_window_without_a_finite_end_is_refused():
     with pytest.raises(ValueError, match="accept_v1"):
         verifier(accept_v1=math.nan)
 
@@ -277,12 +277,12 @@ def test_a_hub_finds_the_secrets_of_the_workspace_that_a_header_names():
         {"workspace": None}, {"workspace": ""}, {"max_lifetime": 0}, {"max_lifetime": 86_401},
     ],
 )  # fmt: skip
-def test_a_verifier_that_could_not_be_safe_is_refused_at_start(wrong):
+def test_an_unsafe_verifier_is_refused_at_start(wrong):
     with pytest.raises(ValueError, match=r"secret|workspace|max_lifetime"):
         verifier(**wrong)
 
 
-def test_an_empty_secret_out_of_a_lookup_never_verifies():
+def test_an_empty_secret_from_a_lookup_never_verifies():
     forged = seal(b'{"tenantId":"lumen"}', build_signing_key("x" * 32))
     with pytest.raises(ValueError, match="secret is empty"):
         reason(forged, verifier(lambda workspace: [""]))
@@ -295,12 +295,12 @@ class Unreachable:
     is_burnt = burn
 
 
-def test_a_store_that_cannot_be_reached_is_no_pass_and_no_rejection():
+def test_an_unreachable_store_is_an_error_and_no_rejection():
     with pytest.raises(StoreUnavailable):
         verifier(nonces=Unreachable()).verify(minted().header, **REQUEST)
 
 
-def test_the_first_failure_in_the_contracts_order_is_the_reason():
+def test_the_reason_is_the_first_failure_in_the_order_of_the_contract():
     """A request that is wrong in every way, corrected one check at a time, gives all reasons in order."""
     wrong = {
         "expiresAt": NOW - 1, "tenantId": "x", "aud": "x", "operation": "x", "argsHash": "x", "requiresStepUp": True,
@@ -326,7 +326,7 @@ def test_the_first_failure_in_the_contracts_order_is_the_reason():
         assert reason(header, subject) == expected
 
 
-def test_a_rejection_tells_what_was_said_only_once_the_signature_is_right():
+def test_a_rejection_has_the_intent_only_if_the_signature_is_right():
     with pytest.raises(IntentRejected) as forged:
         verifier().verify(minted(OTHER_SECRET).header, **REQUEST)
     assert forged.value.intent is None
@@ -387,7 +387,7 @@ def test_an_explanation_of_a_closed_version_one_window_still_compares_the_rest()
     assert checks["nonce"].state == "not-bound"
 
 
-def test_an_explanation_says_of_each_failure_its_own_cause():
+def test_an_explanation_gives_each_failure_its_own_cause():
     header = minted(operation="POST /x", requires_step_up=True, now=NOW - 7200).header
     checks = {check.name: check for check in verifier().explain(header, **{**REQUEST, "content_encoding": "gzip"})}
     assert checks["arguments"].detail == "the body has a Content-Encoding: send it plain."
@@ -401,13 +401,13 @@ def test_an_explanation_says_of_each_failure_its_own_cause():
 
 
 @pytest.mark.parametrize("header", [None, "x"])
-def test_an_explanation_goes_no_further_than_a_header_that_cannot_be_read(header):
+def test_an_explanation_stops_at_a_header_that_cannot_be_read(header):
     states = [check.state for check in verifier().explain(header, **REQUEST)]
     assert states.count("failed") == 1
     assert states[states.index("failed") + 1 :] == ["not-reached"] * (len(CHECKS) - states.index("failed") - 1)
 
 
-def test_a_verifier_reads_its_facts_from_variables(monkeypatch):
+def test_a_verifier_is_configured_by_environment_variables(monkeypatch):
     values = {"AFFIDAVIT_SIGNING_SECRET": SECRET, "AFFIDAVIT_WORKSPACE": WORKSPACE, "AFFIDAVIT_AUDIENCE": AUDIENCE}
     for name, value in values.items():
         monkeypatch.setenv(name, value)
@@ -422,20 +422,20 @@ def test_a_verifier_reads_its_facts_from_variables(monkeypatch):
         IntentVerifier(nonces=MemoryNonces(several_workers=True))
 
 
-def test_an_explanation_shows_both_sides():
+def test_an_explanation_shows_signed_and_actual_values():
     checks = {check.name: check for check in verifier().explain(minted(aud="staging").header, **REQUEST)}
     assert (checks["audience"].signed, checks["audience"].actual) == ("staging", AUDIENCE)
     assert checks["time"].actual == "2027-01-15T08:00:00Z"
 
 
-def test_an_explanation_shows_version_one_the_method_and_path_that_it_is_held_to():
+def test_an_explanation_of_version_one_compares_method_and_path():
     request_ = {**REQUEST, "query": "any=1", "operation": "orders.create"}
     checks = {check.name: check for check in verifier().explain(v1(), **request_)}
     operation = checks["operation"]
     assert (operation.state, operation.signed, operation.actual) == ("passed", "POST /orders", "POST /orders")
 
 
-def test_an_explanation_asks_the_step_up_gate_about_its_request():
+def test_an_explanation_passes_its_request_to_the_step_up_gate():
     seen = []
     gate = verifier(step_up=lambda intent, request: not seen.append(request))
     gate.explain(minted(requires_step_up=True).header, **REQUEST, request="fresh")

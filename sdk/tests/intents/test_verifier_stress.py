@@ -1,4 +1,4 @@
-"""A verifier beside changing secrets, many threads, and headers that were altered at random."""
+"""A verifier under changing secrets, many threads, and randomly altered headers."""
 
 import base64
 import json
@@ -49,7 +49,7 @@ def test_a_rotation_under_load_rejects_no_valid_request():
     assert Counter(outcomes) == {None: 800}
 
 
-def test_a_cut_over_under_load_rejects_no_valid_request():
+def test_switching_to_version_2_under_load_rejects_no_valid_request():
     """Signers change to version 2 one by one; the window closes while they call, after the last has changed."""
     clock = [NOW]
     subject = verifier(accept_v1=NOW + 5, now=lambda: clock[0])

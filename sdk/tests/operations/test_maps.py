@@ -1,4 +1,4 @@
-"""Maps are recognised by their similar values, in any order, and no ordinary record is taken for one."""
+"""Maps are recognised by their similar values, in any order. Ordinary records are never taken for maps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from affidavit.operations import is_alike_map
         bodies(["x"], names=64, each=2),
     ],
 )
-def test_many_rare_names_over_alike_values_are_keys(values):
+def test_many_rare_names_with_similar_values_are_a_map(values):
     assert is_alike_map(seen(*values))
 
 
@@ -54,7 +54,7 @@ def test_an_object_that_may_be_a_record_is_no_map(values, why):
     assert not is_alike_map(seen(*values)), why
 
 
-def test_width_height_and_depth_are_a_record_however_often():
+def test_three_fixed_names_are_a_record_however_often_they_are_seen():
     assert not is_alike_map(seen(*[{"width": 1, "height": 2, "depth": 3}] * 1000))
 
 
@@ -66,7 +66,7 @@ objects = st.dictionaries(st.sampled_from(WORDS[:60]), values, max_size=4)
 
 @given(st.lists(objects, max_size=40), st.randoms(use_true_random=False), st.integers(1, 5))
 @settings(max_examples=40, deadline=None)
-def test_any_order_and_batching_comes_to_the_same(some: list[Any], chance: random.Random, cut: int):
+def test_any_order_and_batching_gives_the_same_verdict(some: list[Any], chance: random.Random, cut: int):
     certain = bodies(PRICE)
     mixed = chance.sample([*certain, *some], len(certain) + len(some))
     batches = [seen(*mixed[start::cut]) for start in range(cut)]
@@ -84,7 +84,7 @@ def test_a_record_with_a_property_that_is_always_there_is_never_a_map(some: list
 
 @given(st.lists(objects, max_size=10))
 @settings(max_examples=40, deadline=None)
-def test_asking_changes_nothing(some: list[Any]):
+def test_asking_for_the_verdict_changes_no_state(some: list[Any]):
     total = seen(*bodies(PRICE), *some)
     before = total.copy()
     is_alike_map(total)

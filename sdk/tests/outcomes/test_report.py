@@ -22,7 +22,7 @@ def numbered(count):
     return [(f"c-{n}", "purchase") for n in range(count)]
 
 
-def test_the_request_of_the_spec_goes_out_and_its_answer_comes_back():
+def test_the_request_has_the_form_of_the_spec_and_the_receipt_is_returned():
     with ScriptedHub(answer_stored(1, "c-2")) as hub:
         receipt = report_outcomes(KEY, [SOLD, ("c-2", "renewal")], environment="staging", base_url=hub.url)
     assert receipt == OutcomeReceipt(recorded=1, unknown_conversations=("c-2",))
@@ -36,7 +36,7 @@ def test_the_request_of_the_spec_goes_out_and_its_answer_comes_back():
     }
 
 
-def test_the_name_of_the_spec_is_the_same_function():
+def test_the_camel_case_name_of_the_spec_is_the_same_function():
     assert reportOutcomes is report_outcomes
 
 
@@ -46,7 +46,7 @@ def test_without_an_environment_the_member_is_absent():
     assert "environment" not in hub.received[0].json
 
 
-def test_other_members_of_an_item_stay_in_this_process():
+def test_other_members_of_an_item_are_not_sent():
     with ScriptedHub(answer_stored(1)) as hub:
         report_outcomes(KEY, [{**SOLD, "email": "ann@example.com"}], base_url=hub.url)
     assert hub.received[0].json["outcomes"] == [SOLD]
@@ -56,7 +56,7 @@ def test_other_members_of_an_item_stay_in_this_process():
     "item",
     [{}, {"conversationId": "c-1"}, {"conversationId": "", "outcomeKey": 5}, (None, "x"), ("é\ud800", "☃")],
 )
-def test_the_hub_is_the_judge_of_values(item):
+def test_values_are_validated_by_the_hub(item):
     with (
         ScriptedHub(problem(400, "invalid-request", "Look.")) as hub,
         pytest.raises(ReportError, match=r"Look\."),
@@ -74,7 +74,7 @@ def test_characters_beyond_ascii_arrive_exactly():
 @pytest.mark.parametrize(
     ("count", "sizes"), [(0, [0]), (1, [1]), (500, [500]), (501, [500, 1]), (1200, [500, 500, 200])]
 )
-def test_lists_are_split_at_500_in_order_whatever_they_come_in(count, sizes):
+def test_any_iterable_is_split_at_500_in_order(count, sizes):
     with ScriptedHub(answer_stored(0)) as hub:
         report_outcomes(KEY, iter(numbered(count)), base_url=hub.url)
     chunks = [request.json["outcomes"] for request in hub.received]
@@ -115,7 +115,7 @@ def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered(
     [(None, "missing-api-key"), ("", "missing-api-key"), (make_key("pk_"), "publishable-key-refused")],
     ids=["none", "empty", "publishable"],
 )
-def test_a_key_that_cannot_be_right_is_reported_before_anything_is_sent(key, code):
+def test_an_impossible_key_is_reported_before_anything_is_sent(key, code):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError) as caught:
             report_outcomes(key, [SOLD], base_url=hub.url)
@@ -124,7 +124,7 @@ def test_a_key_that_cannot_be_right_is_reported_before_anything_is_sent(key, cod
 
 
 @pytest.mark.parametrize("item", ["ab", b"ab", ("c-1",), ("c-1", "a", "b"), None, 5, {"c-1", "purchase"}])
-def test_an_item_of_no_known_form_is_reported_by_its_place_before_anything_is_sent(item):
+def test_a_malformed_item_is_reported_by_its_index_before_anything_is_sent(item):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="/outcomes/600") as caught:
             report_outcomes(KEY, [*numbered(600), item], base_url=hub.url)
@@ -137,7 +137,7 @@ def test_an_item_of_no_known_form_is_reported_by_its_place_before_anything_is_se
     [None, 5, "", "c-1", b"", {}, SOLD, object()],
     ids=["null", "number", "empty-text", "text", "bytes", "empty-object", "one-outcome", "object"],
 )
-def test_what_is_no_list_is_reported_before_anything_is_sent(wrong):
+def test_a_value_that_is_no_list_is_reported_before_anything_is_sent(wrong):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="Give a list of outcomes") as caught:
             report_outcomes(KEY, wrong, base_url=hub.url)
@@ -156,13 +156,13 @@ def test_a_value_that_json_cannot_carry_is_reported_before_anything_is_sent():
     "body",
     [[], {}, {"recorded": "1", "unknownConversations": []}, {"recorded": True, "unknownConversations": []}],
 )
-def test_a_200_that_is_no_receipt_is_not_taken_for_one(body):
+def test_a_200_that_is_no_receipt_is_an_error(body):
     with ScriptedHub(answer(200, body)) as hub, pytest.raises(ReportError) as caught:
         report_outcomes(KEY, [SOLD], base_url=hub.url)
     assert caught.value.code == "bad-answer"
 
 
-def test_calls_one_by_one_share_a_connection():
+def test_successive_calls_share_a_connection():
     with ScriptedHub(answer_stored(1)) as hub:
         for _ in range(3):
             report_outcomes(KEY, [SOLD], base_url=hub.url)

@@ -41,7 +41,7 @@ def reporter_for():
         reporter.close(0)
 
 
-def test_what_is_reported_arrives_in_batches_and_in_order(reporter_for):
+def test_outcomes_arrive_in_batches_and_in_order(reporter_for):
     with ScriptedHub(all_recorded) as hub:
         reporter = reporter_for(hub, flush_every=0.05, environment="staging")
         assert all(reporter.report(f"c{n}", "purchase") for n in range(1200))
@@ -52,7 +52,7 @@ def test_what_is_reported_arrives_in_batches_and_in_order(reporter_for):
     assert reporter.counts == OutcomeCounts(reported=1200, delivered=1200, recorded=1200)
 
 
-def test_a_lone_outcome_leaves_without_a_flush(reporter_for):
+def test_a_single_outcome_is_sent_without_a_flush(reporter_for):
     with ScriptedHub(answer_stored(0)) as hub:
         reporter = reporter_for(hub, flush_every=0.02)
         reporter.report("c", "purchase")
@@ -75,7 +75,7 @@ def test_an_invalid_outcome_is_counted_and_does_not_spoil_its_batch(reporter_for
     assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
 
 
-def test_a_full_queue_neither_blocks_nor_grows_and_says_so_once(reporter_for, caplog):
+def test_a_full_queue_neither_blocks_nor_grows_and_is_logged_once(reporter_for, caplog):
     with ScriptedHub(silent(2)) as hub:
         reporter = reporter_for(hub, capacity=600, timeout=5)
         began = time.monotonic()
@@ -133,7 +133,7 @@ def test_a_failing_error_handler_or_transport_does_not_end_the_thread(caplog):
     assert "secret" not in caplog.text.partition("Traceback")[0]
 
 
-def test_closing_gives_up_after_its_time_and_counts_what_is_left(caplog):
+def test_closing_gives_up_after_its_timeout_and_counts_the_rest(caplog):
     class Away:
         def post_json(self, path, body, headers):
             raise HubUnreachable("No answer.", code="unreachable")
@@ -149,7 +149,7 @@ def test_closing_gives_up_after_its_time_and_counts_what_is_left(caplog):
     assert not reporter.report("late", "k")
 
 
-def test_many_threads_lose_and_double_nothing(reporter_for):
+def test_many_threads_neither_lose_nor_repeat_an_outcome(reporter_for):
     with ScriptedHub(all_recorded) as hub:
         reporter = reporter_for(hub, flush_every=0.01)
 
@@ -196,19 +196,19 @@ def run_program(hub, ending):
 
 
 @pytest.mark.parametrize(("ending", "status"), [("plain", 0), ("raise", 3)])
-def test_the_end_of_the_process_sends_what_waits(ending, status):
+def test_the_end_of_the_process_sends_the_queue(ending, status):
     with ScriptedHub(answer_stored(1)) as hub:
         assert run_program(hub, ending) == status
         assert ids(hub) == ["parent"]
 
 
-def test_a_forked_child_sends_its_own_and_not_what_its_parent_had():
+def test_a_forked_child_sends_only_its_own_outcomes():
     with ScriptedHub(answer_stored(1)) as hub:
         assert run_program(hub, "fork") == 0
         assert sorted(ids(hub)) == ["child", "parent"]
 
 
-def test_a_reporter_without_references_lives_until_it_has_delivered():
+def test_an_unreferenced_reporter_lives_until_it_has_delivered():
     with ScriptedHub(answer_stored(1)) as hub:
         OutcomeReporter(KEY, base_url=hub.url, flush_every=0.1).report("c", "k")
         gc.collect()

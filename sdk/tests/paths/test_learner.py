@@ -11,13 +11,13 @@ from affidavit._paths.learner import Learner
 # --- the strong signs
 
 
-def test_a_segment_that_its_own_answer_names_is_a_parameter():
+def test_a_segment_that_is_a_value_in_its_own_response_is_a_parameter():
     learner = learned(("GET /teams/storm", {"slug": "storm", "members": 4}))
     result = learner.template("/teams/storm")
     assert (result.path, dict(result.parameters), result.undecided) == ("/teams/{teamId}", {"teamId": "string"}, ())
 
 
-def test_a_segment_that_its_own_request_names_is_a_parameter():
+def test_a_segment_that_is_a_value_in_its_own_request_is_a_parameter():
     learner = learned(("PUT /teams/storm", ABSENT, {"handle": "storm"}))
     assert template(learner, "/teams/storm") == "/teams/{teamId}"
 
@@ -35,7 +35,7 @@ def test_a_segment_that_is_a_word_of_a_property_name_is_a_literal_and_decided(se
     assert (result.path, result.undecided) == (f"/teams/{segment}", ())
 
 
-def test_a_word_that_names_its_own_answer_is_undecided_until_a_parameter_stands_beside_it():
+def test_a_known_word_that_is_a_value_in_its_response_is_undecided_until_a_sibling_is_a_parameter():
     learner = learned(("GET /labels/members", {"name": "members"}), ("GET /teams/17", {"members": 4}))
     result = learner.template("/labels/members")
     assert (result.path, result.undecided) == ("/labels/members", (1,))
@@ -43,7 +43,7 @@ def test_a_word_that_names_its_own_answer_is_undecided_until_a_parameter_stands_
     assert template(learner, "/labels/members") == "/labels/{labelId}"
 
 
-def test_a_value_that_stands_twice_in_a_path_is_the_last_of_both():
+def test_a_value_that_occurs_twice_in_a_path_is_the_last_occurrence():
     learner = learned(
         ("GET /v1/pools/9/shard/shard", {"shard_name": "shard"}),
         ("GET /v1/pools/9/shard/north", {"shard_name": "north"}),
@@ -53,7 +53,7 @@ def test_a_value_that_stands_twice_in_a_path_is_the_last_of_both():
     assert path.endswith("}")
 
 
-def test_a_word_that_a_collection_lists_is_held_back_beside_others():
+def test_a_known_word_that_a_collection_lists_is_undecided_among_other_values():
     learner = learned(
         ("GET /labels", [{"name": "members"}, {"name": "urgent"}]),
         ("GET /teams/17", {"members": 4}),
@@ -63,7 +63,7 @@ def test_a_word_that_a_collection_lists_is_held_back_beside_others():
     assert learner.template("/labels/members").undecided == (1,)
 
 
-def test_what_a_collection_lists_is_not_sent_though_most_of_it_are_words_of_the_api():
+def test_listed_values_are_not_sent_even_if_most_are_words_of_the_api():
     answer, names = {"enabled": True}, ("email", "phone", "duo")
     learner = learned(
         ("GET /factors", [{"name": name} for name in names]),
@@ -75,7 +75,7 @@ def test_what_a_collection_lists_is_not_sent_though_most_of_it_are_words_of_the_
         assert path_template.path == "/factors/{factorId}" or path_template.undecided == (1,)
 
 
-def test_behind_a_parameter_a_value_alone_among_literals_is_undecided():
+def test_a_single_value_among_literals_after_a_parameter_is_undecided():
     learner = learned(
         ("GET /clusters/17", {"nodes": 1, "pools": 2}),
         ("GET /clusters/17/nodes", [{"size": 1}]),
@@ -86,14 +86,14 @@ def test_behind_a_parameter_a_value_alone_among_literals_is_undecided():
     assert (result.path, result.undecided) == ("/clusters/{clusterId}/kubeconfig", (2,))
 
 
-def test_what_a_collection_lists_is_a_parameter_behind_it():
+def test_a_value_that_a_collection_lists_is_a_parameter():
     learner = learned(
         ("GET /boards", [{"name": "storm"}, {"name": "reef"}]), ("GET /boards/storm/cards", {"cards": []})
     )
     assert template(learner, "/boards/storm/cards") == "/boards/{boardId}/cards"
 
 
-def test_what_a_collection_lists_stays_apart_where_different_operations_stand_behind():
+def test_listed_values_with_different_operations_below_them_stay_literals():
     learner = learned(
         ("GET /adapters", [{"id": "mailgun"}, {"id": "twilio"}]),
         ("GET /adapters/mailgun/accounts", {"region": "eu", "domain": "x", "dkim": True}),
@@ -105,7 +105,7 @@ def test_what_a_collection_lists_stays_apart_where_different_operations_stand_be
 # --- siblings and shapes
 
 
-def test_an_unknown_segment_beside_a_parameter_with_the_same_answer_is_not_sent():
+def test_an_unknown_sibling_of_a_parameter_with_the_same_shape_is_undecided():
     learner = learned(
         ("GET /files/8a1f0c2d9b", {"size": 1, "owner": "x", "checksum": "y"}),
         ("GET /files/readme", {"size": 2, "owner": "x", "checksum": "z"}),
@@ -113,7 +113,7 @@ def test_an_unknown_segment_beside_a_parameter_with_the_same_answer_is_not_sent(
     assert learner.template("/files/readme").undecided == (1,)
 
 
-def test_an_unknown_segment_with_another_answer_is_no_parameter():
+def test_an_unknown_sibling_of_a_parameter_with_another_shape_is_a_literal():
     learner = learned(
         ("GET /files/8a1f0c2d9b", {"size": 1, "owner": "x", "checksum": "y"}),
         ("GET /files/quota", {"limit": 1, "used": 2, "left": 3}),
@@ -123,7 +123,7 @@ def test_an_unknown_segment_with_another_answer_is_no_parameter():
 
 
 @pytest.mark.parametrize("empty", [{"cards": [], "total": 0, "next": None}, []])
-def test_an_empty_list_makes_no_other_shape(empty):
+def test_an_empty_list_has_the_shape_of_a_full_one(empty):
     card = {"suit": 1, "rank": 2, "art": "", "joker": False}
     full = {"cards": [card], "total": 1, "next": {"page": 2}} if empty else [card]
     learner = learned(
@@ -136,13 +136,13 @@ def test_an_empty_list_makes_no_other_shape(empty):
     assert (result.path, result.undecided) == ("/decks/{deckId}/cards", ())
 
 
-def test_empty_lists_alone_make_no_operation_of_many_siblings():
+def test_many_siblings_with_empty_lists_stay_undecided():
     names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
     result = learned(*((f"GET /moods/{name}", []) for name in names)).template(f"/moods/{names[0]}")
     assert (result.path, result.undecided) == (f"/moods/{names[0]}", (1,))
 
 
-def test_a_segment_that_bodies_name_is_not_sent_though_its_answer_differs():
+def test_a_value_of_some_body_is_undecided_even_if_its_shape_differs():
     learner = learned(
         ("GET /teams", [{"name": "storm"}, {"name": "reef"}]),
         ("GET /teams/reef", {"name": "reef", "members": 4, "colour": {"hue": 1}}),
@@ -152,18 +152,18 @@ def test_a_segment_that_bodies_name_is_not_sent_though_its_answer_differs():
     assert (result.path, result.undecided) == ("/teams/storm", (1,))
 
 
-def test_what_begins_with_an_action_is_undecided_beside_parameters_where_no_shape_tells():
+def test_a_sibling_of_parameters_that_begins_with_a_verb_is_undecided_without_a_shape():
     learner = learned(("GET /bases/storm", {"name": "storm"}), ("DELETE /bases/test-base", ABSENT))
     assert learner.template("/bases/test-base").undecided == (1,)
 
 
-def test_one_shape_behind_many_unknown_siblings_is_not_sent():
+def test_many_unknown_siblings_with_one_shape_are_undecided():
     names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
     learner = learned(*((f"GET /moods/{name}", {"hue": 1, "tempo": 2, "weather": {"wet": True}}) for name in names))
     assert learner.template(f"/moods/{names[0]}").undecided == (1,)
 
 
-def test_behind_a_parameter_a_segment_without_any_sign_is_a_literal():
+def test_a_segment_without_any_sign_after_a_parameter_is_a_literal():
     result = learned(("POST /orders/17/dunning", {"ok": True})).template("/orders/17/dunning")
     assert (result.path, result.undecided) == ("/orders/{orderId}/dunning", ())
 
@@ -175,18 +175,18 @@ def test_very_many_segments_without_any_sign_are_undecided():
 
 
 @pytest.mark.parametrize("scaffold", ["/api/v2", "/v1.2", "/api", "/v4beta"])
-def test_version_and_scaffold_are_never_parameters_whatever_bodies_hold(scaffold):
+def test_version_and_scaffold_are_never_parameters_even_if_bodies_hold_them(scaffold):
     word = scaffold.rpartition("/")[2]
     learner = learned((f"GET {scaffold}/teams/storm", {"name": "storm", "id": word, "version": word}))
     assert template(learner, f"{scaffold}/teams/storm") == f"{scaffold}/teams/{{teamId}}"
 
 
-def test_the_first_word_of_a_path_is_no_parameter_because_some_body_holds_it():
+def test_the_first_word_of_a_path_is_a_literal_even_if_some_body_holds_it():
     learner = learned(("GET /api/v2/guards/9", {"integration_id": "guards"}), ("GET /api/v2/posts/9", {"id": 9}))
     assert template(learner, "/api/v2/guards/9") == "/api/v2/guards/{guardId}"
 
 
-def test_paths_that_begin_with_what_their_answers_name_are_not_sent():
+def test_a_first_segment_that_is_a_value_of_its_responses_is_undecided():
     learner = learned(*((f"GET /{name}/9", {"bucket": name}) for name in ("storm", "reef", "dune")))
     assert learner.template("/reef/9").undecided == (0,)
 
@@ -196,19 +196,19 @@ ORDERS, CLAIMS = [{"total": 1, "placed": ""}], [{"reason": "", "open": True}]
 
 
 @pytest.mark.parametrize("scaffold", ["", "/api/v2"])
-def test_paths_that_begin_differently_and_go_on_alike_do_not_show_how_they_begin(scaffold):
+def test_first_segments_followed_by_the_same_operations_are_not_shown(scaffold):
     learner = learned(*((f"GET /{tenant}{scaffold}/orders", ORDERS) for tenant in TENANTS))
     for tenant in (*TENANTS, "umbrella"):
         path_template = learner.template(f"/{tenant}{scaffold}/orders")
         assert path_template.path == f"/{{id}}{scaffold}/orders" or 0 in path_template.undecided
 
 
-def test_where_most_go_on_alike_the_others_are_undecided_too():
+def test_if_most_first_segments_are_undecided_the_others_are_too():
     learner = learned(*((f"GET /{tenant}/orders", ORDERS) for tenant in TENANTS), ("GET /umbrella/claims", CLAIMS))
     assert 0 in learner.template("/umbrella/claims").undecided
 
 
-def test_ordinary_beginnings_are_literals_though_data_and_actions_follow_all():
+def test_ordinary_first_segments_are_literals_even_if_ids_and_verbs_follow_all():
     learner = learned(
         *((f"GET /{name}/17", {"number": 1, "made": ""}) for name in ("orders", "claims", "parcels")),
         *((f"GET /{name}/search", {"found": 1, "page": ""}) for name in ("orders", "claims", "parcels")),
@@ -224,14 +224,14 @@ def test_ordinary_beginnings_are_literals_though_data_and_actions_follow_all():
 
 
 @pytest.mark.parametrize("version", ["1", "2010-04-01"])
-def test_one_number_or_date_that_all_paths_begin_with_is_a_version(version):
+def test_a_number_or_date_at_the_start_of_all_paths_is_a_version(version):
     learner = learned((f"GET /{version}/boards/17", {"id": 17}), (f"GET /{version}/cards", []))
     result = learner.template(f"/{version}/boards/17")
     assert (result.path, result.undecided) == (f"/{version}/boards/{{boardId}}", ())
 
 
 @pytest.mark.parametrize("other", ["3", "4711", "2011-05-02"])
-def test_several_numbers_or_dates_at_the_beginning_are_data(other):
+def test_different_numbers_or_dates_at_the_start_are_data(other):
     learner = learned(("GET /2/orders", [{"total": 1}]), (f"GET /{other}/orders", [{"total": 1}]))
     assert template(learner, "/2/orders") == "/{id}/orders"
     assert template(learner, f"/{other}/orders") == "/{id}/orders"
@@ -241,15 +241,15 @@ def test_a_day_that_nothing_follows_is_no_version():
     assert template(learned(("GET /2026-01-02", {"rate": 1})), "/2026-01-02") == "/{id}"
 
 
-# --- what cannot be decided
+# --- undecided segments
 
 
-def test_where_nothing_tells_a_segment_is_undecided_and_named_by_its_index():
+def test_a_segment_without_any_sign_is_undecided_and_listed_by_its_index():
     result = learned(("GET /api/lounges/storm", ABSENT)).template("/api/lounges/storm")
     assert (result.path, result.undecided) == ("/api/lounges/storm", (2,))
 
 
-def test_what_was_undecided_is_decided_when_more_arrives():
+def test_later_exchanges_decide_an_undecided_segment():
     learner = learned(("GET /lounges/storm/seats", {"seats": 4}))
     assert learner.template("/lounges/storm/seats").undecided == (1,)
     learner.learn("GET", "/lounges/storm", 200, response={"name": "storm"})
@@ -257,18 +257,18 @@ def test_what_was_undecided_is_decided_when_more_arrives():
     assert (result.path, result.undecided) == ("/lounges/{loungeId}/seats", ())
 
 
-def test_a_segment_never_seen_stands_for_the_parameter_that_is_known_there():
+def test_a_new_segment_takes_the_place_of_a_known_parameter():
     learner = learned(("GET /teams/storm", {"name": "storm"}))
     assert template(learner, "/teams/reef") == "/teams/{teamId}"
 
 
-def test_a_learner_that_has_seen_nothing_goes_by_form():
+def test_an_untrained_learner_decides_by_the_form_of_segments():
     result = Learner().template("/orders/17/notes?x=1")
     assert (result.path, result.undecided) == ("/orders/{orderId}/notes", (0, 2))
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
-def test_a_scanner_teaches_nothing(status):
+def test_refused_requests_teach_nothing(status):
     learner = Learner()
     for name in ("storm", "reef", "dune"):
         learner.learn("GET", f"/teams/{name}", status, response={"name": name})

@@ -47,7 +47,7 @@ def all_templates(exchanges, paths, hashes=KEY):
 
 
 @given(EXCHANGES, st.randoms(use_true_random=False))
-def test_the_order_of_exchanges_makes_no_difference_nor_does_repeating_them(exchanges, rng):
+def test_order_and_repetition_of_exchanges_make_no_difference(exchanges, rng):
     paths = sorted({path for _, path, *_ in exchanges})
     again = exchanges + exchanges[:3]
     rng.shuffle(again)
@@ -56,7 +56,7 @@ def test_the_order_of_exchanges_makes_no_difference_nor_does_repeating_them(exch
 
 @settings(max_examples=30)
 @given(EXCHANGES, st.randoms(use_true_random=False))
-def test_beyond_the_bounds_the_order_makes_no_difference_either(exchanges, rng):
+def test_beyond_the_limits_too_the_order_makes_no_difference(exchanges, rng):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(path_tree, "MAX_WORDS", 2)
         patch.setattr(path_learner, "MAX_HASHES", 2)
@@ -67,7 +67,7 @@ def test_beyond_the_bounds_the_order_makes_no_difference_either(exchanges, rng):
 
 
 @given(EXCHANGES)
-def test_every_template_has_as_many_segments_as_its_path_and_undecided_ones_are_literal(exchanges):
+def test_a_template_has_as_many_segments_as_its_path_and_undecided_segments_are_literal(exchanges):
     paths = [path for _, path, *_ in exchanges]
     for path, result in zip(paths, all_templates(exchanges, paths), strict=True):
         segments = result.path.split("/")[1:]
@@ -76,7 +76,7 @@ def test_every_template_has_as_many_segments_as_its_path_and_undecided_ones_are_
         assert all(not segments[index].startswith("{") for index in result.undecided)
 
 
-def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
+def test_memory_is_bounded_whatever_arrives(monkeypatch):
     monkeypatch.setattr(path_tree, "MAX_WORDS", 50)
     monkeypatch.setattr(path_learner, "MAX_HASHES", 100)
     rng, learner = random.Random(1), Learner()
@@ -88,13 +88,13 @@ def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
     assert sum(len(place.value_readings) for place in places) <= 100
 
 
-def test_any_number_of_versions_is_no_trouble(monkeypatch):
+def test_more_versions_than_the_word_limit_are_still_versions(monkeypatch):
     monkeypatch.setattr(path_tree, "MAX_WORDS", 3)
     learner = learned(*((f"GET /v{number}/teams", {}) for number in range(9)))
     assert template(learner, "/v7/teams") == "/v7/teams"
 
 
-def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
+def test_a_full_tree_learns_no_more_but_keeps_what_it_knew(monkeypatch):
     monkeypatch.setattr(path_learner, "MAX_TREE_NODES", 40)
     learner = learned(("GET /teams/storm", {"name": "storm"}))
     for number in range(200):
@@ -104,12 +104,12 @@ def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
     assert template(learner, "/teams/storm") == "/teams/{teamId}"
 
 
-def test_a_path_of_a_thousand_segments_is_no_trouble():
+def test_a_path_of_a_thousand_segments_is_kept():
     learner = learned(("GET " + "/a" * 1000, {}), ("GET " + "/b" * 31, {"name": "b"}))
     assert learner.template("/a" * 1000).path == "/a" * 1000
 
 
-def test_a_learner_holds_no_value_of_any_body():
+def test_a_learner_keeps_no_value_of_any_body():
     secrets = ["hunter2", "ann-marie", "correct-horse", "tr0ub4dor"]
     body = {"password": secrets[0], "list": [secrets[1]], "map": {"ann@example.com": {"deep": secrets[2]}}}
     learner = learned(("POST /logins", {"echo": secrets[3]}, body), ("GET /logins/17", body))

@@ -40,7 +40,7 @@ def test_recorded_traffic_gets_its_true_templates(name, least_exact, least_clust
 
 
 @pytest.mark.parametrize("name", ["datadog.har.gz", "linode.har.gz"])
-def test_half_of_recorded_traffic_is_enough(name):
+def test_half_of_recorded_traffic_teaches_the_same_templates(name):
     recorded = recorded_exchanges(name)
     for side in (0, 1):
         half = [pair for pair in recorded if sum(pair[0].recording.encode()) % 2 == side]
@@ -57,7 +57,7 @@ class Recorded:
         self.response = json.loads(entry["response"]["content"].get("text") or "null")
 
 
-# Operations of Linode that the document behind the true templates lacks: those templates take their names for ids.
+# Linode operations that are missing from its documentation. The recorded true templates take their names for ids.
 UNDOCUMENTED = frozenset({
     "/v4beta/images/sharegroups", "/v4beta/networking/firewalls/rulesets", "/v4beta/networking/firewalls/settings",
     "/v4beta/networking/firewalls/templates", "/v4beta/regions/vpc-availability", "/v4beta/vpcs/default-ranges",
@@ -71,7 +71,7 @@ def recorded_exchanges(name):
 
 
 def judged(exchanges):
-    """Return the learned and the true templates, without names, of the exchanges with a 2xx and a true template."""
+    """Return (learned, true) templates by call, without parameter names, for 2xx exchanges with a true template."""
     learner = Learner()
     for call, _ in exchanges:
         learner.learn(call.method, call.path, call.status, request=call.request, response=call.response)
@@ -87,7 +87,7 @@ def nameless(path):
 
 
 def scored(templates):
-    """The shares of exact templates, and of groups that mix several operations."""
+    """Return the share of exact templates, and the share of groups that mix several operations."""
     groups = defaultdict(set)
     for (method, _), (ours, true) in templates.items():
         groups[method, ours].add(true)
@@ -96,7 +96,7 @@ def scored(templates):
 
 
 def clustered(templates):
-    """Return the share of operations whose paths became one group, of those with a parameter and several paths."""
+    """Return the share of operations whose paths form one group. Counts those with a parameter and several paths."""
     ours, truly = defaultdict(set), defaultdict(set)
     for (method, path), (our, true) in templates.items():
         ours[method, our].add(path)
@@ -107,7 +107,7 @@ def clustered(templates):
     ) / len(several)
 
 
-# --- an invented API whose resources are named, not numbered, and the traffic of its users
+# --- traffic of an invented API whose resources have names instead of numbers
 
 FIRST = [
     "amber", "brisk", "calm", "dusty", "eager", "faint", "grand", "humble", "ivory", "jolly", "keen",
@@ -130,12 +130,12 @@ class Call:
 
 
 def calls(seed: int, *, identity: str = "name", wrapped: bool = False) -> list[Call]:
-    """Traffic in the order of its time. identity: the property that names things. wrapped: under `data`."""
+    """Return the calls of one client. identity: the property with the name. wrapped: answers are under `data`."""
     return list(_Api(random.Random(seed), identity, wrapped).traffic())
 
 
 class _Api:
-    """Warehouses hold shelves, shelves hold crates; couriers stand by themselves."""
+    """An API of warehouses that contain shelves, which contain crates; and of couriers."""
 
     def __init__(self, rng: random.Random, identity: str, wrapped: bool) -> None:
         self._rng = rng

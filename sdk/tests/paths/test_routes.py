@@ -1,4 +1,4 @@
-"""A framework's own route as the template that goes into the catalog: exact, with the types it tells."""
+"""A framework's route becomes the template in the catalog: exact, with the types that the route names."""
 
 import pytest
 from hypothesis import given
@@ -26,15 +26,15 @@ def test_a_route_becomes_a_template_with_types(rule, path, types):
 
 
 @pytest.mark.parametrize("rule", ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101)], ids=len)
-def test_what_a_hub_would_refuse_has_no_template(rule):
+def test_a_route_that_the_hub_would_refuse_has_no_template(rule):
     assert build_route_template(rule) is None
 
 
-def test_data_that_slipped_into_a_route_is_templated_again():
+def test_data_inside_a_route_becomes_a_parameter():
     assert build_route_template("/tenants/7f3a9c1e5b2d/<int:pk>").path == "/tenants/{tenantId}/{pk}"
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_read_without_fault(rule):
+def test_any_text_is_read_without_an_exception(rule):
     template = build_route_template(f"/{rule}")
     assert template is None or (template.path.startswith("/") and not any(map(str.isspace, template.path)))

@@ -1,4 +1,4 @@
-"""Mistakes of the learner on APIs for which nobody had tuned it, each with the smallest traffic that shows it."""
+"""Earlier mistakes of the learner on unfamiliar APIs, each with the smallest traffic that shows it."""
 
 import pytest
 from support.lessons import learned, template
@@ -11,25 +11,25 @@ NAMES = ("amber-otter", "jane-doe", "brisk-falcon", "lunar", "acme_corp", "harbo
 
 
 def leaks(path_template, *values):
-    """Whether a template shows one of the values and is decided."""
+    """Return whether a template is fully decided and shows one of the values."""
     return not path_template.undecided and any(value in path_template.path for value in values)
 
 
-def test_a_listed_value_that_is_a_word_of_some_property_name_too_is_not_sent():
+def test_a_listed_value_is_not_sent_even_if_a_property_name_contains_it():
     learner = learned(
         ("GET /labels", [{"name": "members"}]), ("GET /teams/17", {"members": 1}), ("DELETE /labels/members", ABSENT)
     )
     assert not leaks(learner.template("/labels/members"), "members")
 
 
-def test_a_value_among_values_that_is_a_word_of_some_property_name_too_is_not_sent():
+def test_a_value_among_values_is_not_sent_even_if_a_property_name_contains_it():
     names = ("vault", "dune", "amber-otter")
     learner = learned(("GET /accounts/17", {"vault": 1}), *((f"PUT /pools/{name}", {"size": 3}) for name in names))
     assert not leaks(learner.template("/pools/vault"), "vault")
 
 
 @pytest.mark.parametrize("ending", ["", "/leave"])
-def test_a_value_that_begins_with_an_action_is_not_sent(ending):
+def test_a_value_that_begins_with_a_verb_is_not_sent(ending):
     rooms = ("fetch-orders-room-1", "fetch-orders-room-2", "send-room-1")
     learner = learned(*((f"GET /v1/channels/{room}{ending}", {"status": 200}) for room in rooms))
     for room in rooms:
@@ -37,7 +37,7 @@ def test_a_value_that_begins_with_an_action_is_not_sent(ending):
 
 
 @pytest.mark.parametrize("constant", ["0", "_", "-"])
-def test_what_stands_between_two_constants_is_no_part_of_the_api(constant):
+def test_a_value_between_two_constants_is_not_sent(constant):
     calls = [f"/publish/k-5f2a9c7e01b3d/{constant}/{name}/{constant}" for name in NAMES]
     learner = learned(*((f"GET {path}", [1, "Sent"]) for path in calls))
     for path, name in zip(calls, NAMES, strict=True):
@@ -45,7 +45,7 @@ def test_what_stands_between_two_constants_is_no_part_of_the_api(constant):
 
 
 @pytest.mark.parametrize("names", [NAMES, ("mg.acme.example",), ("DOMAIN.TEST", "lunar.example")])
-def test_a_tenant_or_domain_right_behind_the_version_is_not_sent(names):
+def test_a_tenant_or_domain_after_the_version_is_not_sent(names):
     parts = ("parcels", "claims", "bounces")
     learner = learned(
         *((f"GET /v3/{name}/{part}", [{"weight": 1, "made": ""}]) for name in names for part in parts),
@@ -57,7 +57,7 @@ def test_a_tenant_or_domain_right_behind_the_version_is_not_sent(names):
     assert template(learner, "/v3/routes/17") == "/v3/routes/{routeId}"
 
 
-def test_fixed_words_beside_numbers_stay_words():
+def test_fixed_words_among_numbers_stay_literals():
     ticket = {"ticket": {"id": 1, "subject": ""}}
     learner = learned(
         *((f"GET /api/v2/tickets/{number}.json", ticket) for number in (17, 4711, 33)),
@@ -70,7 +70,7 @@ def test_fixed_words_beside_numbers_stay_words():
         assert (path_template.path, path_template.undecided) == (f"/api/v2/tickets/{word}", ())
 
 
-def test_what_is_sent_is_surer_to_be_a_word_than_what_is_held_back():
+def test_literals_that_are_sent_have_a_lower_probability_than_those_held_back():
     learner = learned(
         ("GET /teams", [{"name": "storm", "members": 4}]),
         ("GET /teams/17/members", [{"name": ""}]),
@@ -101,7 +101,7 @@ def test_a_live_witness_without_routes_sends_no_name(pattern, number):
         ("/Customers%28%27anna%27%29", "/Customers('{customerId}')", {"customerId": "string"}),
     ],
 )
-def test_a_value_inside_a_segment_is_a_parameter_there(path, expected, types):
+def test_a_value_inside_a_segment_becomes_a_parameter(path, expected, types):
     customers = [{"customers": 1, "parcels": 2, "orders": 3, "notes": ""}]
     learner = learned((f"GET {path}", customers), ("GET /Customers", customers), ("GET /parcels", customers))
     path_template = learner.template(path)
@@ -115,20 +115,20 @@ def test_a_judgement_names_its_signs_with_their_weights():
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_very_many_strange_words_behind_one_value_are_not_sent(method):
+def test_many_unknown_words_after_a_single_id_are_not_sent(method):
     names = [f"{first}{second}nt" for first in "bcdfghjk" for second in "aeo"]
     learner = learned(*((f"{method} /orders/17/{name}", ABSENT) for name in names))
     for name in names:
         assert not leaks(learner.template(f"/orders/17/{name}"), name)
 
 
-def test_strange_words_behind_several_values_are_part_of_the_api():
+def test_unknown_words_after_several_ids_are_literals():
     names = [f"{first}{second}nt" for first in "bcdfghjk" for second in "aeo"]
     learner = learned(*((f"GET /orders/{number}/{name}", {name: 1}) for number in (17, 33, 48) for name in names))
     assert template(learner, f"/orders/17/{names[0]}") == f"/orders/{{orderId}}/{names[0]}"
 
 
-def test_a_strange_word_that_was_only_refused_is_not_sent():
+def test_an_unknown_word_that_was_only_refused_is_not_sent():
     learner = learned(
         *((f"GET /v1/data_sets/{number}", {"size": 1}) for number in range(17, 40)),
         *((f"GET /v1/{word}", [{"id": 17}]) for word in ("audit_logs", "user_groups", "rate_limits")),
@@ -138,18 +138,18 @@ def test_a_strange_word_that_was_only_refused_is_not_sent():
     assert not leaks(learner.template("/v1/data_sets/malformed_id"), "malformed")
 
 
-def test_a_word_of_many_apis_is_one_though_no_property_has_it():
+def test_a_common_word_of_apis_is_a_literal_even_if_no_property_has_it():
     learner = learned(("GET /crates/17/history", [{"weight": 1}]))
     path_template = learner.template("/crates/17/history")
     assert (path_template.path, path_template.undecided) == ("/crates/{crateId}/history", ())
 
 
-def test_capital_letters_where_the_api_has_none_speak_for_a_value():
+def test_capital_letters_in_an_api_without_them_are_a_sign_of_a_value():
     learner = learned(*((f"GET /{word}", []) for word in ("orders", "users", "reports")), ("GET /events/Search", {}))
     signs = learner.judge("/events/Search")[1].signs
     assert "capital letters unlike the words of the API" in signs
     assert "a word of many APIs" not in signs
 
 
-def test_a_word_that_no_exchange_explains_is_held_back_at_the_beginning_too():
+def test_an_untrained_learner_holds_back_the_first_segment_too():
     assert Learner().template("/jane-doe/notes").undecided == (0, 1)

@@ -38,7 +38,7 @@ LITERALS = [
     ("collection", "name"),
     [("news", "newsId"), ("series", "seriesId"), ("movies", "movieId"), ("people", "personId")],
 )
-def test_a_parameter_is_named_by_the_singular_of_what_stands_before(collection, name):
+def test_a_parameter_is_named_by_the_singular_of_the_segment_before_it(collection, name):
     assert template(f"/{collection}/17").path == f"/{collection}/{{{name}}}"
 
 
@@ -64,7 +64,7 @@ def test_words_and_versions_stay(path):
     ("/orders/{no}.json", {"no": "integer"}, "/orders/{no}.json", {"no": "integer"}),
     ("/orders/{no", {}, "/orders/{orderId}", {"orderId": "string"}),
 ])  # fmt: skip
-def test_given_parameters_stay_unless_they_clash_or_are_data(path, given_types, expected, parameters):
+def test_given_parameter_names_stay_unless_they_clash_or_are_data(path, given_types, expected, parameters):
     assert retemplate(path, given_types) == Template(expected, parameters)
 
 
@@ -82,7 +82,7 @@ def test_templating_a_template_again_changes_nothing(path):
 
 
 @given(paths)
-def test_the_parameters_are_those_of_the_path_in_order_each_once(path):
+def test_the_parameters_are_those_of_the_path_in_order_without_repetition(path):
     result = template(path)
     assert re.findall(r"\{([^{}]*)\}", result.path) == list(result.parameters)
     assert len(result.path.split("/")) == len(path.split("/"))
@@ -94,7 +94,7 @@ def test_no_id_stays_in_a_path(value, encoded):
     assert template(f"/things/{segment}/parts").path == "/things/{thingId}/parts"
 
 
-def test_where_parameters_are_known_they_are_named_by_what_stands_before():
+def test_known_parameters_are_named_by_the_segment_before_them():
     result = place_parameters("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
     assert result.path == "/api/teams/{teamId}/files/{fileId}/{fileId2}"
     assert dict(result.parameters) == {"teamId": "string", "fileId": "integer", "fileId2": "string"}
@@ -112,7 +112,7 @@ def test_versions_and_the_word_api_are_scaffold(segment):
 
 
 @pytest.mark.parametrize("segment", ["v", "17", "2024", "apis", "v2x", "v1-orders"])
-def test_other_segments_are_no_scaffold(segment):
+def test_ordinary_segments_are_no_scaffold(segment):
     assert not is_scaffold(segment)
 
 

@@ -58,13 +58,13 @@ def test_a_retry_gets_the_response_of_the_first_delivery(store):
     assert claimed(store, now=NOW + RETENTION - 1) == Finished(RESPONSE)
 
 
-def test_a_delivery_in_flight_says_when_to_come_again(store):
+def test_a_delivery_in_flight_gives_the_time_of_the_next_retry(store):
     claimed(store)
     assert claimed(store, now=NOW + 10) == InFlight(retry_after=LEASE - 10)
     assert claimed(store, now=NOW + LEASE) == InFlight(retry_after=1)
 
 
-def test_another_call_under_the_same_id_is_a_mismatch_running_or_finished(store):
+def test_another_call_under_the_id_of_a_running_or_finished_call_is_a_mismatch(store):
     claim = claimed(store)
     assert claimed(store, mark=OTHER) == Mismatch()
     store.finish(claim, RESPONSE, now=NOW)
@@ -84,13 +84,13 @@ def test_after_a_crash_the_lease_runs_out_and_a_retry_runs_again(store):
     assert isinstance(claimed(store, now=NOW + LEASE + 3), InFlight)
 
 
-def test_a_renewed_lease_is_whole_again(store):
+def test_a_renewed_lease_has_its_full_length(store):
     claim = claimed(store)
     assert store.renew(claim, now=NOW + 50)
     assert claimed(store, now=NOW + 50 + LEASE - 5) == InFlight(retry_after=5)
 
 
-def test_a_lease_that_was_ended_lets_a_retry_run_and_no_other_call(store):
+def test_an_ended_lease_lets_a_retry_run_but_no_other_call(store):
     claim = claimed(store)
     assert store.renew(claim, now=-LEASE)
     assert claimed(store, mark=OTHER) == Mismatch()
@@ -102,7 +102,7 @@ def test_an_abandoned_call_runs_again_at_once(store):
     assert isinstance(claimed(store), Claim)
 
 
-def test_a_finished_call_stays_as_it_is(store):
+def test_a_finished_call_cannot_be_changed(store):
     claim = claimed(store)
     store.finish(claim, RESPONSE, now=NOW)
     assert not store.finish(claim, StoredResponse(500, (), b""), now=NOW)
@@ -126,7 +126,7 @@ def test_redis_forgets_a_response_after_24_hours(tmp_path):
 
 
 @pytest.mark.parametrize("decode", [True, False])
-def test_redis_may_decode_its_answers_or_not(tmp_path, decode):
+def test_a_redis_client_may_decode_responses_or_not(tmp_path, decode):
     with redis_server(tmp_path) as client:
         path = client.connection_pool.connection_kwargs["path"]
         store = RedisDeliveries(type(client)(unix_socket_path=path, decode_responses=decode))
@@ -134,7 +134,7 @@ def test_redis_may_decode_its_answers_or_not(tmp_path, decode):
         assert claimed(store) == Finished(RESPONSE)
 
 
-def test_pruning_spares_what_is_kept(tmp_path):
+def test_pruning_removes_only_expired_rows(tmp_path):
     store = with_table(SqlDeliveries(sqlite_in(tmp_path)))
     store.finish(claimed(store), RESPONSE, now=NOW)
     assert store.prune(now=NOW + RETENTION - 1) == 0
@@ -170,7 +170,7 @@ def test_a_running_call_renews_its_lease_until_it_ends():
             renewed.append(now)
             return super().renew(claim, now=now)
 
-    earlier_threads = lease_threads()  # an earlier test's may still wait
+    earlier_threads = lease_threads()  # threads of earlier tests may still be waiting
     store = Noting(several_workers=True)
     leases = Leases(store, every=0.01)
     for _ in range(2):
@@ -191,7 +191,7 @@ def lease_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "affidavit-leases"}
 
 
-def test_a_store_that_is_away_stops_no_renewal():
+def test_an_unreachable_store_does_not_stop_renewals():
     class Away(MemoryDeliveries):
         def renew(self, claim, *, now):
             raise StoreUnavailable("away")
@@ -220,6 +220,6 @@ def test_a_fingerprint_is_of_user_operation_and_arguments(change, is_equal):
     ) is is_equal
 
 
-def test_a_response_has_a_text_that_gives_it_back():
+def test_a_response_survives_its_text_form():
     assert StoredResponse.from_text(RESPONSE.to_text()) == RESPONSE
     assert RESPONSE.to_text().isascii()

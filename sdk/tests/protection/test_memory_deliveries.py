@@ -1,4 +1,4 @@
-"""A full store in memory forgets responses, then finished calls, says so, and never stops the calls."""
+"""A full store in memory forgets responses, then finished calls. It logs that and never refuses calls for it."""
 
 import pytest
 from support.signed_calls import encode_json, make_protection, sign_call
@@ -63,7 +63,7 @@ def test_only_calls_in_flight_keep_a_store_full():
     assert isinstance(claim(store, "call-2"), Claim)
 
 
-def test_expired_calls_leave_room():
+def test_expired_calls_are_removed_first():
     store = open_store(limit=2, max_bytes=150)
     run(store, "old")
     later = NOW + RETENTION + 1
@@ -96,7 +96,7 @@ def call(protection, method, tool_call_id, answer=b"{}"):
     return admitted
 
 
-def test_the_quick_start_protection_stays_open_after_a_hundred_answers_of_a_megabyte():
+def test_the_quick_start_protection_still_accepts_calls_after_a_hundred_responses_of_a_megabyte():
     protection, megabyte = make_protection(deliveries=open_store()), b"x" * 1024 * 1024
     for number in range(100):
         assert isinstance(call(protection, "POST", f"call-{number}", megabyte), Admission)

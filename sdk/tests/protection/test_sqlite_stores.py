@@ -1,4 +1,4 @@
-"""The SQLite stores: right between processes and across forks, private, without leaks, and fast enough."""
+"""The SQLite stores are correct between processes and across forks, private, without leaks, and fast enough."""
 
 import gc
 import logging
@@ -39,7 +39,7 @@ def claim(store, call="c"):
     return store.claim("w", call, ONE, now=NOW)
 
 
-def test_both_stores_work_in_one_file_without_further_ado(path):
+def test_both_stores_work_in_one_file_without_any_setup(path):
     nonces, deliveries = SqliteNonces(path), SqliteDeliveries(str(path))
     assert [burn(nonces), burn(nonces)] == [True, False]
     running = claim(deliveries)
@@ -49,7 +49,7 @@ def test_both_stores_work_in_one_file_without_further_ado(path):
     assert SqliteNonces(path).is_burnt("w", "n")
 
 
-def test_a_file_of_the_sql_stores_can_be_used_further(path):
+def test_a_file_made_by_the_sql_stores_can_be_used(path):
     earlier = SqlNonces(lambda: sqlite3.connect(path, check_same_thread=False))
     earlier.create_table()
     assert burn(earlier)
@@ -65,7 +65,7 @@ def test_the_file_has_a_write_ahead_log_and_is_private(path):
 
 
 @pytest.mark.parametrize("name", ["", ":memory:", "file:x?mode=memory"])
-def test_what_is_no_file_is_refused(name):
+def test_a_path_that_is_no_file_is_refused(name):
     with pytest.raises(ValueError, match="stores in memory"):
         SqliteNonces(name)
 
@@ -92,7 +92,7 @@ print(passed)
 """
 
 
-def test_processes_that_begin_at_once_on_a_new_file_divide_the_calls_among_them(path):
+def test_processes_that_start_together_on_a_new_file_accept_each_call_once(path):
     command = [sys.executable, "-c", WORKER, str(path), str(time.time() + 2)]
     environment = subprocess_environment()
     workers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -120,7 +120,7 @@ def test_a_process_that_is_killed_in_a_transaction_leaves_no_lock(path):
     assert burn(nonces, "second")
 
 
-def test_a_fork_carries_no_connection_and_disturbs_no_thread(path):
+def test_a_fork_inherits_no_connection_and_disturbs_no_thread(path):
     nonces, is_over, failures = SqliteNonces(path), threading.Event(), []
 
     def burn_on():
@@ -178,7 +178,7 @@ def test_many_threads_and_many_stores_leak_no_file(path):
             thread.start()
         for thread in threads:
             thread.join()
-        assert count_files() - before <= 3  # the file, its log, and the index of the log
+        assert count_files() - before <= 3  # the database, its write-ahead log, and the index of the log
     del nonces, threads
     assert count_files() == before
 
@@ -188,13 +188,13 @@ def deliver(protection, tool_call_id="c"):
     return protection.admit(Call(header, "POST", "/x", "", encode_json({"a": 1}), "application/json"))
 
 
-def test_the_log_has_the_error_of_the_database_and_the_answer_has_not(tmp_path, caplog):
+def test_the_error_of_the_database_is_logged_and_not_sent(tmp_path, caplog):
     answer = deliver(make_protection(nonces=SqliteNonces(tmp_path / "no" / "such" / "folder.sqlite")))
     assert (answer.status, b"sqlite" in answer.body.lower()) == (503, False)
     assert "(FileNotFoundError: [Errno 2] No such file or directory: " in caplog.text
 
 
-def test_the_log_has_the_error_of_a_redis_client(caplog):
+def test_the_error_of_a_redis_client_is_logged(caplog):
     class Broken:
         def set(self, *_, **__):
             raise ConnectionError("Error 111 connecting to redis:6379.\nConnection refused.")

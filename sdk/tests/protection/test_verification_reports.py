@@ -75,7 +75,7 @@ def test_accepted_calls_name_eight_characters_of_their_secret_and_rejected_calls
     assert secret[8:] not in str(hub.bodies)
 
 
-def test_no_sum_spans_two_quarters_of_an_hour():
+def test_counts_are_kept_per_quarter_of_an_hour():
     reports = reporter(hub := Hub())
     for moment in (AT - 1, AT, AT + 899, AT + 900):
         reports.add("accepted", version=2, operation="GET /a", at=moment)
@@ -94,7 +94,7 @@ def test_reports_go_in_batches_of_500_with_an_id_each():
     assert len({document["reportId"] for document in documents}) == 3
 
 
-def test_a_hub_that_is_away_gets_the_same_bytes_later_and_nothing_is_lost():
+def test_an_unreachable_hub_gets_the_same_bytes_later_and_nothing_is_lost():
     away = HubUnreachable("away", code="unreachable")
     refusing = ReportError("busy", code="rate-limited", status=429)
     reports = reporter(hub := Hub(away, refusing, ReportError("down", status=503)))
@@ -120,7 +120,7 @@ def test_a_redelivery_repeats_id_and_bytes_over_real_http():
 @pytest.mark.parametrize(
     "failure", [ReportError("no such environment", code="unknown-environment", status=400), OSError()]
 )
-def test_what_is_refused_for_good_is_counted_and_logged(failure, caplog):
+def test_a_report_that_is_refused_for_good_is_counted_and_logged(failure, caplog):
     reports = reporter(hub := Hub(failure))
     for _ in range(7):
         reports.add("accepted", version=2, operation="GET /a", at=AT)
@@ -134,7 +134,7 @@ def test_what_is_refused_for_good_is_counted_and_logged(failure, caplog):
     assert len(hub.entries) == 1
 
 
-def test_beyond_the_limit_details_are_lost_but_no_counts():
+def test_beyond_the_limit_details_are_lost_but_counts_are_kept():
     reports = reporter(hub := Hub(), limit=10)
     for number in range(200):
         reports.add("expired", version=2, operation=f"GET /{number}", tool_call_id=str(number), at=AT)
@@ -144,7 +144,7 @@ def test_beyond_the_limit_details_are_lost_but_no_counts():
     assert reports.dropped == 0
 
 
-def test_verifications_without_room_even_in_sums_are_counted_as_dropped():
+def test_verifications_beyond_the_limit_of_counts_are_counted_as_dropped():
     reports = reporter(limit=2)
     for number in range(10):
         reports.add("expired", at=AT + 900 * number)
@@ -159,7 +159,7 @@ def test_a_tool_call_id_that_the_hub_would_refuse_is_left_out():
     assert hub.entries == [{"result": "expired", "count": 2, "occurredAt": int(AT)}]
 
 
-def test_a_reporter_reports_by_itself_and_from_one_thread():
+def test_a_reporter_sends_in_the_background_from_one_thread():
     def running():
         return sum(thread.name == "affidavit-reports" for thread in threading.enumerate())
 
@@ -175,7 +175,7 @@ def test_a_reporter_reports_by_itself_and_from_one_thread():
         assert running() == before
 
 
-def test_a_hub_that_does_not_answer_never_makes_the_host_wait():
+def test_a_silent_hub_never_makes_the_host_wait():
     blocked = threading.Event()
 
     class Silent(Hub):
@@ -214,7 +214,7 @@ def counts(hub):
     return sorted((item["operation"], item["count"]) for item in items)
 
 
-def test_what_is_left_is_sent_when_the_process_ends():
+def test_the_rest_is_sent_when_the_process_ends():
     with ScriptedHub(TAKEN) as hub:
         run("for _ in range(3): reports.add('accepted', operation='GET /a')", hub.url)
         assert counts(hub) == [("GET /a", 3)]
@@ -239,7 +239,7 @@ if child: os.waitpid(child, 0)
         assert counts(hub) == [("GET /before", 2), ("GET /child", 3), ("GET /parent", 3)]
 
 
-def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
+def test_a_fork_while_the_lock_is_held_does_not_block_the_child():
     reports = reporter()
     with reports._lock:
         child = os.fork()
@@ -250,7 +250,7 @@ def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
 
 
 @pytest.mark.parametrize("key", [None, "", "pk_x", "gak with space"])
-def test_a_key_that_cannot_be_right_is_refused_at_start(key):
+def test_an_impossible_key_is_refused_at_start(key):
     with pytest.raises(ReportError):
         VerificationReports(key)
 
@@ -279,7 +279,7 @@ def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
 
 
 @given(st.text(max_size=20), st.text(max_size=600))
-def test_whatever_stands_in_a_request_line_is_reported_as_something_the_hub_takes(method, path):
+def test_any_request_line_is_reported_in_a_form_that_the_hub_accepts(method, path):
     operation = name_operation(method, path)
     assert 1 <= len(operation) <= MAX_OPERATION_LENGTH
     assert json.loads(json.dumps(operation).encode("ascii")) == operation
@@ -287,7 +287,7 @@ def test_whatever_stands_in_a_request_line_is_reported_as_something_the_hub_take
     assert "\0" not in operation
 
 
-def test_a_path_of_very_many_segments_costs_no_more_than_a_short_one():
+def test_a_path_of_very_many_segments_costs_no_more_than_a_short_path():
     before = time.perf_counter()
     operation = name_operation("GET", "/1" * 100_000)
     assert time.perf_counter() - before < 0.05

@@ -56,7 +56,7 @@ KEYS = {"glpat-": 20, "whsec_": 32, "sk-proj-": 48, "gas_": 43, "gak_": 43, "sk_
 
 
 @given(st.sampled_from(sorted(KEYS)), st.integers(0, 2**32))
-def test_a_random_key_behind_a_known_prefix_is_one_whatever_its_characters(prefix, seed):
+def test_a_random_key_after_a_known_prefix_is_data_whatever_its_characters(prefix, seed):
     alphabet = ascii_letters + digits + ("" if "live" in prefix else "-_")
     key = prefix + "".join(Random(seed).choices(alphabet, k=KEYS[prefix]))
     assert is_data(key)
@@ -74,19 +74,19 @@ def test_a_prefixed_number_is_a_value_in_a_path_and_a_name_elsewhere():
 
 
 @given(st.uuids(), st.sampled_from(["", "order_", "the-"]), st.booleans())
-def test_no_uuid_hides_in_a_name(uuid, prefix, upper):
+def test_every_uuid_in_a_name_is_recognised(uuid, prefix, upper):
     text = str(uuid).upper() if upper else str(uuid)
     assert is_data(prefix + text)
     assert is_data(uuid.hex)
 
 
 @given(st.emails(domains=st.just("example.com")))
-def test_no_address_hides_in_a_name(address):
+def test_every_address_as_a_name_is_recognised(address):
     assert is_data(address)
 
 
 @given(st.text(max_size=300))
-def test_judging_is_repeatable_and_total(name):
+def test_any_name_is_judged_and_the_verdict_is_repeatable(name):
     assert is_data(name) == is_data(name)
 
 

@@ -69,7 +69,7 @@ PROJECTIONS = [
 def test_values_are_described_as_contract_4_says(values, expected):
     descriptor = shape(*values)
     if values == [[], {}]:
-        descriptor.setdefault("items", EMPTY)  # an array that was always empty has no items to describe
+        descriptor.setdefault("items", EMPTY)  # arrays that were always empty have no items to describe
     assert descriptor == expected
 
 
@@ -81,7 +81,7 @@ def test_the_wire_form_is_lossless(evidence):
 
 @given(foreign_descriptors, st.integers(1, 3))
 @settings(max_examples=200)
-def test_a_foreign_descriptor_without_counts_keeps_all_that_it_says(descriptor, seen):
+def test_a_foreign_descriptor_without_counts_loses_nothing(descriptor, seen):
     evidence = from_descriptor(descriptor, seen=seen)
     wire = describe(evidence, max_nodes=None)
     assert from_descriptor(wire, seen=0) == evidence
@@ -129,7 +129,7 @@ def count_nodes(descriptor) -> int:
 
 
 @given(evidences, st.integers(80, 2000))
-def test_fitted_evidence_is_small_enough_and_keeps_its_count(evidence, max_bytes):
+def test_fitted_evidence_is_within_max_bytes_and_keeps_its_count(evidence, max_bytes):
     fitted_evidence = fit(evidence, max_bytes)
     assert fitted_evidence.seen == evidence.seen
     size = len(json.dumps(describe(fitted_evidence, max_nodes=None), separators=(",", ":")))

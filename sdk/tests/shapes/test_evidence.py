@@ -66,7 +66,7 @@ def test_any_order_and_batching_gives_the_same_bytes(parts, cut, chance):
 
 @given(evidences, evidences)
 @settings(max_examples=40, deadline=None)
-def test_adding_neither_changes_nor_shares_what_is_added(a, b):
+def test_adding_neither_changes_nor_shares_the_added_evidence(a, b):
     before = in_bytes(b)
     total = merge(a, b)
     total.add(total.copy())
@@ -81,14 +81,14 @@ def test_the_stored_form_is_lossless_json(evidence):
 
 @given(evidences, st.integers(1, 5))
 @settings(max_examples=40, deadline=None)
-def test_cutting_keeps_every_count_of_the_levels_that_stay(evidence, levels):
+def test_cutting_keeps_all_counts_of_the_remaining_levels(evidence, levels):
     cut = evidence.cut(levels)
     assert cut.seen == evidence.seen
     assert depth(cut) <= levels
     assert depth(evidence) > levels or cut == evidence
 
 
-def test_a_closed_evidence_keeps_its_counts_and_marks():
+def test_closed_evidence_keeps_its_counts_and_marks():
     evidence = functools.reduce(merge, [infer({"a": 1}, day=9), infer(None, day=7), infer([1], day=8)])
     evidence.redacted = evidence.binary = True
     assert evidence.close().to_state() == {
@@ -107,20 +107,20 @@ def test_cutting_counts_the_levels_of_items_of_properties_and_of_values():
 
 
 @pytest.mark.parametrize("mark", ["redacted", "binary"])
-def test_a_sum_has_the_marks_of_both(mark):
+def test_a_merged_evidence_has_the_marks_of_both(mark):
     marked = infer("x")
     setattr(marked, mark, True)
     assert getattr(merge(marked, infer("x")), mark) is getattr(merge(infer("x"), marked), mark) is True
     assert getattr(merge(infer("x"), infer("x")), mark) is False
 
 
-def test_an_evidence_equals_what_has_the_same_state_alone():
+def test_evidence_equals_only_evidence_with_the_same_state():
     assert infer({"a": 1}) == infer({"a": 1})
     assert infer({"a": 1}) != infer({"a": "1"})
     assert infer({"a": 1}) != {"a": 1}
 
 
-def test_stamps_are_the_first_and_the_last_day_however_they_come():
+def test_the_first_and_last_day_do_not_depend_on_the_order():
     evidence = infer({"a": 1})
     for day in (8, 7, 9, 8):
         evidence.stamp(day)
@@ -129,7 +129,7 @@ def test_stamps_are_the_first_and_the_last_day_however_they_come():
 
 
 @pytest.mark.parametrize("mark", ["redacted", "collapsed", "binary"])
-def test_each_mark_is_stored_alone(mark):
+def test_each_mark_is_stored_separately(mark):
     evidence = Evidence()
     setattr(evidence, mark, True)
     assert evidence.to_state() == {mark: True}
@@ -144,7 +144,7 @@ def depth(evidence: Evidence) -> int:
 
 
 @pytest.mark.parametrize(("names", "collapses"), [(MAX_NAMES, False), (MAX_NAMES + 1, True)])
-def test_more_than_200_names_are_a_map_in_whatever_portions_they_come(names, collapses):
+def test_more_than_200_names_are_a_map_in_whatever_batches_they_come(names, collapses):
     singles = [infer({f"name{letters(i)}": i}) for i in range(names)]
     random.Random(7).shuffle(singles)
     at_once = infer({f"name{letters(i)}": i for i in range(names)})
@@ -158,7 +158,7 @@ def test_more_than_200_names_are_a_map_in_whatever_portions_they_come(names, col
         assert total.values.counts == {"integer": names}
 
 
-def test_names_that_come_after_the_collapse_are_forgotten_too():
+def test_later_names_of_a_collapsed_object_are_forgotten_too():
     wide = infer({f"name{letters(i)}": 1 for i in range(MAX_NAMES + 1)})
     assert merge(wide, infer({"late": "x"})) == merge(infer({"late": "x"}), wide)
     assert merge(wide, infer({"late": "x"})).properties == {}

@@ -49,7 +49,7 @@ def test_a_url_encoded_form_has_names(data, names):
     b"caf\xc3\xa9=1",
     b"a=1\nb=2", b"x" * 201 + b"=1", b"=1",
 ])  # fmt: skip
-def test_a_body_that_is_not_surely_a_form_is_not_read_as_one(data):
+def test_a_body_that_may_be_no_form_is_not_read_as_a_form(data):
     with pytest.raises(InvalidForm):
         parse_form(data)
 
@@ -64,7 +64,7 @@ def test_a_multipart_form_is_scanned_in_pieces_of_any_size(step):
         + b'--x\r\nContent-Disposition: form-data; name="blob"\r\nContent-Type: application/octet-stream\r\n\r\nxx\r\n'
         + PART % ("café \\\"x".encode(), b"", b"\r\n--xy\r\n") + b"--x--trailing"
     )  # fmt: skip
-    with pytest.raises(InvalidForm):  # no name has a quotation mark
+    with pytest.raises(InvalidForm):  # a quotation mark in a name is refused
         scan(data, step)
     assert scan(data.replace(b'\\"', b""), step) == [
         ("note", False), ("empty", False), ("f", True), ("g", True), ("blob", True), ("café x", False),
@@ -77,13 +77,13 @@ def test_a_multipart_form_is_scanned_in_pieces_of_any_size(step):
     b"--x\r\n" + b"a: b\r\n" * 2000 + b"\r\n1\r\n" + END, PART % (b"a" * 201, b"", b"1") + END, b"--y--\r\n",
     b"--x\r\n" + b"a" * 9000,
 ])  # fmt: skip
-def test_what_is_no_multipart_form_has_no_fields(data):
+def test_a_broken_multipart_form_has_no_fields(data):
     for step in (1, 1 << 20):
         with pytest.raises(InvalidForm):
             scan(data, step)
 
 
-def test_a_scanner_keeps_no_more_than_a_header():
+def test_a_scanner_buffers_at_most_a_header():
     scanner = PartScanner(b"x")
     scanner.add(PART % (b"f", b"; filename=a", b"canary"))
     for _ in range(1000):
@@ -123,7 +123,7 @@ def test_files_are_binary_and_repeated_names_are_arrays():
     }
 
 
-def test_redaction_holds_for_fields_as_for_properties():
+def test_redaction_applies_to_fields_as_to_properties():
     evidence = observe_all([("password",), ("file", True)], redactor=Redactor(drop=["file"]))
     assert evidence.properties["password"].redacted
     assert "file" not in evidence.properties
@@ -138,7 +138,7 @@ FORMS = st.lists(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), min_
 
 
 @given(FORMS, FORMS, FORMS)
-def test_the_mark_of_files_merges_as_everything_else(first, second, third):
+def test_the_mark_of_files_is_merged_too(first, second, third):
     a, b, c = observe_all(*first), observe_all(*second), observe_all(*third)
     assert merge(a, b) == merge(b, a)
     assert merge(merge(a, b), c) == merge(a, merge(b, c))

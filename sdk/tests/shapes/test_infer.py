@@ -1,4 +1,4 @@
-"""Inference: types as contract 4 names them, in one pass, the same with redaction inside or before."""
+"""Inference gives the types of contract 4 in one pass, and the same result if redaction comes first."""
 
 import dataclasses
 import enum
@@ -23,7 +23,7 @@ json_values = st.recursive(
 
 @st.composite
 def records(draw):
-    """Several objects with the same names, as arrays hold them; now and then one that has a name more or less."""
+    """Draw objects as in an array: they share their names; sometimes the last has other names."""
     names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
     odd = draw(st.sampled_from([[], [], names[:1], NAMES]))
     alike = st.fixed_dictionaries(dict.fromkeys(names, json_values))
@@ -73,7 +73,7 @@ def test_items_of_one_array_merge_like_observations(values):
 
 @given(records(), redactors)
 @settings(max_examples=100, deadline=None)
-def test_objects_counted_name_by_name_come_to_the_same_as_one_by_one(objects, redactor):
+def test_counting_objects_name_by_name_equals_counting_them_one_by_one(objects, redactor):
     total = Evidence()
     for members in objects:
         observe(total, members, redactor=redactor)

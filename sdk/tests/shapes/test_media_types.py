@@ -1,4 +1,4 @@
-"""Media types as they may leave a process: known ones, or a range."""
+"""Media types in reports are known types or ranges."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Redaction keeps types and structure, and nothing else that was sent."""
+"""Redaction keeps types and structure, and no values."""
 
 import json
 import re
@@ -58,12 +58,12 @@ def test_a_sensitive_name_is_known_in_every_spelling(name):
 
 
 @pytest.mark.parametrize("name", ["id", "pinned", "tokens", "spinner", "secretary", "emailed", "street_art_ist", ""])
-def test_a_word_that_only_holds_a_sensitive_one_is_not_marked(name):
+def test_a_word_that_only_contains_a_sensitive_word_is_not_marked(name):
     assert DEFAULT.is_sensitive(name) is (name == "street_art_ist")
 
 
 @pytest.mark.parametrize("name", ["access_tokens", "apiKeys", "api_keys", "apikeys", "CreditCard", "birthdate"])
-def test_a_sensitive_name_is_known_in_the_plural_and_without_a_gap(name):
+def test_a_sensitive_name_is_known_in_the_plural_and_without_a_separator(name):
     assert DEFAULT.is_sensitive(name)
 
 
@@ -82,7 +82,7 @@ def test_a_dropped_property_takes_everything_inside_with_it():
     assert redactor.redact([{"internalNote": {"a": 1}, "b": [{"internal_note": 1}]}]) == [{"b": [{}]}]
 
 
-def test_a_replacement_comes_first():
+def test_a_replacement_is_applied_before_erasing():
     assert Redactor(replace=lambda value: [value, "more"]).redact(17) == [0, ""]
 
 
@@ -93,7 +93,7 @@ def test_a_redactor_remembers_no_name_that_is_data():
     assert list(redactor._judgements) == ["name"]
 
 
-def test_only_names_that_stay_as_they_are_count_as_plain():
+def test_only_names_without_any_redaction_are_plain():
     redactor = Redactor(sensitive=["shoe size"], drop=["note"])
     for name in ("name", "shoeSize", "password", "note", "anna@example.com"):
         redactor.is_sensitive(name)
@@ -138,7 +138,7 @@ def test_stars_mean_what_the_same_regular_expression_means(rule, name):
     assert wild.is_all_of(name) is bool(re.fullmatch(f" {spelled} ", words))
 
 
-def test_a_rule_of_very_many_stars_is_judged_as_fast_as_any():
+def test_a_rule_of_many_stars_is_fast():
     before = time.perf_counter()
     assert not Redactor(sensitive=["a*" * 200 + "b"]).is_sensitive("a" * 20_000)
     assert time.perf_counter() - before < 2

@@ -36,7 +36,7 @@ class FaultyHub:
 
     def heal(self) -> None:
         """Answer as a hub that stores everything, at the same address."""
-        if self._closed_socket:  # bound, but nobody listened
+        if self._closed_socket:  # bound, but not listening
             port = self._closed_socket.getsockname()[1]
             self._closed_socket.close()
             self._hub = ScriptedHub(self._store, port=port).__enter__()

@@ -1,4 +1,4 @@
-"""Objects that are maps: many rare names over values that are alike."""
+"""Objects used as maps: many rare names with similar values."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ def seen(*values: Any) -> Evidence:
 
 
 def bodies(value: Any, *, names: int = 40, each: int = 2) -> list[dict[str, Any]]:
-    """Return objects with `each` names, together `names` different ones.
+    """Return objects with `each` names of their own: `names` different names in total.
 
-    Under each name is `value`, or its result if it is a function.
+    The value of each name is `value`, or `value(name)` if it is a function.
     """
     made = value if callable(value) else lambda name: value
     return [{name: made(name) for name in WORDS[at : at + each]} for at in range(0, names, each)]

@@ -48,7 +48,7 @@ class Hub:
 
     @property
     def counts(self) -> dict[tuple[str, str, int], int]:
-        """Reported requests by method, path and status."""
+        """Return the number of reported requests by method, path and status."""
         return count_requests(self.entries)
 
 

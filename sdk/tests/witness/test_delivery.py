@@ -38,7 +38,7 @@ def test_a_redelivery_over_real_http_has_the_same_id_and_bytes():
 
 
 @pytest.mark.parametrize("fault", [ReportError("Gone.", code="unknown-environment", status=400), OSError()])
-def test_what_the_hub_refuses_for_good_is_counted_and_logged(fault, caplog):
+def test_a_report_that_is_refused_for_good_is_counted_and_logged(fault, caplog):
     eye = make_witness(hub := Hub(faults=[fault]))
     for _ in range(7):
         observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
@@ -59,7 +59,7 @@ def test_many_operations_go_in_reports_of_at_most_500():
     assert [len(json.loads(body)["observations"]) for body in hub.bodies] == [500, 500, 100]
 
 
-def test_beyond_its_bounds_it_drops_and_says_so():
+def test_operations_beyond_the_limit_are_dropped_and_counted():
     eye = make_witness(max_operations=5)
     for number in range(20):
         observe_get(eye, route=f"/{'p' * (number + 1)}", body={"a": 1})
@@ -68,7 +68,7 @@ def test_beyond_its_bounds_it_drops_and_says_so():
     assert (stats.observed, stats.delivered, stats.dropped) == (20, 5, 15)
 
 
-def test_an_api_of_endless_new_names_is_inspected_up_to_the_bound_only(monkeypatch):
+def test_an_api_of_endless_new_names_is_inspected_up_to_the_limit(monkeypatch):
     monkeypatch.setattr("affidavit._witness.aggregator._MAX_FACTS", 500)
     eye = make_witness(hub := Hub())
     for number in range(40):
@@ -80,7 +80,7 @@ def test_an_api_of_endless_new_names_is_inspected_up_to_the_bound_only(monkeypat
     assert eye.stats.bodies_left_out["no room to keep them"] >= 10
 
 
-def test_closing_counts_what_is_left_and_takes_nothing_more(caplog):
+def test_closing_counts_the_rest_and_accepts_nothing_more(caplog):
     eye = make_witness(Hub(rules_fault=HUB_AWAY))
     for _ in range(3):
         observe_get(eye, body={}, **ORDERS_ROUTE)

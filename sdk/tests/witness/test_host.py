@@ -47,7 +47,7 @@ def test_observe_raises_nothing_whatever_it_is_given():
     assert stats.observed == stats.delivered + stats.dropped + stats.ignored + stats.waiting
 
 
-def test_a_redactor_that_raises_costs_the_shape_and_not_the_count():
+def test_a_redactor_that_raises_loses_the_shape_but_not_the_count():
     def fail(value):
         raise RuntimeError("on purpose")
 
@@ -66,7 +66,7 @@ def test_an_exempt_request_is_not_observed():
     assert (eye.stats.observed, len(hub.entries)) == (1, 1)
 
 
-def test_many_threads_lose_and_double_nothing():
+def test_many_threads_neither_lose_nor_repeat_a_request():
     eye = make_witness(hub := Hub())
 
     def run(name):
@@ -84,7 +84,7 @@ def test_many_threads_lose_and_double_nothing():
     assert hub.counts == {**expected, ("GET", "/plain/{plainId}", 200): 1800}
 
 
-def test_a_hub_that_does_not_answer_never_makes_the_host_wait():
+def test_a_silent_hub_never_makes_the_host_wait():
     rules_requested, released = threading.Event(), threading.Event()
 
     class Silent(Hub):
@@ -128,7 +128,7 @@ def run(body, url):
     ).stderr
 
 
-def test_what_is_left_is_sent_when_the_process_ends():
+def test_the_rest_is_sent_when_the_process_ends():
     with ScriptedHub(accept_all) as hub:
         assert run("see('/a', 3)", hub.url) == ""
         assert count_requests(read_entries(hub.received)) == {("GET", "/a", 200): 3}
@@ -155,7 +155,7 @@ if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         }  # fmt: skip
 
 
-def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
+def test_a_fork_while_the_lock_is_held_does_not_block_the_child():
     eye = make_witness()
     observe_get(eye, body={}, **ORDERS_ROUTE)
     with eye._intake._lock, eye._background._changed:

@@ -1,4 +1,4 @@
-"""Observations: sums per operation, status and day, in a form that the hub takes."""
+"""Observations: counts and shapes per operation, status and day, in the form that the hub accepts."""
 
 import itertools
 import json
@@ -53,7 +53,7 @@ def test_days_statuses_and_methods_are_kept_apart_and_sorted():
     assert entries == entries_of(*reversed(calls))
 
 
-def test_parts_that_were_not_there_are_left_out_and_null_is_a_part():
+def test_absent_parts_are_left_out_and_null_is_a_part():
     [entry] = entries_of(("GET", ORDER, 200, {"request": ABSENT, "response": None}))
     assert "request" not in entry
     assert "query" not in entry
@@ -66,7 +66,7 @@ def test_query_and_request_shapes_come_from_2xx_and_3xx_only(status, shapes):
     assert ("query" in entry, "request" in entry, "response" in entry) == (shapes, shapes, True)
 
 
-def test_a_query_is_strings_by_name_and_an_array_where_a_name_repeats():
+def test_a_query_parameter_is_a_string_and_a_repeated_parameter_is_an_array():
     [entry] = entries_of(("GET", ORDER, 200, {"query": {"page": ["2"], "id": ["1", "2"], "anna@example.com": [""]}}))
     properties = entry["query"]["properties"]
     assert (properties["page"]["type"], properties["id"]["type"]) == ("string", "array")

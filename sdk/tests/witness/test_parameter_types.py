@@ -1,4 +1,4 @@
-"""Types of path parameters: the types that the router names, else the form of all observed values."""
+"""Types of path parameters: the type that the router names, else the type that fits all observed values."""
 
 import pytest
 from support.witness_hub import Hub, make_witness, observe_get
@@ -19,7 +19,7 @@ def report_types(route, *requests):
     (["1" * 30], "string"), (["%31%37"], "integer"), ([""], "string"),
 ])  # fmt: skip
 @pytest.mark.parametrize("route", ["/orders/{pk}", "/orders/<pk>", r"/orders/(?P<pk>\w+)"])
-def test_a_parameter_without_a_named_type_is_what_all_values_are(route, values, kind):
+def test_a_parameter_without_a_named_type_has_the_type_of_all_values(route, values, kind):
     assert report_types(route, *((f"/orders/{value}", 200) for value in values)) == {200: {"pk": kind}}
 
 
@@ -28,7 +28,7 @@ def test_a_type_that_the_router_names_wins_over_the_values(route):
     assert report_types(route, ("/orders/17", 200)) == {200: {"pk": "string"}}
 
 
-def test_names_of_refused_requests_change_no_type():
+def test_values_of_refused_requests_change_no_type():
     requests = [("/orders/17", 200), ("/orders/jane", 404), ("/orders/18", 403), ("/orders/wp-admin", 422)]
     assert report_types("/orders/{pk}", *requests) == {
         200: {"pk": "integer"}, 403: {"pk": "integer"}, 404: {"pk": "unknown"}, 422: {"pk": "unknown"},
@@ -44,7 +44,7 @@ def test_several_parameters_of_one_segment_have_their_own_types():
     assert types == {200: {"year": "integer", "name": "string", "day": "integer"}}
 
 
-def test_a_type_is_kept_from_report_to_report_and_widens_once():
+def test_a_type_is_kept_between_reports_and_only_widens():
     witness = make_witness(hub := Hub())
     for value in ("17", "jane", "18"):
         observe_get(witness, f"/orders/{value}", {"id": 1}, route="/orders/{pk}")

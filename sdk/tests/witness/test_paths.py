@@ -1,4 +1,4 @@
-"""Paths of a live witness: the route if there is one, else a learned template, held back while undecided."""
+"""Paths of a live witness: the route, or else a learned template that is held back while undecided."""
 
 from urllib.parse import quote
 
@@ -10,7 +10,7 @@ from affidavit._paths.learner import Learner
 from affidavit._witness.intake import erase_data
 
 
-def test_a_path_without_a_route_is_learned_and_what_is_undecided_waits_for_more():
+def test_a_path_without_a_route_is_held_back_until_its_template_is_learned():
     eye = make_witness(hub := Hub())
     observe_get(eye, "/users/anna", {"login": 1})
     observe_get(eye, "/users/anna", {"login": 1})
@@ -26,7 +26,7 @@ def test_a_path_without_a_route_is_learned_and_what_is_undecided_waits_for_more(
     assert hub.counts == {("GET", "/users/{userId}", 200): 5}
 
 
-def test_what_is_undecided_is_sent_only_when_asked_for_and_never_at_the_end():
+def test_an_undecided_path_is_sent_only_with_the_option_and_not_even_at_the_end():
     for allowed in (False, True):
         eye = make_witness(hub := Hub(), send_undecided=allowed)
         observe_get(eye, "/users/anna", {"a": 1})
@@ -36,7 +36,7 @@ def test_what_is_undecided_is_sent_only_when_asked_for_and_never_at_the_end():
         assert eye.stats.dropped == (0 if allowed else 1)
 
 
-def test_the_longest_undecided_make_room_for_what_may_decide_the_rest():
+def test_the_oldest_undecided_requests_are_dropped_first():
     eye = make_witness(hub := Hub(), max_operations=6)
     names = [a + b for a in "bcdfg" for b in ("olo", "imi", "unu")]
     for name in names:
@@ -53,8 +53,8 @@ SEGMENTS = st.sampled_from([
 
 
 @given(st.lists(SEGMENTS, min_size=1, max_size=6), st.lists(st.lists(SEGMENTS, min_size=1, max_size=6), max_size=8))
-def test_stand_ins_for_data_change_no_template(segments, learned):
-    assume(segments != ["2026-01-02"])  # a single day is erased, even if paths begin with that day as a version
+def test_erasing_data_in_a_path_does_not_change_its_template(segments, learned):
+    assume(segments != ["2026-01-02"])  # a path of one date is erased, even if other paths have it as a version
     learner = Learner()
     for other_segments in learned:
         learner.learn("GET", "/" + "/".join(other_segments), 200, response={"orders": ["anna"]})
@@ -66,7 +66,7 @@ def test_stand_ins_for_data_change_no_template(segments, learned):
     )  # fmt: skip
     assert erase_data(erased) == erased
     assert not {"17", "a@b.example", "192.168.17.4"} & set(erased.split("/"))
-    assert "2026-01-02" not in erased.split("/")[2:]  # a day that a path begins with may be a version
+    assert "2026-01-02" not in erased.split("/")[2:]  # as the first segment a date may be a version
 
 
 def test_ids_without_a_route_are_one_operation_from_the_beginning():
@@ -78,7 +78,7 @@ def test_ids_without_a_route_are_one_operation_from_the_beginning():
     assert len(eye._intake._unrouted) == 1
 
 
-def test_requests_of_a_scanner_are_only_counted():
+def test_requests_of_a_scanner_are_ignored_and_counted():
     eye = make_witness(hub := Hub())
     for path in ("/wp-login.php", "/.env", "/orders/x/../..", "//", "x", "*", "/a" * 50, "/" + "b" * 3000):
         observe_get(eye, path, status=404)
@@ -91,7 +91,7 @@ def test_requests_of_a_scanner_are_only_counted():
     assert eye.stats.ignored == 10
 
 
-def test_a_route_that_says_too_much_is_left_to_the_learner():
+def test_a_route_that_is_no_template_is_left_to_the_learner():
     eye = make_witness(hub := Hub())
     observe_get(eye, "/orders/17", {"id": 1}, route="/(orders|carts)/([0-9]+)")
     eye.flush()

@@ -12,7 +12,7 @@ from affidavit import Redactor, ReportError
 from affidavit._witness.intake import MAX_QUEUED_BYTES
 
 
-def test_rules_of_the_hub_come_on_top_of_the_redactor_s_own():
+def test_rules_of_the_hub_are_added_to_those_of_the_redactor():
     rules = [
         {"kind": "sensitive", "name": "shoe*"}, {"kind": "drop", "name": "user*Note"}, {"kind": "odd", "name": "id"},
         {"kind": "drop"}, {"kind": "drop", "name": 7}, "x",
@@ -56,14 +56,14 @@ def test_nothing_is_sent_after_an_answer_without_rules():
     assert hub.attempts == []
 
 
-def test_without_rules_the_hub_is_not_asked():
+def test_with_rules_switched_off_the_hub_is_not_asked():
     eye = make_witness(hub := Hub(rules_fault=HUB_AWAY), rules=False)
     observe_get(eye, body={}, **ORDERS_ROUTE)
     assert eye.flush()
     assert (hub.rule_requests, len(hub.bodies)) == ([], 1)
 
 
-def test_what_is_held_while_rules_are_unknown_is_bounded():
+def test_memory_is_bounded_while_rules_are_unknown():
     eye = make_witness(hub := Hub(rules_fault=HUB_AWAY))
     body = json.dumps({"text": "x" * 100_000}).encode()
     for _ in range(200):
@@ -79,7 +79,7 @@ def test_what_is_held_while_rules_are_unknown_is_bounded():
 CANARY = "k4n4ry"
 
 
-def test_no_value_is_found_in_what_is_sent(caplog):
+def test_reports_and_logs_contain_no_value(caplog):
     card, jwt = "4111111111111111", "eyJhbGciOiJIUzI1NiJ9.eyJrNG40cnkiOjEyMzQ1fQ.c2lnbmF0dXJl"
     eye = make_witness(hub := Hub())
     body = {
@@ -108,7 +108,7 @@ def test_no_value_is_found_in_what_is_sent(caplog):
         assert value not in output
 
 
-def test_no_value_of_a_body_is_held_once_it_was_looked_at():
+def test_no_value_of_a_body_is_kept_after_its_inspection():
     def reachable(things):
         visited, queue = set(), [things]
         while queue:

@@ -1,4 +1,4 @@
-"""When a live reporter reports: seldom, soon when something is new, and never in a rush (contract 4)."""
+"""A live reporter reports at intervals, earlier after news, and never too often (contract 4)."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from affidavit._witness.schedule import PROMPT, Schedule
 MINUTE = 60.0
 
 
-def test_without_anything_to_report_the_schedule_rests():
+def test_without_anything_to_report_nothing_is_due():
     schedule = Schedule(MINUTE)
     assert schedule.pause(0.0) is None
     assert not schedule.is_due(1e9)
@@ -27,7 +27,7 @@ def test_a_report_without_news_waits_for_the_interval():
     assert schedule.is_due(160.0)
 
 
-def test_the_first_news_is_reported_soon_and_endless_news_less_and_less_soon():
+def test_the_first_news_is_reported_soon_and_endless_news_after_growing_delays():
     schedule, now, gaps = Schedule(MINUTE), 0.0, []
     for _ in range(9):
         schedule.note_pending(now)
@@ -44,7 +44,7 @@ def test_the_first_news_is_reported_soon_and_endless_news_less_and_less_soon():
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.booleans()), max_size=300))
-def test_however_the_news_comes_an_hour_has_a_bounded_number_of_reports(events):
+def test_any_sequence_of_news_causes_a_bounded_number_of_reports_an_hour(events):
     schedule, now, reports = Schedule(MINUTE), 0.0, []
     for wait, is_new in events:
         now += wait
@@ -58,7 +58,7 @@ def test_however_the_news_comes_an_hour_has_a_bounded_number_of_reports(events):
     assert len(reports) <= 2 * now / MINUTE + 7
 
 
-def test_a_report_that_was_not_taken_is_tried_again_before_the_interval():
+def test_a_failed_report_is_retried_before_the_interval():
     schedule = Schedule(MINUTE)
     schedule.note_pending(0.0)
     schedule.note_report(60.0)
@@ -66,7 +66,7 @@ def test_a_report_that_was_not_taken_is_tried_again_before_the_interval():
     assert schedule.pause(60.0) == 15
 
 
-def test_while_rules_are_unknown_only_asking_for_them_is_due():
+def test_while_rules_are_unknown_only_fetching_them_is_due():
     schedule, now, pauses = Schedule(MINUTE), 0.0, []
     schedule.note_pending(now)
     for _ in range(8):
@@ -81,7 +81,7 @@ def test_while_rules_are_unknown_only_asking_for_them_is_due():
 
 
 @given(st.integers(0, 5000), st.floats(0.01, 5))
-def test_of_a_settled_shape_every_64th_is_looked_at_or_one_a_minute(quiet, apart):
+def test_of_a_settled_shape_every_64th_request_or_one_a_minute_is_inspected(quiet, apart):
     pace = Pace()
     for _ in range(quiet):
         pace.adjust(news=False)
@@ -96,7 +96,7 @@ def test_of_a_settled_shape_every_64th_is_looked_at_or_one_a_minute(quiet, apart
 
 
 @pytest.mark.parametrize("looks", [0, SETTLED, 10 * SETTLED])
-def test_news_is_followed_by_a_look_at_every_request(looks):
+def test_after_news_every_request_is_inspected(looks):
     pace = Pace()
     for _ in range(looks):
         pace.adjust(news=False)

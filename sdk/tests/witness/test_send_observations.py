@@ -42,7 +42,7 @@ def test_without_an_environment_the_member_is_absent():
     assert set(hub.received[0].json) == {"reportId", "observations"}
 
 
-def test_nothing_to_send_sends_nothing():
+def test_without_observations_no_request_is_sent():
     with ScriptedHub(ACCEPTED) as hub:
         assert send_observations([], api_key=KEY, base_url=hub.url).report_ids == ()
         assert hub.received == []
@@ -72,7 +72,7 @@ def test_report_ids_are_new_for_every_report_by_default():
     assert first != second
 
 
-def test_the_same_content_has_the_same_ids_and_bytes_and_any_other_has_not():
+def test_equal_content_has_equal_ids_and_bytes_and_different_content_has_not():
     def send(observations, environment):
         with ScriptedHub(ACCEPTED) as hub:
             send_observations(
@@ -112,7 +112,7 @@ def test_a_refusal_tells_how_many_observations_were_delivered_before():
 
 
 @pytest.mark.parametrize("body", [[], {}, {"recorded": 1}])
-def test_a_202_that_is_no_receipt_is_not_taken_for_one(body):
+def test_a_202_that_is_no_receipt_is_an_error(body):
     with ScriptedHub(answer(202, body)) as hub, pytest.raises(ReportError) as caught:
         send_observations(make_observations(1), api_key=KEY, base_url=hub.url)
     assert caught.value.code == "bad-answer"

@@ -1,4 +1,4 @@
-"""A live witness: every request counted, shapes while they are news, bodies within bounds."""
+"""A live witness counts every request, inspects shapes while they are new, and reads bodies up to a limit."""
 
 import gzip
 import json
@@ -60,7 +60,7 @@ def test_without_an_environment_the_rules_are_asked_for_without_one():
     assert "environment" not in json.loads(hub.bodies[0])
 
 
-def test_an_entry_is_of_one_day_and_an_impossible_time_is_replaced_by_now():
+def test_an_entry_covers_one_day_and_an_impossible_time_is_replaced_by_now():
     eye = make_witness(hub := Hub(), now=lambda: 1_800_000_000.0)
     for moment in (1_700_000_000, 1_700_086_400, 0, float("nan"), 1e18):
         observe_get(eye, body={}, at=moment, **ORDERS_ROUTE)
@@ -98,7 +98,7 @@ def test_after_news_every_request_is_inspected_again():
     assert any("new" in entry.get("response", {}).get("properties", {}) for entry in hub.entries)
 
 
-def test_a_rare_request_is_inspected_however_settled_its_shape():
+def test_a_rare_request_is_inspected_even_if_its_shape_is_settled():
     times = iter(range(0, 10**9, 61))
     eye = make_witness(Hub(), clock=lambda: float(next(times)))
     for _ in range(100):
@@ -135,7 +135,7 @@ def test_the_reason_for_an_unread_body_is_counted_and_so_is_its_request(facts, r
 @pytest.mark.parametrize(("encoding", "packed"), [
     (None, bytes), ("identity", bytes), ("gzip", gzip.compress), ("X-GZIP ", gzip.compress), ("deflate", zlib.compress)
 ])  # fmt: skip
-def test_json_is_read_in_the_usual_types_and_encodings(content_type, encoding, packed):
+def test_json_is_read_in_the_usual_media_types_and_encodings(content_type, encoding, packed):
     eye = make_witness(hub := Hub())
     body = packed(b'{"a":1}')
     observe_get(eye, body=body, response_content_type=content_type, response_encoding=encoding, **ORDERS_ROUTE)
@@ -152,7 +152,7 @@ def test_an_answer_that_has_no_body_has_no_shape(method, status):
     assert eye.stats.bodies_left_out == {}
 
 
-def test_requests_that_were_refused_teach_no_shape_of_requests():
+def test_refused_requests_do_not_change_the_shape_of_requests():
     eye = make_witness(hub := Hub())
     eye.observe("POST", "/a", 422, route="/a", query="b=1", request_body=b'{"a":1}', request_content_type=JSON,
                 response_body=b'{"fault":"a"}', response_content_type=JSON)  # fmt: skip
@@ -161,7 +161,7 @@ def test_requests_that_were_refused_teach_no_shape_of_requests():
     assert hub.entries[0]["response"]["properties"].keys() == {"fault"}
 
 
-def test_new_shapes_are_reported_soon_and_all_else_at_the_interval():
+def test_new_shapes_are_reported_soon_and_known_shapes_at_the_interval():
     with ScriptedHub(accept_all) as hub:
         eye = Witness(KEY, base_url=hub.url, interval=30)
         observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
@@ -196,7 +196,7 @@ def test_a_settled_request_is_counted_before_its_body_is_copied():
         observe_get(witness, body={"id": 17}, **ORDERS_ROUTE)
         witness.flush()
     settled += [settles() for _ in range(3)]
-    assert settled == [False, True, False, False]  # the next one is due to be inspected, and stays due until it is
+    assert settled == [False, True, False, False]  # the next request is due, and stays due until it is inspected
     assert not settles(404)
     assert not settles(route=None)
     assert not settles(content_type="text/csv")
@@ -205,7 +205,7 @@ def test_a_settled_request_is_counted_before_its_body_is_copied():
     assert witness.stats.observed == 61
 
 
-def test_while_nobody_inspects_them_few_bodies_of_an_operation_wait_and_all_requests_are_counted():
+def test_while_rules_are_unknown_few_bodies_per_operation_are_queued_and_all_requests_are_counted():
     witness = make_witness(hub := Hub(rules_fault=HUB_AWAY))
     for number in range(1000):
         observe_get(witness, body={"id": number}, **ORDERS_ROUTE)
