@@ -1,4 +1,4 @@
-"""`make audit`: look up known vulnerabilities of the packages that a hub runs with, and say so if that fails."""
+"""`make audit`: look up known vulnerabilities of the packages that a hub runs with, and report failed look-ups."""
 
 from __future__ import annotations
 

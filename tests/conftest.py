@@ -27,11 +27,11 @@ STANDING_TABLES = {"auth_permission", "django_content_type"}  # tables that the 
 def delete_rows(_: TransactionTestCase) -> None:
     """Delete what a test committed.
 
-    Django would truncate all tables, though most of them are empty, and fill the standing ones again.
+    Django would truncate all tables, most of them empty, and fill STANDING_TABLES again, which takes longer.
     """
     tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")  # so that foreign keys demand no order
+        cursor.execute("SET LOCAL session_replication_role = replica")  # so that foreign keys are not checked
         for table in sorted({*tables} - STANDING_TABLES):
             cursor.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 
@@ -43,7 +43,7 @@ TransactionTestCase._fixture_teardown = delete_rows
 def _plain_static_files(settings: Any) -> None:
     """Serve static files under their own names; hashed names would need a collectstatic.
 
-    They are looked up when they are asked for: otherwise each new client reads the whole folder.
+    AUTOREFRESH looks a file up on request; otherwise each new client would read the whole folder.
     """
     settings.WHITENOISE_AUTOREFRESH = True
     settings.STORAGES = {
@@ -54,7 +54,7 @@ def _plain_static_files(settings: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_rate_limits(settings: Any) -> None:
-    """Let tests send as fast as they can; the tests of the limits set them."""
+    """Switch the rate limits off; tests of the limits set their own."""
     settings.RATE_LIMIT = settings.ADDRESS_RATE_LIMIT = 0
 
 

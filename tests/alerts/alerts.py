@@ -1,4 +1,4 @@
-"""Alerts and targets for the tests, made as the pages make them."""
+"""Create alerts and targets with the functions that the pages use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_alert(
     environment: str = "production",
     **thresholds: Any,
 ) -> Alert:
-    """Make an alert that has been watching for a day."""
+    """Create an alert that is one day old."""
     settings = AlertSettings(
         environment_of(created, environment), kind, Thresholds(**thresholds), [target.pk for target in targets], ORIGIN
     )

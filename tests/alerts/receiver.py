@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Receiver:
-    """codes: the statuses of its next answers, then 204; requests: headers and bodies, as they came."""
+    """A receiver. codes: statuses of the next answers, then 204. requests: the received headers and bodies."""
 
     url: str = ""
     codes: list[int] = field(default_factory=list)
@@ -33,7 +33,7 @@ def run_receiver() -> Iterator[Receiver]:
             self.end_headers()
 
         def log_message(self, *arguments: object) -> None:
-            """Say nothing."""
+            """Do not log requests to standard error."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     receiver.url = f"http://127.0.0.1:{server.server_port}/hooks?token=s3cret"

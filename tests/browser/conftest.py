@@ -1,4 +1,4 @@
-"""A real Chromium on a real server; without a browser its tests skip, unless REQUIRE_BROWSER says there must be one."""
+"""Run a real Chromium against a real server. Without a browser tests are skipped, or fail with REQUIRE_BROWSER."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.sample_data import fill_workspace
 from workspaces.create import NewWorkspace
 
-# Playwright keeps an event loop on this thread, and Django takes that for async code.
+# Playwright runs an event loop on this thread, so Django would refuse database access as in async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-# The first program is the same engine without windows, and takes two thirds of the processor time of the others.
+# The first program has no windows and needs a third less processor time than the others.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="module")  # its event loop must not outlive the browser's tests
+@pytest.fixture(scope="module")  # Playwright's event loop must not outlive the browser tests
 def chromium() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if path is None:
@@ -52,7 +52,7 @@ def chromium() -> Iterator[Browser]:
 
 @dataclass
 class Tab:
-    """One signed-in page and what its console complained of."""
+    """One signed-in page, and the errors and warnings of its console."""
 
     page: Page
     base: str

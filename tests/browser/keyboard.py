@@ -1,4 +1,4 @@
-"""A person without a mouse: Tab, Enter, arrows and typing are all that there is."""
+"""Use pages by keyboard only: Tab, Enter, arrows and typing."""
 
 from __future__ import annotations
 

@@ -12,14 +12,14 @@ OPERATION = "/operation?method=GET&path=/orders/{orderId}"
 
 
 def refresh(page: Page) -> None:
-    """Let the live refresh happen, on a page whose clock stands still."""
+    """Trigger the live refresh of a page whose clock is stopped."""
     with page.expect_response(lambda response: response.request.resource_type == "fetch"):
         page.clock.run_for(NEXT_REFRESH)
     page.wait_for_load_state("networkidle")
 
 
 def settle(page: Page) -> None:
-    """Wait until the page shows what its address says."""
+    """Wait until the page shows the state in its address."""
     expect(page.locator("#progress.htmx-request")).to_have_count(0)
 
 
@@ -29,7 +29,7 @@ def read_text(page: Page) -> str:
 
 
 ROW_COUNT = "[...document.querySelectorAll('main tbody tr')].filter((row) => row.checkVisibility()).length"
-# By page: a control that filters, the value to set, and what the address then has
+# For each page: the selector of a filter, a value for it, and the query that the address then contains
 FILTERS = {
     "catalog": ("select[name=method]", "POST", "method=POST"),
     "drift": ("select[name=kind]", "new", "kind=new"),
@@ -39,7 +39,7 @@ FILTERS = {
 }
 
 
-def test_each_filter_applies_at_once_and_is_one_step_of_back_and_keeps_the_focus(new_tab: Any, filled: str) -> None:
+def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(new_tab: Any, filled: str) -> None:
     tab = new_tab()
     for name, (selector, value, member) in FILTERS.items():
         page = tab.open(f"{filled}/{name}?range=all")
@@ -63,7 +63,7 @@ def test_each_filter_applies_at_once_and_is_one_step_of_back_and_keeps_the_focus
     assert tab.complaints == []
 
 
-def test_typing_is_one_step_of_back_and_the_latest_answer_wins(new_tab: Any, filled: str) -> None:
+def test_typing_adds_one_history_entry_and_the_latest_answer_wins(new_tab: Any, filled: str) -> None:
     page = new_tab().open(f"{filled}/catalog")
     page.route(re.compile("q=s$"), lambda route: page.wait_for_timeout(400) or route.continue_())
     search = page.locator("#catalog-search")
@@ -81,7 +81,7 @@ def test_typing_is_one_step_of_back_and_the_latest_answer_wins(new_tab: Any, fil
     assert "q=" not in page.url
 
 
-def test_branches_stay_as_they_were_left(new_tab: Any, filled: str) -> None:
+def test_branches_stay_open_or_closed_as_they_were_left(new_tab: Any, filled: str) -> None:
     tab = new_tab()
     tab.page.clock.install()
     page = tab.open(filled + OPERATION)
@@ -109,7 +109,7 @@ def test_branches_stay_as_they_were_left(new_tab: Any, filled: str) -> None:
     assert tab.complaints == []
 
 
-def test_a_line_that_was_switched_off_stays_off(new_tab: Any, filled: str) -> None:
+def test_a_chart_line_that_was_switched_off_stays_off(new_tab: Any, filled: str) -> None:
     tab = new_tab()
     tab.page.clock.install()
     page = tab.open(f"{filled}/overview")
@@ -165,7 +165,7 @@ def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: An
     page.wait_for_url(re.compile(r"/outcomes\?range=24h&tz=Asia%2FTokyo$"))
     page.go_back()
     page.go_back()
-    page.wait_for_url(re.compile("/catalog"))  # the address without a zone has no entry of its own
+    page.wait_for_url(re.compile("/catalog"))  # adding the zone replaced the history entry
     assert tab.complaints == []
 
 
@@ -176,7 +176,7 @@ def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_it_is_utc(
     expect(page.get_by_text("Times in UTC")).to_have_count(1)
 
 
-def test_a_form_that_is_answered_with_its_faults_is_not_replaced(new_tab: Any, filled: str) -> None:
+def test_the_live_refresh_does_not_replace_a_form_with_errors(new_tab: Any, filled: str) -> None:
     tab = new_tab(zone="Asia/Tokyo")
     page = tab.open(f"{filled}/environments?tz=Asia/Tokyo")
     page.locator("#new-name").fill("production")

@@ -1,6 +1,6 @@
-"""A page agrees with its address, whatever somebody does on it and in whatever order answers come.
+"""A page always shows what its address says, after any interactions and any order of answers.
 
-Each interaction is drawn by a seed. INTERACTIONS=500 draws more than the tests do.
+Interactions are drawn at random from a seed. INTERACTIONS=500 draws more than the usual 50.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LATE_ANSWERS = """
     return response;
   };
 """
-# Read the text of the page and of the hub's answer to its address, without the parts that only time or a chart changes.
+# Read the text of the page, and of a fresh answer to its address. Times and charts are left out: they may differ.
 READ_BOTH = """async () => {
   const read = (page) => {
     const main = page.querySelector("main").cloneNode(true);
@@ -47,14 +47,14 @@ READ_BOTH = """async () => {
 
 
 def settle(page: Page) -> None:
-    """Wait until nothing that was chosen is still under way."""
+    """Wait until all pending requests are done."""
     page.wait_for_load_state("load")
     page.wait_for_timeout(250)  # typing is applied after 200 ms
     expect(page.locator("#progress.htmx-request")).to_have_count(0)
 
 
 def find_difference(page: Page) -> str:
-    """Return the text from which the page differs from the answer to its address; "" if it does not."""
+    """Return both texts around the first difference between the page and a fresh answer; "" if they are equal."""
     shown, answered = page.evaluate(READ_BOTH)
     if shown == answered:
         return ""
@@ -130,7 +130,7 @@ def test_the_page_agrees_with_its_address_after_each_of_many_interactions(new_ta
         if number % 8 == 7:
             page.goto(f"{tab.base}{filled}/{dice.choice(PAGES)}")
         action(dice, page)
-        if dice.random() < 0.6:  # else the next one comes while the answer is under way
+        if dice.random() < 0.6:  # otherwise the next interaction happens before the answer
             settle(page)
             assert find_difference(page) == "", (number, action.__name__, page.url)
     settle(page)

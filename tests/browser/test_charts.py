@@ -43,7 +43,7 @@ def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled
     assert tab.complaints == []
 
 
-def test_a_filter_that_fails_says_how_old_the_page_is(new_tab, filled):
+def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, filled):
     page = new_tab().open(f"{filled}/catalog")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
     page.locator("#catalog-search").fill("search")
@@ -53,7 +53,7 @@ def test_a_filter_that_fails_says_how_old_the_page_is(new_tab, filled):
     expect(page.locator("[data-live-status]")).to_have_text("")
 
 
-def test_whoever_is_signed_out_meanwhile_is_led_to_sign_in_by_a_filter(new_tab, filled):
+def test_a_filter_leads_to_sign_in_after_the_session_has_ended(new_tab, filled):
     page = new_tab().open(f"{filled}/catalog")
     page.context.clear_cookies()
     page.locator("#catalog-search").fill("search")
@@ -61,7 +61,7 @@ def test_whoever_is_signed_out_meanwhile_is_led_to_sign_in_by_a_filter(new_tab, 
     assert page.get_by_role("heading", name="Sign in").is_visible()
 
 
-def test_the_name_of_a_mark_covers_no_other_mark(new_tab, filled, api):
+def test_the_label_of_a_mark_covers_no_other_mark(new_tab, filled, api):
     now = timezone.now()
     for days, text in ((0, "Release 5.0"), (0.001, "Hotfix of 5.0"), (4, "Release 4.2.1"), (20, "Release 4.2")):
         annotation = {"text": text, "at": int((now - timedelta(days=days)).timestamp())}
@@ -72,7 +72,7 @@ def test_the_name_of_a_mark_covers_no_other_mark(new_tab, filled, api):
         names.first.wait_for(timeout=10_000)
         marks = page.locator(".plot .scatterlayer .points path.point").evaluate_all(BOXES)
         for box in names.evaluate_all(BOXES):
-            left, right = box["left"] - 5, box["right"] + 5  # a name beside its mark touches it
-            beneath = [mark for mark in marks if mark["width"] > 8]  # not the points of the lines
+            left, right = box["left"] - 5, box["right"] + 5  # a label next to its mark touches it
+            beneath = [mark for mark in marks if mark["width"] > 8]  # smaller marks are the points of lines
             covered = {round(mark["left"]) for mark in beneath if left <= mark["right"] and mark["left"] <= right}
             assert len(covered) == 1, (width, names.all_text_contents())

@@ -34,7 +34,7 @@ PAGES = {
 
 @pytest.mark.parametrize(("width", "schemes"), [(1280, ("light", "dark")), (390, ("dark", "light"))])
 def test_axe_and_the_console_find_nothing_and_nothing_is_loaded_from_elsewhere(new_tab, filled, width, schemes):
-    """Each page is loaded in one colour scheme, and changes to the other one, as a system does in the evening."""
+    """Each page is loaded in one colour scheme and then switched to the other."""
     tab = new_tab(width=width)
     requested: list[str] = []
     tab.page.on("request", lambda request: requested.append(request.url))
@@ -58,7 +58,7 @@ def test_axe_and_the_console_find_nothing_and_nothing_is_loaded_from_elsewhere(n
     assert tab.complaints == []
 
 
-def test_empty_pages_are_a_start_and_as_clean(new_tab, transactional_db, workspace):
+def test_empty_pages_show_the_next_step_and_have_no_faults(new_tab, transactional_db, workspace):
     tab = new_tab()
     start = f"/w/{workspace.workspace.slug}/staging"
     for name in ("overview", "catalog", "outcomes", "joins", "rejections"):
@@ -71,7 +71,7 @@ def test_empty_pages_are_a_start_and_as_clean(new_tab, transactional_db, workspa
     assert tab.complaints == []
 
 
-def test_charts_are_drawn_and_nothing_offers_to_send_them_away(new_tab, filled):
+def test_charts_are_drawn_without_a_button_that_uploads_them(new_tab, filled):
     tab = new_tab()
     for name in ("overview", "outcomes", "rejections"):
         page = tab.open(f"{filled}/{name}")

@@ -98,7 +98,7 @@ def test_the_empty_page_s_own_calls_bring_the_first_outcome_and_no_broken_join(n
         prefix = next(prefix for prefix in keys if prefix in command)
         command = re.sub(rf"{prefix}[^']*", keys[prefix], command)
         subprocess.run(["bash", "-c", f"{command} --silent --fail-with-body"], check=True, timeout=30)
-    page.clock.run_for(16_000)  # the pressed button still has the focus
+    page.clock.run_for(16_000)  # the live refresh must come although the pressed button has the focus
     page.wait_for_selector("main .empty", state="detached")
     facts = re.sub(r"\s+", " ", tab.open(f"/w/{workspace.workspace.slug}/staging/overview").inner_text(".facts"))
     assert "Conversations 1" in facts
@@ -118,11 +118,11 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clic
     press(page.get_by_role("button", name="Move 42 to staging"))
     page.get_by_role("status").filter(has_text="Moved").wait_for()
     page.goto(page.url.replace("/production/joins", "/staging/outcomes").partition("?")[0])
-    assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 and 30
+    assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 of the fixture and 30 of this test
 
 
 def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, workspace, api):
-    """The intent has expired since; at the moment of the rejection it was for another audience."""
+    """By now the intent has expired. The inspector checks as of the rejection and finds the wrong audience."""
     received_at = timezone.now() - timedelta(minutes=30)
     header = mint_intent(
         workspace.signing_secret, tenant_id=workspace.workspace.id, sub="user_17", aud="urn:affidavit:elsewhere",
@@ -154,7 +154,7 @@ def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, w
     assert page.get_by_label("X-Service-Intent").input_value() == header
 
 
-def test_a_decision_is_undone_in_time(new_tab, filled, api):
+def test_a_confirmation_can_be_undone_within_ten_seconds(new_tab, filled, api):
     call = {"sub": "user_17", "operation": "POST /refunds", "args": {"amount": 1250}, "summary": "Refund 12.50"}
     assert api.post("/api/confirmations", call).status_code == 201
     page = new_tab().open(f"{filled}/confirmations")
@@ -165,8 +165,8 @@ def test_a_decision_is_undone_in_time(new_tab, filled, api):
     assert "Confirmed by" not in page.inner_text("main")
 
 
-def test_what_is_exported_is_what_is_shown(new_tab, filled):
-    """Of a page with a filter: the table, its CSV and its JSON have the same rows in the same order."""
+def test_exports_have_the_rows_that_the_page_shows(new_tab, filled):
+    """On a page with a filter, the table, its CSV and its JSON have the same rows in the same order."""
     page = new_tab().open(f"{filled}/catalog?q=orders")
     visible_rows = [tuple(re.split(r"\s+", row.inner_text())[:2]) for row in page.locator("main tbody tr").all()]
     as_csv, as_json = (page.get_by_label(label).get_attribute("href") for label in EXPORTS)
@@ -197,7 +197,7 @@ def read_words(page, selector: str) -> str:
     return re.sub(r"\s+", " ", page.inner_text(selector))
 
 
-def test_the_search_over_everything_opens_by_keyboard_and_leads_to_what_was_chosen(new_tab, filled):
+def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, filled):
     tab = new_tab()
     page = tab.open(f"{filled}/outcomes")
     page.keyboard.press("Control+k")
@@ -223,7 +223,7 @@ def test_the_search_over_everything_opens_by_keyboard_and_leads_to_what_was_chos
     assert tab.complaints == []
 
 
-def test_a_property_is_found_by_search_with_when_it_appeared_and_what_replaced_it(new_tab, filled, workspace, api):
+def test_a_property_found_by_search_shows_when_it_appeared_and_what_replaced_it(new_tab, filled, workspace, api):
     before, after = ({"id": 1, name: "x"} for name in ("footnote", "remark"))
     deliver(api, workspace, *[observation(path="/books", response=before)] * 30)
     deliver(api, workspace, *[observation(path="/books", response=after)] * 30)

@@ -21,7 +21,7 @@ PATH = "/security_monitoring/configuration/suppressions/{suppressionId}/validati
 
 @pytest.fixture
 def large(filled: str, workspace: Any, api: Any) -> str:
-    """The address of an operation whose answer has 1,990 nodes and whose request has two."""
+    """Return the address of an operation whose response has 1,990 nodes and whose request has two."""
     seen = {"method": "PUT", "path": PATH, "status": 200, "count": 1, "response": describe(infer(BODY))}
     report = {"reportId": str(uuid.uuid4()), "observations": [{**seen, "request": describe(infer({"sku": "x"}))}]}
     assert api.post("/api/witness-reports", report).status_code == 202
@@ -29,7 +29,7 @@ def large(filled: str, workspace: Any, api: Any) -> str:
     return f"{filled}/operation?method=PUT&path={PATH}"
 
 
-def test_levels_come_when_they_are_opened_and_only_once(new_tab, large):
+def test_a_level_is_loaded_once_when_it_is_opened(new_tab, large):
     tab = new_tab()
     requested: list[str] = []
     page = tab.open(large)
@@ -43,7 +43,7 @@ def test_levels_come_when_they_are_opened_and_only_once(new_tab, large):
     group.click()
     group.click()
     page.wait_for_load_state("networkidle")
-    levels = [member for url in requested for member in re.findall(r"[?&]at=([^&]*)", url)]  # others are live refreshes
+    levels = [member for url in requested for member in re.findall(r"[?&]at=([^&]*)", url)]  # without live refreshes
     assert levels == ["%2Fgroupb"]
     assert tab.complaints == []
 
@@ -82,12 +82,12 @@ def test_a_node_is_chosen_by_its_row_and_shown_as_a_map_and_back(new_tab, large)
     assert "map of integer" not in page.inner_text("#shape")
 
 
-def test_the_call_is_copied_as_it_stands(new_tab, large):
+def test_the_copied_call_is_the_shown_call(new_tab, large):
     tab = new_tab()
     tab.page.context.grant_permissions(["clipboard-write"])
     page = tab.open(large)
     copied = {}
-    # The pages may write the clipboard, and never read it: a person pastes.
+    # Pages may only write to the clipboard, so the test pastes like a person.
     page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
     for kind in ("curl line", "tool definition"):
         page.locator("details.codes", has=page.get_by_label(f"Copy the {kind}")).locator("summary").click()
@@ -101,7 +101,7 @@ def test_the_call_is_copied_as_it_stands(new_tab, large):
     assert json.loads(copied["tool definition"])["operation"] == f"PUT {PATH}"
 
 
-def test_a_path_is_never_broken_inside_a_word(new_tab, large, filled):
+def test_a_long_path_wraps_only_between_words(new_tab, large, filled):
     page = new_tab(width=390).open(f"{filled}/catalog?q=security")
     words = page.evaluate(
         """[...document.querySelector('th code.path').childNodes].filter((node) => node.nodeType === 3).map((node) => {

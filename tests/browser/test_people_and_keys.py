@@ -69,7 +69,7 @@ def test_from_the_invitation_to_the_revoked_key(
     page = context.new_page()
     join(page, link)
     page.goto(f"{live_server.url}/account/second-factor/app/add")
-    while page.locator("#totp-secret").count():  # a code of the half minute before is refused
+    while page.locator("#totp-secret").count():  # repeat if the half minute of the code has just ended
         page.get_by_label("Code").fill(read_code(page.inner_text("#totp-secret")))
         page.get_by_role("button", name="Add").click()
         page.wait_for_load_state()
@@ -99,7 +99,7 @@ def test_from_the_invitation_to_the_revoked_key(
 
 
 class Traffic:
-    """Mints an intent and verifies it in the backend, again and again; notes what was rejected."""
+    """Mint intents and verify them in the backend in a loop; record the rejections."""
 
     def __init__(self, base: str, created: NewWorkspace) -> None:
         self.base, self.created = base, created
@@ -108,7 +108,7 @@ class Traffic:
         self.use(created.signing_secret)
 
     def use(self, *secrets: str) -> None:
-        """Give the backend these secrets, the newest first."""
+        """Configure the backend with these secrets, the newest first."""
         audience = self.created.workspace.environments.get(name="production").audience
         self.verifier = IntentVerifier(
             secrets=list(secrets), workspace=self.created.workspace.id, audience=audience, nonces=MemoryNonces()

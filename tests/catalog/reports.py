@@ -48,6 +48,6 @@ def deliver(api: Any, created: NewWorkspace, *observations: dict[str, Any], **me
     fold_reports(environment_of(created, members.get("environment", "production")), now=timezone.now())
 
 
-def taken_back(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:
+def undo_override(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:
     """Press the button that undoes a manual override, on the page of rules or of an operation; return the answer."""
     return client.post(f"/w/{created.workspace.slug}/production/rules/{kind}/{pk}/take-back", operation)

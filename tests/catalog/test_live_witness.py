@@ -1,4 +1,4 @@
-"""A live reporter and the real hub: it keeps the rules, and all its reports are in the catalog (contract 4)."""
+"""A live witness and a real hub: it applies the hub's rules, and all its reports are in the catalog (contract 4)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shop(eye: Any) -> Any:
     return app.test_client()
 
 
-def test_what_an_app_answers_stands_in_the_catalog_under_the_hub_s_rules(api, workspace):
+def test_answers_of_an_app_are_in_the_catalog_under_the_rules_of_the_hub(api, workspace):
     environment = environment_of(workspace)
     now = timezone.now()
     redaction_rules.add_redaction_rule(environment, "sensitive", "shoe*", actor="anna", now=now)

@@ -42,7 +42,7 @@ def recorded(request: pytest.FixtureRequest, shared: Path, module_rows: None, co
 
 
 def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
-    """Every body that has a shape, by method, nameless template and part: `request` or the status."""
+    """Yield every body that has a shape, with its method, template without names, and part (`request` or status)."""
     for method, path, status, entry in exchanges(file):
         answered = entry["response"]["content"].get("text")
         sent = entry["request"].get("postData", {}).get("text")
@@ -52,8 +52,8 @@ def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
             yield BodyLocation(method, strip_names(path), "request"), json.loads(sent)
 
 
-def test_no_record_of_the_recorded_traffic_is_taken_for_a_map(recorded):
-    """Whoever loosens the rule should look at each object that it then finds."""
+def test_no_object_of_the_recorded_traffic_is_taken_for_a_map(recorded):
+    """If you loosen the rule for maps, check each object that this test then finds."""
     operations = environment_of(recorded.created).operations.prefetch_related(
         "parts", "baseline_resets", "map_rules", "shown_here"
     )
@@ -62,7 +62,7 @@ def test_no_record_of_the_recorded_traffic_is_taken_for_a_map(recorded):
     assert [shape.maps for shape in shapes if shape.maps] == []
 
 
-def test_every_body_of_the_recorded_traffic_fulfils_its_schema(recorded):
+def test_every_body_of_the_recorded_traffic_is_valid_under_its_schema(recorded):
     openapi = json.loads(recorded.api.get("/api/catalog/openapi.json").getvalue())
     assert OpenAPIV31SpecValidator(openapi).is_valid()
     exported = [
@@ -81,7 +81,7 @@ def test_every_body_of_the_recorded_traffic_fulfils_its_schema(recorded):
         assert checked > 2000
 
 
-def test_every_2xx_body_of_the_recorded_traffic_fulfils_the_output_schema_of_its_tool(recorded):
+def test_every_2xx_body_of_the_recorded_traffic_is_valid_under_the_output_schema_of_its_tool(recorded):
     tools = json.loads(recorded.api.get("/api/catalog/mcp.json").getvalue())["tools"]
     operations = [tool["_meta"]["affidavit/operation"].split(" ") for tool in tools]
     validators = {

@@ -1,4 +1,4 @@
-"""Recorded traffic of a real API, through the SDK into the catalog: all of it arrives, once, and nothing but shapes."""
+"""Recorded traffic of a real API goes through the SDK into the catalog: all of it once, and only shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEVER_BEGINS = {404, 405, 501}
 
 
 class IntoTheHub:
-    """The SDK's transport, by way of the test client."""
+    """A transport of the SDK that sends with the test client."""
 
     def __init__(self, api: Any) -> None:
         self.api = api
@@ -38,7 +38,7 @@ class IntoTheHub:
 
 
 def exchanges(file: Any) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
-    """Method, template, status and the entry itself."""
+    """Yield method, template, status and entry."""
     with gzip.open(file) as text:
         for entry in json.load(text)["log"]["entries"]:
             path = template(urlsplit(entry["request"]["url"]).path).path
@@ -77,7 +77,7 @@ def whole_catalog(api: Any) -> bytes:
     return api.get("/api/catalog").getvalue()
 
 
-def test_recorded_traffic_is_in_the_catalog_once_and_as_often_as_a_recount_says(api, workspace, shared):
+def test_the_catalog_has_all_recorded_traffic_with_the_counts_of_a_recount(api, workspace, shared):
     file = shared / "traffic" / "linode.har.gz"
     if not file.exists():
         pytest.skip("the recorded traffic is not here")

@@ -31,12 +31,12 @@ def test_the_sdk_answers_as_the_vector_says(vector):
 
 
 @named(vector for vector in INTENTS if "burnt" in vector.expected)
-def test_what_was_accepted_once_is_replayed(vector):
+def test_an_intent_that_was_accepted_once_is_replayed(vector):
     burnt = [*vector.question["burntNonces"], *vector.expected["burnt"]]
     assert answer_question({**vector.question, "burntNonces": burnt}) == {"reason": "replayed", "burnt": []}
 
 
-def test_every_reason_has_a_vector_and_no_vector_another_reason():
+def test_the_vectors_cover_exactly_the_reasons():
     assert {vector.expected.get("reason") for vector in INTENTS} == {None, *REASONS}
 
 

@@ -1,4 +1,4 @@
-"""The example's shop without a hub: correct calls pass, each mistake gets its reason, and no value leaves."""
+"""The example's shop without a hub: correct calls pass, each mistake gets its reason, and no value is reported."""
 
 from __future__ import annotations
 
@@ -132,18 +132,18 @@ def test_the_report_of_a_rejected_call_names_its_template(world):
     assert world.verifications.calls == [("missing-header", "GET /orders/{orderId}")]
 
 
-def test_mistakes_and_step_up_cover_the_closed_set_of_reasons():
+def test_the_mistakes_and_step_up_cover_all_reasons():
     assert {*MISTAKES, "step-up-required"} == set(affidavit.REASONS)
 
 
-def test_nothing_but_the_page_for_the_pin_answers_without_an_intent(world):
+def test_only_the_page_for_the_pin_answers_without_an_intent(world):
     for method, path, _ in world.shop._list_views():
         answer = world.call(method, re.sub("<.*>", "101", path), None, {})
         expected = (403, {"error": "wrong-pin"}) if path == STEP_UP_PATH else (403, "missing-header")
         assert (answer.status, answer.json.get("reason", answer.json)) == expected
 
 
-def test_an_order_is_reported_as_an_outcome_of_its_conversation_as_the_widget_named_it(world):
+def test_an_order_is_reported_as_an_outcome_of_the_widgets_conversation(world):
     assert world.send(LINE).json["total"] == {"amount": 29.8, "currency": "EUR"}
     placed = world.send(ORDER)
     assert (placed.status, placed.json["status"]) == (201, "received")
@@ -166,7 +166,7 @@ def test_one_customer_never_sees_the_order_of_another(world):
     assert world.send(ToolCall("user-eve", "GET", "/orders/10001")).status == 404
 
 
-def test_a_refund_waits_until_the_customer_has_stepped_up_and_not_longer_than_that_lasts(world):
+def test_a_refund_needs_a_step_up_that_has_not_expired(world):
     world.send(LINE)
     world.send(ORDER)
     demand = {"requiresStepUp": True}
@@ -224,7 +224,7 @@ def test_a_release_is_annotated_at_its_time():
     assert world.hub.reports == [("/api/annotations", annotation)]
 
 
-def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs():
+def test_a_hundred_conversations_run_through_and_every_way_to_mangle_an_id_occurs():
     world = World()
     staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.time, chance=Random(2))
     agenda = Agenda(lambda: world.time)

@@ -1,4 +1,4 @@
-"""`make faults`: the long form of the fault tests. Prints one table and JSON; ends with 1 if anything was not exact."""
+"""`make faults`: the long form of the fault tests. Prints tables, writes JSON, and ends with 1 if a count is wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.faults.run import Plan, Result, play, summarize_recoveries
 
-EXAMPLES = 5  # names of items in the table; the JSON has all
+EXAMPLES = 5  # item names shown in the table; the JSON has all of them
 
 
 def main() -> int:

@@ -23,16 +23,16 @@ WITNESS_REPORTS, VERIFICATION_REPORTS = "/api/witness-reports", "/api/verificati
 KEYS = ("purchase", "renewal", "ticket closed", "refund", "sign-up")
 SYLLABLES = ("ba", "do", "fu", "gi", "ke", "lo", "mu", "na", "po", "ra", "si", "tu")
 PAUSE = 0.05  # seconds between two requests of a client
-LAST_SECONDS = 180.0  # for requests without an answer when the faults are over
+LAST_SECONDS = 180.0  # how long clients keep repeating unanswered requests after the last fault
 WORDS_OF_A_CLEAN_REFUSAL = "Nothing of this request was stored"
 SHAPE = {"type": "object", "properties": {"id": {"type": "integer"}, "total": {"type": "number"}}}
 
 
 @dataclass(frozen=True)
 class Sending:
-    """A request.
+    """A request, and the items that it adds.
 
-    items: the items that it adds once, however often it is sent; each_time: the items that every delivery of it adds.
+    items: added once, however often the request is sent. each_time: added by every delivery.
     """
 
     path: str
@@ -103,7 +103,7 @@ class Client(threading.Thread):
             while not self._is_ending.is_set():
                 self._chance.choices(actions, weights)[0]()
                 time.sleep(PAUSE)
-        except BaseException as error:  # shown by the run, which would else count too little
+        except BaseException as error:  # the run raises it: without this client the counts would be too low
             self.failure = error
 
     # What is sent
@@ -112,7 +112,7 @@ class Client(threading.Thread):
         self._deliver(self._build_outcomes())
 
     def _register_conversations(self) -> None:
-        """Register the conversations that were reported before, in another order, and others that nobody reported."""
+        """Register conversations with outcomes, in another order, and some without outcomes."""
         self._chance.shuffle(self._unregistered)
         ids = [self._new_id() for _ in range(self._chance.randint(1, 3))]
         while self._unregistered and len(ids) < 8:
@@ -128,7 +128,7 @@ class Client(threading.Thread):
         self._deliver(self._build_verification_report())
 
     def _send_twice_at_once(self) -> None:
-        """Send the same over two connections before either is answered, then until it is acknowledged."""
+        """Send a request over two connections at once, then repeat it until it is acknowledged."""
         sending = self._choose_repeatable()
         self._ledger.note_sent(sending.items)
         open_connections: list[http.client.HTTPConnection] = []
@@ -144,7 +144,7 @@ class Client(threading.Thread):
         self._deliver(sending, is_noted=True)
 
     def _send_again(self) -> None:
-        """Deliver a request again that was acknowledged a while ago: the answer is the same, byte for byte."""
+        """Repeat a request that was acknowledged earlier, and expect the same answer byte for byte."""
         if self._delivered:
             sending, former = self._chance.choice(self._delivered)
             answer = self._send_until_final(sending)
@@ -152,7 +152,7 @@ class Client(threading.Thread):
                 self.surprises[f"{sending.path}: another answer to a repetition ({answer.status})"] += 1
 
     def _send_once(self) -> None:
-        """Send without a key and without repeating: if the hub says that nothing was stored, nothing may be."""
+        """Send once, without an idempotency key. If the hub answers that nothing was stored, nothing may be stored."""
         sending = self._build_outcomes(idempotency_key="")
         all_items = sending.items + sending.each_time
         self._ledger.note_sent(all_items)
@@ -233,7 +233,7 @@ class Client(threading.Thread):
         return f"conversation {self._prefix} {next(self._numbers)}"
 
     def _new_operation(self) -> str:
-        """Return one of 1,728 templates, without anything that looks like data."""
+        """Return one of 1,728 templates that contain nothing that looks like data."""
         return f"/faults/{''.join(self._chance.choices(SYLLABLES, k=3))}"
 
     # How it is delivered

@@ -1,4 +1,4 @@
-"""The faults: each does one thing to a running hub."""
+"""The faults that are played against a running hub."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FROM workspaces_environment WHERE name = 'production'
 
 @dataclass
 class Site:
-    """A running hub and what faults need of it."""
+    """A running hub, with the paths and processes that faults work on."""
 
     hub: Hub
     key: str
@@ -123,7 +123,7 @@ def use_up_connections(site: Site) -> None:
 
 
 def stop_half_way(site: Site) -> None:
-    """Let 20 clients send half a body; half of them hang up, the others stay silent until the next such fault."""
+    """Let 20 clients send half a body. Half of them hang up; the others stay connected until the next such fault."""
     for connection in site.connections:
         connection.close()
     site.connections.clear()

@@ -1,7 +1,7 @@
-"""A ledger of all that clients sent to a hub, to compare with what the hub stores (pure).
+"""A ledger of everything that clients sent, to compare with what the hub stores (pure).
 
-A client notes each item before it sends it, and then the answer. So the hub must store at least the acknowledged number
-of every item, and at most the number that may have arrived. An item that was only ever refused must be absent.
+A client notes each item before it is sent, and then the answer. The hub must store every item at least as often as it
+was acknowledged, and at most as often as it was sent and not refused. Refused items must be absent.
 """
 
 from __future__ import annotations

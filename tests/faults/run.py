@@ -1,4 +1,4 @@
-"""Play faults against a real hub under load, then compare its data with the notes of its clients."""
+"""Play faults against a real hub under load, then compare its data with the clients' ledger."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from tests.faults.ledger import Ledger, Row, compare
 from tests.faults.stored import compare_totals, count_stored
 from tests.hub.running import Hub, running_hub, wait_for
 
-BACK_SECONDS = 240.0  # generous: other work may share the machine; what it took is printed
-SLOW_SECONDS = 30.0  # until the hub stores again; if it takes longer, its logs are printed
+BACK_SECONDS = 240.0  # long, because other work may share the machine; the time it took is printed
+SLOW_SECONDS = 30.0  # if the hub takes longer to store again, its logs are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = (
     8  # kills of one program; the supervisor ends after ten failures of a program within a minute each
@@ -50,7 +50,10 @@ SELECT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS
 
 @dataclass(frozen=True)
 class Plan:
-    """kills: how many processes are killed, in `minutes` at most; other faults come between them."""
+    """The faults of a run. kills: number of killed processes. minutes: maximum duration.
+
+    share_of_others: share of faults other than kills, which are played in between.
+    """
 
     kills: int
     minutes: float
@@ -61,10 +64,7 @@ class Plan:
 
 @dataclass
 class Recovery:
-    """How long a fault of one kind kept the hub from storing, and from folding, in seconds after it was over.
-
-    complete: until as many processes ran as before.
-    """
+    """Seconds from the end of a fault until all processes ran again (complete), and until the hub stored and folded."""
 
     fault: str
     complete: float
@@ -158,9 +158,9 @@ def name_kill(programs: Sequence[str]) -> str:
 
 
 def recover_from(site: Site, name: str, cause: Callable[[Site], None], programs: Sequence[str]) -> Recovery:
-    """Cause a fault and wait until the hub stores and folds again, with all of its processes.
+    """Cause a fault. Wait until all processes run again and the hub stores and folds.
 
-    programs: of which one process is killed.
+    programs: the programs of which the fault kills one process each.
     """
     former = site.list_processes()
     started_at = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
@@ -183,7 +183,7 @@ def measure_logs(site: Site) -> dict[Path, int]:
 
 
 def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
-    """Return the last of the lines that the logs got since they had these sizes. Each start begins a new log."""
+    """Return the last log lines since the logs had these sizes. A shorter log was started anew."""
     lines: list[str] = []
     for path, size in measure_logs(site).items():
         with path.open("rb") as file:
@@ -194,7 +194,7 @@ def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
 
 
 def is_complete(site: Site, former: Mapping[str, Sequence[int]], killed_programs: Sequence[str]) -> bool:
-    """Whether as many processes of each program run as before, and every killed one is replaced."""
+    """Return whether each program has as many processes as before, and every killed process is replaced."""
     processes = site.list_processes()
     are_as_many = all(len(processes[program]) >= max(len(pids), 1) for program, pids in former.items())
     return are_as_many and all(set(processes[program]) - set(former[program]) for program in killed_programs)

@@ -1,4 +1,4 @@
-"""Read what a hub stores, from its public pages and downloads; ids that no page lists, from its database."""
+"""Read what a hub stores from its pages and downloads. Ids that no page lists come from its database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psycopg
 from tests.faults.ledger import Bounds, Item
 from tests.hub.running import Hub
 
-EVER = "from=2000-01-01&to=2100-01-01"  # includes times in the future, from a wrong clock
+EVER = "from=2000-01-01&to=2100-01-01"  # includes future times, which a wrong clock may have caused
 PRODUCTION = "e.name = 'production'"
 SELECT_CONVERSATIONS = f"""
 SELECT conversation_id FROM outcomes_conversation c JOIN workspaces_environment e ON e.id = c.environment_id

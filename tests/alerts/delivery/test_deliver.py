@@ -46,7 +46,7 @@ def read_ids(receiver) -> list[str]:
     return [headers["webhook-id"] for headers, _ in receiver.requests]
 
 
-def test_deliveries_arrive_in_order_and_one_that_fails_holds_back_the_later_ones(workspace, target, receiver):
+def test_deliveries_arrive_in_order_and_a_failed_delivery_holds_back_later_ones(workspace, target, receiver):
     first, second, third = (str(delivery.message_id) for delivery in queue(workspace, target, 3))
     receiver.codes = [204, 500]
     now = NOW + timedelta(seconds=1)
@@ -73,7 +73,7 @@ def test_a_restored_copy_sends_nothing_until_somebody_resumes_it(workspace, targ
     assert deliver_due(now=NOW + HOUR) == 1
 
 
-def test_one_target_that_fails_does_not_hold_back_another(workspace, target, receiver):
+def test_a_failing_target_does_not_hold_back_another(workspace, target, receiver):
     other, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
     queue(workspace, target)
     receiver.codes = [503]
@@ -88,7 +88,7 @@ def test_one_target_that_fails_does_not_hold_back_another(workspace, target, rec
     ("code", "fault"),
     [(302, "redirects are not followed"), (400, "answered 400"), (410, "answered 410"), (500, "answered 500")],
 )
-def test_every_answer_but_success_is_tried_again(workspace, target, receiver, code, fault):
+def test_every_answer_other_than_success_is_retried(workspace, target, receiver, code, fault):
     receiver.codes = [code]
     queue(workspace, target)
     deliver_due(now=NOW + MINUTE)
@@ -97,7 +97,7 @@ def test_every_answer_but_success_is_tried_again(workspace, target, receiver, co
     assert delivery.next_attempt_at > NOW + MINUTE
 
 
-def test_pauses_grow_with_jitter_until_the_last_attempt_after_24_hours():
+def test_pauses_between_attempts_grow_with_jitter_until_the_last_attempt_after_24_hours():
     now, attempts, moments = NOW, 1, []
     while (next_at := find_next_attempt(attempts, NOW, now=now, draw=lambda: 0.5)) is not None:
         moments.append(next_at - now)
@@ -127,11 +127,11 @@ def test_pauses_grow_with_jitter_until_the_last_attempt_after_24_hours():
         ("", None),
     ],
 )
-def test_retry_after_sets_the_pause_within_bounds(text, pause):
+def test_retry_after_sets_the_pause_within_limits(text, pause):
     assert parse_retry_after(text, now=datetime(2026, 11, 22, 12, tzinfo=UTC)) == pause
 
 
-def test_the_next_attempt_is_neither_before_retry_after_nor_after_the_last_one(workspace, target, receiver):
+def test_the_next_attempt_respects_retry_after_but_is_at_most_24_hours_after_the_first(workspace, target, receiver):
     queue(workspace, target)
     receiver.codes, receiver.headers = [503], {"Retry-After": "3600"}
     deliver_due(now=NOW)
@@ -151,7 +151,7 @@ def test_after_24_hours_a_delivery_is_a_dead_letter_and_the_next_is_tried(worksp
     second.refresh_from_db()
     assert (first.state, first.code) == ("dead", 500)
     assert NOW + DAY <= first.finished_at <= NOW + DAY + MINUTE
-    assert second.attempts >= 1  # it waited behind the first
+    assert second.attempts >= 1  # it was only held back by the first
     deliver_due(now=now + MINUTE)
     assert Delivery.objects.filter(state="dead").count() == 2
     assert Target.objects.get(pk=target.pk).next_attempt_at is None
@@ -181,7 +181,7 @@ def test_the_delivery_of_a_worker_that_dies_is_sent_again(workspace, target, rec
     assert Delivery.objects.get().attempts == 1
 
 
-def test_a_worker_that_lost_its_claim_records_nothing(workspace, target, receiver):
+def test_a_worker_without_its_claim_records_nothing(workspace, target, receiver):
     queue(workspace, target)
     late = claim_target(now=NOW)
     in_time = claim_target(now=NOW + LEASE)
@@ -191,7 +191,7 @@ def test_a_worker_that_lost_its_claim_records_nothing(workspace, target, receive
     assert deliver(in_time, now=NOW + LEASE) is True
 
 
-def test_deleting_a_target_during_a_delivery_is_no_failure(workspace, target, receiver, monkeypatch):
+def test_deleting_a_target_during_a_delivery_does_not_fail_the_delivery_task(workspace, target, receiver, monkeypatch):
     queue(workspace, target)
     claim = claim_target(now=NOW)
     send = delivering.send
@@ -240,7 +240,7 @@ def test_no_transaction_is_open_while_a_delivery_is_sent(workspace, target, rece
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_workers_deliver_each_once_and_in_order(workspace, receiver):
+def test_many_workers_send_each_delivery_once_and_in_order(workspace, receiver):
     targets = [make_target(workspace, receiver.url, name=f"ops {number}")[0] for number in range(3)]
     expected = {target.pk: [str(delivery.message_id) for delivery in queue(workspace, target, 4)] for target in targets}
 
@@ -295,7 +295,7 @@ def test_without_a_mail_server_the_log_says_so(workspace, settings):
     assert "EMAIL_URL" in Delivery.objects.get().fault
 
 
-def test_a_chat_gets_text_that_cannot_mention_or_link(workspace, receiver):
+def test_text_for_a_chat_cannot_contain_mentions_or_links(workspace, receiver):
     target, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
     queue(workspace, target)
     Event.objects.update(title="<!channel> & <https://evil.example|x>", url="https://hub.example/w/x")
@@ -308,14 +308,16 @@ def test_a_chat_gets_text_that_cannot_mention_or_link(workspace, receiver):
     )
 
 
-def test_the_address_of_a_target_is_nowhere_readable_in_the_database(workspace, target, receiver):
+def test_the_address_of_a_target_is_encrypted_in_the_database(workspace, target, receiver):
     stored = repr(list(Target.objects.values()))
     assert "s3cret" not in stored
     assert "whsec_" not in stored
     assert target.shown_address == receiver.url.partition("/hooks")[0]
 
 
-def test_events_are_pruned_with_their_deliveries_unless_one_waits(workspace, other_workspace, target, receiver):
+def test_events_are_pruned_with_their_deliveries_unless_a_delivery_is_pending(
+    workspace, other_workspace, target, receiver
+):
     queue(workspace, target, 3, now=NOW - 10 * DAY)
     waiting = Delivery.objects.order_by("queued_at").last()
     Delivery.objects.exclude(pk=waiting.pk).update(state="dead")

@@ -1,4 +1,4 @@
-"""How a webhook is sent: to the address that was checked, within its time, and no further."""
+"""A webhook is sent to the address that was checked, within its time limit, and follows no redirect."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _private_targets(settings) -> None:
 
 
 def test_the_connection_goes_to_the_address_that_was_checked(receiver, monkeypatch):
-    """A name that leads elsewhere a moment later (DNS rebinding) gains nothing."""
+    """DNS rebinding: the name resolves to another address a moment later."""
     port = parse_webhook_address(receiver.url).port
     answers = [["127.0.0.1"], ["127.66.6.6"]]
 
@@ -125,8 +125,8 @@ def test_a_receiver_that_answers_byte_by_byte_is_cut_off_at_the_deadline(part, m
     assert datetime.now(UTC) - started_at < timedelta(seconds=5)
 
 
-def test_an_answer_that_the_deadline_cuts_off_does_not_count(monkeypatch):
-    """The end of a shut-down socket looks like the end of the head, even before the timer's thread has ended."""
+def test_an_answer_that_is_cut_off_by_the_deadline_is_a_failure(monkeypatch):
+    """Once the timer shuts the socket down, reading sees the end of the headers, which could pass for an answer."""
     monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.2)
     shut_down = http_post._shut_down
 
@@ -150,7 +150,7 @@ def test_an_answer_that_the_deadline_cuts_off_does_not_count(monkeypatch):
 @pytest.mark.parametrize(
     "answer", [b"", b"\x00" * 100, b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 " + b"9" * 70000]
 )
-def test_an_answer_that_is_not_http_fails_and_is_not_repeated(answer):
+def test_an_answer_that_is_not_http_is_a_failure_and_is_not_quoted(answer):
     def serve(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(answer)
@@ -186,7 +186,7 @@ def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:
     return paths
 
 
-def test_the_certificate_is_checked_for_the_name_and_not_for_the_ip_address(tmp_path, monkeypatch):
+def test_the_certificate_is_checked_against_the_name_and_not_the_ip_address(tmp_path, monkeypatch):
     certificate, key = write_certificate(tmp_path, "hooks.example")
     server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server_context.load_cert_chain(certificate, key)

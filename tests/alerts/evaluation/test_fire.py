@@ -1,4 +1,4 @@
-"""A firing becomes one event with its deliveries, however many workers look; nothing from before the alert fires."""
+"""An alert fires once per cause, however many workers evaluate it, and not for anything before its creation."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_many_workers_fire_once(api, workspace, target):
     assert (Event.objects.count(), Delivery.objects.count()) == (1, 1)
 
 
-def test_an_alert_tells_each_of_its_targets_and_only_its_environment(api, workspace, target, receiver):
+def test_an_alert_notifies_all_its_targets_and_watches_only_its_environment(api, workspace, target, receiver):
     chat, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
     make_alert(workspace, target, chat)
     make_alert(workspace, chat, environment="staging")
@@ -77,7 +77,7 @@ def test_an_alert_tells_each_of_its_targets_and_only_its_environment(api, worksp
     assert set(Delivery.objects.values_list("target__name", flat=True)) == {"ops", "chat"}
 
 
-def test_what_happened_before_the_alert_does_not_fire_and_shows_in_the_preview(api, workspace, target):
+def test_changes_before_the_alert_do_not_fire_but_are_in_the_preview(api, workspace, target):
     break_operation(api, workspace)
     alert = make_alert(workspace, target, now=timezone.now() + DAY)
     now = timezone.now() + MINUTE
@@ -87,7 +87,7 @@ def test_what_happened_before_the_alert_does_not_fire_and_shows_in_the_preview(a
     assert preview(environment_of(workspace, "staging"), Alert.DRIFT, Thresholds(), now=now).rows == []
 
 
-def test_the_preview_goes_back_thirty_days(api, workspace):
+def test_the_preview_covers_thirty_days(api, workspace):
     break_operation(api, workspace)
     production = environment_of(workspace)
     for days, count in ((29, 1), (31, 0)):
@@ -95,7 +95,7 @@ def test_the_preview_goes_back_thirty_days(api, workspace):
         assert len(preview(production, Alert.DRIFT, Thresholds(), now=NOW).rows) == count
 
 
-def test_a_new_reason_fires_once_and_a_late_report_of_it_not_again(workspace, target):
+def test_a_new_reason_fires_once_even_after_a_late_report_of_it(workspace, target):
     alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=1)
     production = environment_of(workspace)
     add_verifications(production, NOW - 20 * DAY, "expired", 5)
@@ -121,7 +121,7 @@ def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
         add_verifications(production, NOW - days * DAY, "expired", 2)
     add_verifications(production, quarter, "expired", 40)
     add_verifications(production, quarter, "accepted", 960)
-    assert evaluate(alert.pk, now=quarter + QUARTER) == 0  # its last reports may still be on their way
+    assert evaluate(alert.pk, now=quarter + QUARTER) == 0  # reports of that quarter hour may still arrive
     assert evaluate(alert.pk, now=quarter + QUARTER + 2 * MINUTE) == 1
     assert evaluate(alert.pk, now=quarter + QUARTER + 4 * MINUTE) == 0
     assert evaluate(alert.pk, now=quarter + 2 * QUARTER + 2 * MINUTE) == 0
@@ -156,7 +156,7 @@ def test_a_silent_reporter_fires_once_for_each_silence(workspace, target):
     assert Event.objects.get().title.startswith("shop is silent in production, last report before ")
 
 
-def test_a_paused_alert_rests_and_forgets_what_happened_meanwhile(api, workspace, target):
+def test_a_paused_alert_does_not_fire_later_for_what_happened_during_the_pause(api, workspace, target):
     alert = make_alert(workspace, target)
     pause_alert(alert, actor="ada", now=NOW)
     break_operation(api, workspace)
@@ -168,7 +168,7 @@ def test_a_paused_alert_rests_and_forgets_what_happened_meanwhile(api, workspace
     assert evaluate_all(now=timezone.now() + MINUTE) == 1
 
 
-def test_an_alert_with_new_thresholds_begins_anew(api, workspace, target):
+def test_an_alert_with_new_thresholds_starts_over(api, workspace, target):
     alert = make_alert(workspace, target)
     break_operation(api, workspace)
     settings = AlertSettings(alert.environment, Alert.DRIFT, Thresholds(minimum=7), [target.pk], "")
@@ -200,7 +200,7 @@ def test_an_event_outlives_its_alert(api, workspace, target):
     assert Delivery.objects.get().event.alert_id == alert.pk
 
 
-def test_the_database_itself_refuses_a_second_event(workspace, target):
+def test_the_database_refuses_a_second_event_for_one_firing(workspace, target):
     columns = {"workspace": workspace.workspace, "alert_id": 1, "kind": "drift.breaking", "subject": "1:1", "at": NOW}
     events = [Event(**columns, key="1:1@0", title="x", fired_at=NOW) for _ in range(2)]
     assert len(Event.objects.bulk_create(events, ignore_conflicts=True)) == 2

@@ -1,4 +1,4 @@
-"""The pages of alerts: set up with a preview, changed, paused, tested; the log of deliveries."""
+"""The pages of alerts: creating with a preview, changing, pausing, testing, and the log of deliveries."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def break_operation(api, workspace) -> None:
     deliver(api, workspace, *[observation(response={"id": "1"})] * 30)
 
 
-def test_an_empty_page_says_what_to_do(admin):
+def test_a_page_without_alerts_says_what_to_do(admin):
     text = read(admin, PAGE)
     assert "No alert yet" in text
     assert "No target yet" in text
@@ -100,12 +100,12 @@ def test_a_target_that_is_refused_is_shown_again_with_the_reason(admin, form, me
     assert not Target.objects.exists()
 
 
-def test_two_targets_have_two_names(admin, target, receiver):
+def test_two_targets_cannot_have_the_same_name(admin, target, receiver):
     answer = admin.post(f"{PAGE}/targets/create", {"kind": "slack", "name": "ops", "address": receiver.url})
     assert "Another target has this name" in answer.content.decode()
 
 
-def test_the_preview_says_when_it_would_have_fired_before_it_is_saved(admin, api, workspace, target):
+def test_before_saving_the_preview_shows_when_the_alert_would_have_fired(admin, api, workspace, target):
     break_operation(api, workspace)
     text = read(admin, PAGE)
     assert "Would have fired 1 time in the last 30 days" in text
@@ -126,7 +126,7 @@ def read_chart(client: Client, query: str = "") -> tuple[dict, list[str]]:
     return json.loads(figure), [row for row in cells if row != "0 0"]
 
 
-def test_a_chart_beside_the_preview_shows_what_the_rule_counts_with_its_threshold(admin, api, workspace):
+def test_a_chart_shows_what_the_rule_counts_and_its_threshold(admin, api, workspace):
     break_operation(api, workspace)
     figure, rows = read_chart(admin)
     bars, diamonds = figure["data"]
@@ -137,7 +137,7 @@ def test_a_chart_beside_the_preview_shows_what_the_rule_counts_with_its_threshol
 
 
 @pytest.mark.parametrize(("minimum", "firings"), [(5, 1), (9, 0)])
-def test_the_chart_counts_the_cases_of_the_alert_s_span(admin, workspace, minimum, firings):
+def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace, minimum, firings):
     quarter = floor_to_quarter(timezone.now()) - timedelta(days=3)
     for minutes, result, count in ((0, "expired", 4), (15, "expired", 4), (30, ACCEPTED, 9), (90, "expired", 3)):
         VerificationRollup.objects.create(
@@ -172,13 +172,13 @@ def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, ch
     assert not Alert.objects.exists()
 
 
-def test_a_missing_target_is_a_fault_only_after_saving(admin):
+def test_a_missing_target_is_an_error_only_after_saving(admin):
     message = "Choose at least one target."
     assert f'<p class="soft">{message}' in admin.get(PAGE).content.decode()
     assert f'<p class="fault">{message}' in admin.post(f"{PAGE}/create", FORM).content.decode()
 
 
-def test_numbers_that_the_kind_does_not_use_do_not_matter(admin, target):
+def test_numbers_that_the_kind_of_alert_does_not_use_are_not_validated(admin, target):
     form = {**FORM, "targets": [target.pk], "minimum": "", "percent": "x", "reason_minimum": "-1"}
     assert admin.post(f"{PAGE}/create", form).status_code == 303
     assert Alert.objects.get().kind == "drift.breaking"
@@ -211,7 +211,7 @@ def test_an_alert_is_created_changed_paused_resumed_and_deleted(admin, target):
     ]  # fmt: skip
 
 
-def test_a_form_keeps_the_range_of_its_page(admin, workspace, target):
+def test_submitting_a_form_keeps_the_range_of_the_page(admin, workspace, target):
     alert = make_alert(workspace, target)
     admin.defaults["HTTP_REFERER"] = f"http://testserver{PAGE}?range=7d&edit={alert.pk}"
     assert admin.post(f"{PAGE}/{alert.pk}/pause")["Location"] == f"{PAGE}?range=7d"
@@ -255,7 +255,7 @@ def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace
     assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == LOG
 
 
-def test_a_target_is_changed_rotated_and_deleted_once_no_alert_notifies_it(admin, workspace, target, receiver):
+def test_a_target_can_be_changed_rotated_and_deleted_once_no_alert_uses_it(admin, workspace, target, receiver):
     alert = make_alert(workspace, target)
     address = bytes(target.encrypted_address)
     assert admin.post(f"{PAGE}/targets/{target.pk}/change", {"name": "ops 2", "address": ""}).status_code == 303
@@ -272,7 +272,7 @@ def test_a_target_is_changed_rotated_and_deleted_once_no_alert_notifies_it(admin
     assert not Target.objects.exists()
 
 
-def test_the_page_says_how_often_an_alert_fired_and_whether_that_arrived(admin, api, workspace, target):
+def test_the_page_says_how_often_an_alert_fired_and_whether_it_was_delivered(admin, api, workspace, target):
     make_alert(workspace, target)
     break_operation(api, workspace)
     evaluate_all(now=timezone.now())
@@ -288,14 +288,14 @@ def test_the_page_says_how_often_an_alert_fired_and_whether_that_arrived(admin, 
     assert "s3cret" not in str(tables)
 
 
-def test_others_neither_see_nor_change_alerts(workspace, other_workspace, target):
+def test_other_workspaces_and_roles_neither_see_nor_change_alerts(workspace, other_workspace, target):
     alert = make_alert(workspace, target)
     outsider, viewer = client_with(Membership.ADMIN, other_workspace), client_with(Membership.VIEWER, workspace)
     for address in (PAGE, LOG, f"{PAGE}.json", f"{LOG}.csv"):
         assert outsider.get(address).status_code == 404
         assert viewer.get(address).status_code == 403
         assert Client().get(address).status_code in (302, 401)
-    # With an address of their own workspace, they reach nothing of another.
+    # An address in their own workspace gives them no access to another workspace either.
     own = PAGE.replace("lumen-books", other_workspace.workspace.slug)
     for action in (f"{alert.pk}/pause", f"{alert.pk}/delete", f"{alert.pk}/change", f"targets/{target.pk}/test"):
         assert outsider.post(f"{own}/{action}", FORM).status_code == 404, action

@@ -1,4 +1,4 @@
-"""The rules of alerts, tested by properties and by the cases that people ask about."""
+"""The rules of alerts: general properties, and examples that users ask about."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_jump_fires_once_and_says_when_it_ended():
     assert happening.facts["usual"] == 0.001
 
 
-def test_a_jump_that_lasts_has_no_end():
+def test_a_lasting_jump_has_no_end():
     quarters = fill(START - 8 * DAY, START + 10 * DAY, Share(1, 1000))
     quarters |= fill(START + 10 * DAY, START + 10 * DAY + HOUR, Share(100, 1000))
     (happening,) = spikes(quarters, until=START + 10 * DAY + HOUR)
@@ -56,7 +56,7 @@ def test_a_high_share_that_never_changes_is_no_jump():
     assert spikes(fill(START - 9 * DAY, START + MONTH, Share(300, 1000))) == []
 
 
-def test_small_numbers_do_not_fire():
+def test_a_jump_in_very_small_counts_does_not_fire():
     quarters = fill(START - 8 * DAY, START + MONTH, Share(0, 1))
     quarters[START + DAY] = Share(19, 19)
     assert spikes(quarters) == []
@@ -64,7 +64,7 @@ def test_small_numbers_do_not_fire():
     assert len(spikes(quarters)) == 1
 
 
-def test_a_flickering_share_is_one_jump():
+def test_a_share_that_goes_up_and_down_is_one_jump():
     quarters = fill(START - 8 * DAY, START + MONTH, Share(1, 1000))
     for hours in (0, 1.5, 3):
         quarters[START + DAY + hours * HOUR] = Share(200, 1000)
@@ -86,7 +86,7 @@ numbers = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(series, numbers)
-def test_every_jump_meets_its_thresholds_and_has_its_distance(numbered, thresholds):
+def test_every_jump_meets_its_thresholds_and_keeps_the_minimum_gap(numbered, thresholds):
     quarters = {START + number * QUARTER: share for number, share in numbered.items()}
     happenings = spikes(quarters, thresholds, until=START + 2 * DAY)
     for happening in happenings:
@@ -102,8 +102,8 @@ def test_every_jump_meets_its_thresholds_and_has_its_distance(numbered, threshol
 
 @settings(max_examples=40, deadline=None)
 @given(series, numbers, st.lists(st.integers(1, 4 * 48), max_size=6))
-def test_looking_often_finds_what_one_look_finds(numbered, thresholds, looks):
-    """Each look reads the data of its time, and leaves out stored happenings: exactly once, whenever one looks."""
+def test_frequent_evaluation_finds_the_same_jumps_as_a_single_one(numbered, thresholds, looks):
+    """Each evaluation sees only data up to its own time and skips stored happenings, so each jump fires once."""
     quarters = {START + number * QUARTER: share for number, share in numbered.items()}
     stored: list[Happening] = []
     for look in sorted({*looks, 4 * 48}):
@@ -115,8 +115,8 @@ def test_looking_often_finds_what_one_look_finds(numbered, thresholds, looks):
     assert [event.key for event in stored] == [happening.key for happening in whole]
 
 
-def test_the_history_is_long_enough():
-    """Quarter hours before the history change nothing."""
+def test_data_older_than_the_history_changes_nothing():
+    """`choose_history` gives how far back a rule looks."""
     thresholds = Thresholds(minutes=1440, minimum=1)
     quarters = fill(START - 20 * DAY, START + 2 * DAY, Share(3, 10)) | fill(START + DAY, START + 2 * DAY, Share(9, 9))
     needed = {start: share for start, share in quarters.items() if start >= START - choose_history(thresholds)}
@@ -127,7 +127,7 @@ def reasons(rows, minimum=1, since=START, until=START + MONTH) -> list[Happening
     return list(find_new_reasons(rows, Thresholds(minimum=minimum), since=since, until=until))
 
 
-def test_a_reason_is_new_once_and_again_after_thirty_quiet_days():
+def test_a_reason_is_new_the_first_time_and_after_thirty_days_without_it():
     rows = [(START + n * DAY, "expired", 1) for n in range(5)]
     assert [happening.at for happening in reasons(rows)] == [START]
     new_again_at = START + 4 * DAY + NEW_AGAIN_AFTER
@@ -135,7 +135,7 @@ def test_a_reason_is_new_once_and_again_after_thirty_quiet_days():
     assert [happening.at for happening in reasons(rows, until=START + 60 * DAY)] == [START, new_again_at]
 
 
-def test_a_reason_that_was_there_before_is_not_new():
+def test_a_reason_reported_in_the_last_thirty_days_is_not_new():
     assert reasons([(START - 2 * DAY, "expired", 1), (START, "expired", 50), (START, "replayed", 1)]) == [
         Happening("replayed", START, NEW_AGAIN_AFTER)
     ]
@@ -154,7 +154,7 @@ def test_a_new_reason_waits_for_its_minimum():
     st.integers(1, 10),
     st.lists(st.integers(1, 2000), max_size=5),
 )
-def test_looking_often_finds_each_new_reason_once(numbered, minimum, looks):
+def test_frequent_evaluation_finds_each_new_reason_once(numbered, minimum, looks):
     rows = [(START + hour * HOUR, reason, count) for hour, reason, count in numbered]
     stored: list[Happening] = []
     for look in sorted({*looks, 2000}):
@@ -182,7 +182,7 @@ def test_a_silence_fires_after_the_threshold_and_ends_with_the_next_report():
     assert happening.facts == {"reporter": "shop", "lastReportBefore": int((START + DAY).timestamp())}
 
 
-def test_a_pause_as_every_night_is_no_silence():
+def test_a_pause_that_occurs_every_night_is_no_silence():
     nights = [
         hour for day in range(-5, 10) for hour in quarters_between(START + day * DAY, START + day * DAY + 16 * HOUR)
     ]
@@ -191,7 +191,7 @@ def test_a_pause_as_every_night_is_no_silence():
     assert happening.at == START + 4 * DAY + 24 * HOUR + QUARTER
 
 
-def test_a_single_report_is_no_reporter():
+def test_a_single_report_does_not_make_a_reporter():
     assert silences([START]) == []
     assert silences([START, START + HOUR, START + 2 * HOUR], minimum=3) != []
 
@@ -203,7 +203,7 @@ def test_a_single_report_is_no_reporter():
     st.integers(1, 6),
     st.lists(st.integers(1, 4 * 96), max_size=5),
 )
-def test_looking_often_finds_each_silence_once(numbered, minutes, minimum, looks):
+def test_frequent_evaluation_finds_each_silence_once(numbered, minutes, minimum, looks):
     quarters = [START + number * QUARTER for number in sorted(numbered)]
     stored: list[Happening] = []
     for look in sorted({*looks, 4 * 96}):
@@ -216,7 +216,7 @@ def test_looking_often_finds_each_silence_once(numbered, minutes, minimum, looks
     assert HISTORY > 14 * DAY
 
 
-def test_what_is_detected_together_fires_once_with_all_of_its_breaking_changes():
+def test_breaking_changes_detected_together_fire_once_and_list_them_all():
     changes = [
         BreakingChange(7, version, START + version * HOUR, "GET /orders", "200", f"/{n}", "gone", "consumer")
         for version in (2, 3)
@@ -228,7 +228,7 @@ def test_what_is_detected_together_fires_once_with_all_of_its_breaking_changes()
     assert len(first.facts["changes"]) == MAX_CHANGES
 
 
-def test_what_breaks_later_in_the_same_version_fires_again():
+def test_a_later_breaking_change_in_the_same_version_fires_again():
     optional = BreakingChange(7, 2, START, "GET /orders", "200", "/total", "now optional", "consumer")
     gone = replace(optional, at=START + 2 * QUARTER, words="no longer seen")
     stored: list[Happening] = []
@@ -238,7 +238,7 @@ def test_what_breaks_later_in_the_same_version_fires_again():
     assert len({event.key for event in stored}) == 2
 
 
-def test_a_happening_that_late_reports_move_a_little_stays_the_same():
+def test_a_happening_whose_time_late_reports_shift_slightly_is_the_same():
     happening = Happening("share", START, HOUR)
     assert list(leave_out_known([happening], [("share", START - HOUR / 2)])) == []
     assert list(leave_out_known([happening], [("share", START - HOUR), ("other", START)])) == [happening]

@@ -1,4 +1,4 @@
-"""Webhooks lead to public hosts only, whatever somebody tries who wants to reach the hub's network."""
+"""Webhooks go to public hosts only, so that nobody can reach the hub's network through them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_public_ip_address_passes(ip):
 
 @settings(max_examples=200, deadline=None)
 @given(st.ip_addresses(v=4))
-def test_an_address_of_version_4_is_as_public_in_every_wrapping(ip: IPv4Address):
+def test_an_ipv4_address_inside_an_ipv6_address_is_judged_like_itself(ip: IPv4Address):
     is_plain_public = is_public(str(ip))
     assert is_public(f"::ffff:{ip}") == is_plain_public
     assert is_public(str(IPv6Address((0x64FF9B << 96) | int(ip)))) == is_plain_public
@@ -57,7 +57,7 @@ def test_an_address_of_version_4_is_as_public_in_every_wrapping(ip: IPv4Address)
 
 @settings(max_examples=200, deadline=None)
 @given(st.ip_addresses(v=6))
-def test_what_python_calls_private_is_never_public(ip: IPv6Address):
+def test_an_address_that_python_calls_private_is_never_public(ip: IPv6Address):
     assert not is_public(str(ip)) or ip.is_global
 
 
@@ -97,7 +97,7 @@ def test_odd_spellings_are_refused_and_not_repeated(text):
         ("https://a_b.example/", WebhookAddress("https", "a_b.example", 443, "/")),
     ],
 )
-def test_usual_addresses_are_read(text, address):
+def test_ordinary_addresses_are_accepted(text, address):
     assert parse_webhook_address(text) == address
 
 
@@ -119,7 +119,7 @@ def test_public_hosts_get_https_on_usual_ports_only(text, words):
         check_ip_addresses(parse_webhook_address(text), ["8.8.8.8"], private_networks=[ip_network("10.0.0.0/8")])
 
 
-def test_the_operator_allows_networks_and_nothing_besides():
+def test_only_networks_that_the_operator_allows_are_permitted():
     networks = [ip_network("10.1.0.0/16"), ip_network("fd00::/8")]
     address = parse_webhook_address("http://internal.example:81/")
     for ips in (["10.1.2.3"], ["::ffff:10.1.2.3"], ["fd00::1", "10.1.0.1"]):
@@ -127,11 +127,11 @@ def test_the_operator_allows_networks_and_nothing_besides():
     for ips in (["10.2.0.1"], ["10.1.2.3", "127.0.0.1"], ["169.254.169.254"], []):
         with pytest.raises(TargetRefused):
             check_ip_addresses(address, ips, private_networks=networks)
-    with pytest.raises(TargetRefused, match="https"):  # it has a public address too
+    with pytest.raises(TargetRefused, match="https"):  # one of its addresses is public
         check_ip_addresses(address, ["10.1.2.3", "8.8.8.8"], private_networks=networks)
 
 
-def test_every_address_of_a_name_counts(monkeypatch):
+def test_one_private_address_of_a_name_is_enough_to_refuse_it(monkeypatch):
     entries = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 443)) for ip in ("8.8.8.8", "127.0.0.1")]
     monkeypatch.setattr(resolving.socket, "getaddrinfo", lambda *_, **__: entries)
     with pytest.raises(TargetRefused, match="not public"):

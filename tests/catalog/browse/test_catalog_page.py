@@ -83,7 +83,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
     ]
 
 
-def test_observations_are_those_of_the_period(api, browser_client, workspace):
+def test_observations_are_counted_within_the_period(api, browser_client, workspace):
     first = AT // 86400 * 86400
     deliver(api, workspace, observation(count=5, lastSeenAt=first), observation(count=7, lastSeenAt=first + 86400))
     deliver(api, workspace, observation(path="/books", count=6, lastSeenAt=first + 86400))
@@ -97,7 +97,7 @@ def test_observations_are_those_of_the_period(api, browser_client, workspace):
     }
 
 
-def test_observations_from_before_days_were_counted_are_not_shown_as_zero(api, browser_client, workspace):
+def test_observations_without_counts_by_day_are_not_shown_as_zero(api, browser_client, workspace):
     deliver(api, workspace, observation(count=5))
     assert "not counted" not in browser_client.get(address(workspace)).content.decode()
     OperationDay.objects.all().delete()
@@ -129,7 +129,7 @@ def test_observations_from_before_days_were_counted_are_not_shown_as_zero(api, b
         ({"sort": "?"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
     ],
 )
-def test_filters_and_order_hold_for_the_page_and_its_downloads(browser_client, filled_workspace, query, expected):
+def test_filters_and_order_apply_to_the_page_and_its_downloads(browser_client, filled_workspace, query, expected):
     assert list_paths(browser_client, filled_workspace, **query) == expected
     page = browser_client.get(address(filled_workspace), query).content.decode().replace("<wbr>", "")
     positions = [page.find(f'<code class="path">{path.split()[1]}</code>') for path in expected]
@@ -146,7 +146,7 @@ def test_htmx_gets_the_list_alone(browser_client, filled_workspace):
     assert "HX-Request" in response["Vary"]
 
 
-def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
+def test_a_long_list_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "OPERATIONS_A_PAGE", 2)
     first, second = (
         browser_client.get(address(filled_workspace), {"page": page}).content.decode() for page in ("1", "2")
@@ -166,7 +166,7 @@ def test_an_empty_catalog_says_how_to_begin(browser_client, workspace):
 
 
 @pytest.mark.parametrize("name", ["production", "staging"])
-def test_the_call_on_the_empty_page_puts_an_operation_on_that_page(api, browser_client, workspace, name):
+def test_running_the_call_on_the_empty_page_adds_an_operation_to_that_page(api, browser_client, workspace, name):
     page = browser_client.get(address(workspace, environment=name)).content.decode()
     body = html.unescape(re.search(r"-d '(.*?)'</code>", html.unescape(page), re.DOTALL)[1])
     assert api.post("/api/witness-reports", body.encode()).status_code == 202
@@ -206,7 +206,7 @@ def test_a_secret_key_of_the_workspace_reads_the_downloads(client, filled_worksp
     assert response.status_code == 200
 
 
-def test_a_search_names_the_properties_that_it_found_and_leads_to_them(api, workspace, browser_client):
+def test_a_search_lists_the_matching_properties_with_links(api, workspace, browser_client):
     body = {"subtotal": 1.5, "total": 1.5, "other": "x", "totals": [1], "total_a": 1, "total_b": 1}
     deliver(api, workspace, observation(response=body))
     start = f"/w/{workspace.workspace.slug}/production"

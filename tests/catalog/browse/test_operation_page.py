@@ -51,7 +51,7 @@ def list_properties(client: Any, created: Any, **query: str) -> list[dict[str, A
     return json.loads(b"".join(response.streaming_content))["tables"]["properties"]
 
 
-def test_the_facts_stand_on_top(browser_client, filled_workspace):
+def test_the_facts_are_at_the_top(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace)
     assert '<h1 class="mono path">/orders/<wbr>{orderId}</h1>' in page
     assert re.search(r"<b>9</b> observations,\s+2 with 2xx or 3xx", page)
@@ -78,7 +78,7 @@ def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, 
     )
 
 
-def test_the_tree_tells_type_presence_nulls_and_differing_types(browser_client, filled_workspace):
+def test_the_tree_shows_type_presence_nulls_and_mixed_types(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace)
     assert "array of object" in page
     assert "always empty so far" in page
@@ -108,7 +108,7 @@ def test_the_table_has_every_node_of_every_part(browser_client, filled_workspace
     assert status["firstDay"] == status["lastDay"] == "2026-09-21"
 
 
-def test_the_csv_has_the_same_rows(browser_client, filled_workspace):
+def test_the_csv_has_the_rows_of_the_table(browser_client, filled_workspace):
     query = {"method": "GET", "path": PATH, "table": "properties"}
     lines = (
         b"".join(browser_client.get(address(filled_workspace, ".csv"), query).streaming_content).decode().splitlines()
@@ -116,7 +116,7 @@ def test_the_csv_has_the_same_rows(browser_client, filled_workspace):
     assert len(lines) == 1 + len(list_properties(browser_client, filled_workspace))
 
 
-def test_an_operation_is_found_by_any_names_of_its_parameters(browser_client, filled_workspace):
+def test_an_operation_is_found_by_a_path_with_other_parameter_names(browser_client, filled_workspace):
     response = browser_client.get(address(filled_workspace), {"method": "get", "path": "/orders/{id}"})
     assert "/orders/<wbr>{orderId}</h1>" in response.content.decode()
 
@@ -133,7 +133,7 @@ def test_an_undecided_segment_is_shown_as_such(browser_client, filled_workspace)
     )
 
 
-def test_the_inside_of_a_large_branch_comes_when_it_is_opened(api, browser_client, filled_workspace):
+def test_the_content_of_a_large_branch_is_loaded_when_it_is_opened(api, browser_client, filled_workspace):
     body = {f"field{letter}": {f"inner{other}": {"x": 1} for other in "abcdefghijkl"} for letter in "abc"}
     deliver(api, filled_workspace, observation("GET", "/large", response=body))
     query = {"method": "GET", "path": "/large"}
@@ -159,7 +159,7 @@ def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_clien
     assert len(list_properties(browser_client, filled_workspace)) == 12
 
 
-def test_the_call_stands_beside_the_shape_as_it_is_in_the_downloads(api, browser_client, filled_workspace):
+def test_the_page_shows_the_call_exactly_as_in_the_downloads(api, browser_client, filled_workspace):
     page = unescape(open_page(browser_client, filled_workspace))
     assert "https://api.example.com/orders/{orderId}?expand={string}" in page
     exported = api.get("/api/catalog/tools.json").json()["tools"]
@@ -171,7 +171,7 @@ def test_the_call_stands_beside_the_shape_as_it_is_in_the_downloads(api, browser
         assert json.dumps(tool, indent=2) in unescape(page)
 
 
-def test_operations_that_would_be_called_the_same_are_named_as_in_the_downloads(api, browser_client, filled_workspace):
+def test_operations_with_clashing_tool_names_have_the_names_of_the_downloads(api, browser_client, filled_workspace):
     twins = ["/a/{id}", "/a/by/id", "/A/by-id", "/a/{other}/id"]
     deliver(api, filled_workspace, *[observation("GET", path, 200) for path in twins])
     for tool in api.get("/api/catalog/tools.json").json()["tools"]:
@@ -181,7 +181,7 @@ def test_operations_that_would_be_called_the_same_are_named_as_in_the_downloads(
         )
 
 
-def test_a_tool_definition_that_is_too_long_is_left_to_the_download(browser_client, filled_workspace, monkeypatch):
+def test_a_very_long_tool_definition_is_only_in_the_download(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "MAX_TOOL_LENGTH", 100)
     page = open_page(browser_client, filled_workspace)
     assert "all tool definitions</a>" in page
@@ -198,7 +198,7 @@ def test_a_missing_operation_is_404_and_says_what_to_do(browser_client, filled_w
     assert browser_client.get(address(filled_workspace, ".json"), query).json()["code"] == "not-found"
 
 
-def test_an_operation_that_has_not_begun_is_missing(api, browser_client, filled_workspace):
+def test_an_operation_with_errors_only_is_missing(api, browser_client, filled_workspace):
     deliver(api, filled_workspace, observation("GET", "/scanned", 404))
     assert browser_client.get(address(filled_workspace), {"method": "GET", "path": "/scanned"}).status_code == 404
 
@@ -242,7 +242,7 @@ def test_a_file_of_a_form_is_a_binary_string(api, browser_client, workspace):
     assert "string (binary)" in open_page(browser_client, workspace, part="request")
 
 
-def test_a_query_name_that_is_sometimes_repeated_is_of_two_known_types(api, browser_client, workspace):
+def test_a_query_parameter_that_is_sometimes_repeated_is_a_string_or_an_array(api, browser_client, workspace):
     deliver(api, workspace, observation(query={"tag": "a"}), observation(query={"tag": ["a", "b"]}))
     page = open_page(browser_client, workspace, part="query")
     assert "string or array of string" in page
@@ -254,7 +254,7 @@ def test_a_query_name_that_is_sometimes_repeated_is_of_two_known_types(api, brow
     assert "array or string" not in open_page(browser_client, workspace, part="request")
 
 
-def test_presence_and_observations_are_those_of_the_period(api, browser_client, workspace):
+def test_presence_and_observations_are_counted_within_the_period(api, browser_client, workspace):
     first = AT // 86400 * 86400
     deliver(api, workspace, *[observation(response={"id": 1, "old": 1}, lastSeenAt=first)] * 30)
     deliver(api, workspace, *[observation(response={"id": 1, "new": 1}, lastSeenAt=first + 86400)] * 30)
@@ -274,7 +274,7 @@ def test_presence_and_observations_are_those_of_the_period(api, browser_client, 
     assert rows["/old"]["seen"] == 30
 
 
-def test_rows_that_drifted_in_the_period_lead_to_the_change(api, browser_client, workspace):
+def test_rows_that_drifted_in_the_period_link_to_the_change(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "old": 1, "in": {"x": 1}})] * 30)
     deliver(api, workspace, *[observation(response={"id": "x", "in": {"x": 1}, "new": {"y": 1}})] * 60)
     page = " ".join(unescape(open_page(browser_client, workspace)).split())
@@ -285,7 +285,7 @@ def test_rows_that_drifted_in_the_period_lead_to_the_change(api, browser_client,
         )
         assert re.search(mark, page)
     assert page.count("no longer seen</") == 1
-    assert '<span class="tag">new</span>' in page  # the head of a branch may hold no link
+    assert '<span class="tag">new</span>' in page  # no link, because it is in the <summary> of a branch
     past = {"range": "", "from": "2026-10-01", "to": "2026-10-02"}
     assert "Drift in this period" not in open_page(browser_client, workspace, **past)
 
@@ -305,7 +305,7 @@ def read_labels(page: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]*>?", "", row).split()) for row in rows]
 
 
-def test_the_shape_is_narrowed_to_what_is_searched_and_the_branches_above(browser_client, filled_workspace):
+def test_a_search_keeps_only_matching_nodes_and_the_branches_above_them(browser_client, filled_workspace):
     page = browser_client.get(
         address(filled_workspace), {"method": "GET", "path": PATH, "find": "SKU"}
     ).content.decode()
@@ -325,7 +325,7 @@ def test_a_search_is_by_pointer_name_and_type(browser_client, filled_workspace, 
     assert find_labels(page) == labels
 
 
-def test_a_search_opens_the_part_that_has_it_and_names_the_others(browser_client, filled_workspace):
+def test_a_search_opens_a_part_with_a_match_and_lists_the_other_parts(browser_client, filled_workspace):
     page = browser_client.get(address(filled_workspace), {"method": "GET", "path": PATH, "find": "detail"})
     assert find_labels(page.content.decode()) == ["detail"]
     assert page.context["part"].key == "404"
@@ -335,7 +335,7 @@ def test_a_search_opens_the_part_that_has_it_and_names_the_others(browser_client
     assert [(shape.key, count) for shape, count in page.context["other_matches"]] == [("404", 1)]
 
 
-def test_the_export_has_what_the_search_finds(browser_client, filled_workspace):
+def test_the_export_of_a_search_has_only_the_matches(browser_client, filled_workspace):
     query = {"method": "GET", "path": PATH, "find": "sku"}
     tables = json.loads(browser_client.get(address(filled_workspace, ".json"), query).getvalue())["tables"]
     assert [row["pointer"] for row in tables["properties"]] == ["/lines/[]/sku"]

@@ -57,7 +57,7 @@ def test_the_tree_leads_to_the_page_of_a_property(browser_client, start):
     assert browser_client.get(link).status_code == 200
 
 
-def test_the_page_tells_when_a_property_vanished_and_what_replaced_it(browser_client, start):
+def test_the_page_says_when_a_property_vanished_and_what_replaced_it(browser_client, start):
     page = open_page(browser_client, start, "/note")
     assert "no longer seen</div>" in page
     assert "<code>/notice</code></a> now" in page
@@ -68,7 +68,7 @@ def test_the_page_tells_when_a_property_vanished_and_what_replaced_it(browser_cl
     assert (row["change"], row["pointer"]) == ("quiet", "/note")
 
 
-def test_presence_by_day_is_that_of_each_day_and_of_the_period(browser_client, start):
+def test_presence_is_shown_for_each_day_and_for_the_period(browser_client, start):
     rows = load_tables(browser_client, start, "/note")["days"]
     assert [(row["day"], row["seen"], row["parents"], row["type"]) for row in rows] == [
         ("2026-09-21", 30, 30, "string"),
@@ -84,7 +84,7 @@ def test_presence_by_day_is_that_of_each_day_and_of_the_period(browser_client, s
     )
 
 
-def test_equal_days_in_a_row_are_one_row(api, browser_client, workspace):
+def test_consecutive_equal_days_are_one_row(api, browser_client, workspace):
     for day, body, times in (
         (0, {"a": 1}, 3), (1, {"a": 1}, 5), (3, {"a": 1}, 2), (4, {}, 1), (5, {"a": 1}, 2), (6, {"a": "x"}, 2)
     ):  # fmt: skip
@@ -101,7 +101,9 @@ def test_equal_days_in_a_row_are_one_row(api, browser_client, workspace):
     assert len(load_tables(browser_client, start, "/a")["days"]) == 6
 
 
-def test_the_same_name_elsewhere_is_counted_and_bounded(browser_client, start, api, workspace, monkeypatch):
+def test_other_properties_with_the_name_are_counted_and_the_list_is_bounded(
+    browser_client, start, api, workspace, monkeypatch
+):
     page = open_page(browser_client, start, "/note")
     assert "is in 2 operations" in page
     assert "<code>/lines/[]/note</code>" in page
@@ -150,7 +152,7 @@ def test_another_environment_and_an_outsider_have_no_such_property(browser_clien
 
 
 def test_the_drift_of_a_property_is_found_by_an_index_of_its_operation(start):
-    """The table has many changes of others, because in a small table PostgreSQL may read any index, or none."""
+    """The table is filled with changes of another operation: on a small table PostgreSQL may choose any plan."""
     operation, other = Operation.objects.get(key="/orders/{}"), Operation.objects.get(key="/cart")
     change = Drift.objects.filter(operation=operation).first()
     assert change is not None
@@ -172,7 +174,7 @@ def test_the_drift_of_a_property_is_found_by_an_index_of_its_operation(start):
         (["none"], {}),
     ],
 )
-def test_only_what_leads_to_a_property_is_read(steps, expected):
+def test_only_the_branch_of_the_property_is_read(steps, expected):
     value = {"id": 1, "lines": [{"sku": "a", "more": 1}], "by/key": {"a": {"n": 1, "m": 2}}, "other": {"id": 2}}
     narrowed = narrow_state(infer(value).to_state(), steps)
     assert set(Evidence.from_state(narrowed).properties) == set(expected)
@@ -182,7 +184,7 @@ def test_only_what_leads_to_a_property_is_read(steps, expected):
     assert Evidence.from_state(narrowed).counts == full.counts
 
 
-def test_of_a_map_all_names_are_read_for_its_values():
+def test_for_a_value_of_a_map_all_names_are_read():
     state = infer({"a": {"n": 1, "m": 2}, "b": {"n": 3}}).to_state()
     assert {
         name: set(child["properties"]) for name, child in narrow_state(state, ["{}", "n"])["properties"].items()

@@ -1,4 +1,4 @@
-"""Words find properties, and keep the branches that lead to them."""
+"""Filtering a tree by words keeps matching properties and the branches above them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ def read_nodes(body):
 
 
 @given(TREES, st.sampled_from(["a", "b", "c", "ab", "x", "a:integer"]))
-def test_exactly_what_matches_and_what_is_above_it_is_kept_in_order(body, word):
+def test_exactly_the_matching_nodes_and_the_branches_above_are_kept_in_order(body, word):
     nodes = read_nodes(body)
     matches = find_nodes(nodes, [word])
     expected = {node.pointer for node in nodes if node.depth and word in f"{node.name}:{node.type}"}
@@ -30,7 +30,7 @@ def test_exactly_what_matches_and_what_is_above_it_is_kept_in_order(body, word):
     ]
 
 
-def test_the_property_of_exactly_that_name_and_type_is_shown_first():
+def test_a_property_of_exactly_the_searched_name_and_type_is_first():
     nodes = read_nodes({"subtotal": 1.5, "deep": {"total": 1.5}})
     assert find_nodes(nodes, ["total:number"]).best == "/deep/total"
     assert find_nodes(nodes, ["nowhere"]).best == ""

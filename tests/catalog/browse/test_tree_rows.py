@@ -1,4 +1,4 @@
-"""A shape as rows of a page: every node once, and every branch that opens also closes."""
+"""The rows of a shape on a page: every node is shown once, and every opening tag of a branch is closed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def nodes_of(value: object) -> list[Node]:
 
 
 def is_balanced(rows: list[TreeRow]) -> bool:
-    """Whether every branch that opens also closes, and the depth of a row is the number of branches around it."""
+    """Return whether every opened branch is closed, and each row's depth equals the number of branches around it."""
     open_branches = 0
     for row in rows:
         if row.node.depth - rows[0].node.depth != open_branches:
@@ -27,7 +27,7 @@ def is_balanced(rows: list[TreeRow]) -> bool:
     return open_branches == 0
 
 
-def test_a_property_that_is_named_like_a_nameless_node_keeps_its_name():
+def test_a_property_named_like_a_pointer_step_keeps_its_name():
     rows, _ = build_rows(nodes_of({"{}": 1, "17": "x"}), limit=9)
     assert [(row.node.pointer, row.label) for row in rows] == [
         ("", "the whole body"), ("/~3}", "{}"), ("/{}", "each value")
@@ -35,7 +35,7 @@ def test_a_property_that_is_named_like_a_nameless_node_keeps_its_name():
 
 
 @given(VALUES)
-def test_every_branch_that_opens_also_closes_and_counts_what_is_beneath(value):
+def test_every_opened_branch_is_closed_and_counts_the_nodes_beneath(value):
     nodes = nodes_of(value)
     rows, is_cut = build_rows(nodes, limit=1000)
     assert is_balanced(rows)
@@ -70,6 +70,6 @@ def test_more_rows_than_a_page_shows_are_cut_and_still_close():
     assert is_balanced(rows)
 
 
-def test_a_pointer_that_leads_nowhere_shows_the_whole():
+def test_an_unknown_pointer_shows_the_whole_shape():
     rows, _ = build_rows(nodes_of({"a": 1}), pointer="/nothing", limit=9)
     assert [row.node.pointer for row in rows] == ["", "/a"]

@@ -43,7 +43,7 @@ def client_with_data(api: Any, workspace: Any) -> Any:
     return api
 
 
-def test_every_operation_that_has_begun_is_there_sorted_by_path_then_method(client_with_data):
+def test_every_successful_operation_is_listed_by_path_and_method(client_with_data):
     document = catalog(client_with_data.get(ADDRESS))
     assert list(document) == ["environment", "revision", "operations"]
     assert document["environment"] == "production"
@@ -73,7 +73,7 @@ def test_an_empty_catalog_is_a_catalog(api):
     assert document["revision"]
 
 
-def test_without_evidence_counting_changes_nothing(client_with_data, workspace):
+def test_without_evidence_more_observations_change_no_byte(client_with_data, workspace):
     before = content(client_with_data.get(ADDRESS, evidence="0"))
     deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, 99, response={"a": None}))
     assert content(client_with_data.get(ADDRESS, evidence="0")) == before
@@ -108,7 +108,7 @@ def test_another_etag_gets_the_same_bytes_again(client_with_data):
     assert again["ETag"] == first["ETag"]
 
 
-def test_evidence_changes_the_etag_of_the_whole_and_not_of_the_outline(client_with_data, workspace):
+def test_evidence_changes_the_etag_with_evidence_but_not_the_etag_without(client_with_data, workspace):
     etags = {evidence: client_with_data.get(ADDRESS, evidence=evidence)["ETag"] for evidence in "01"}
     deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
     assert client_with_data.get(ADDRESS, evidence="0")["ETag"] == etags["0"]
@@ -116,7 +116,7 @@ def test_evidence_changes_the_etag_of_the_whole_and_not_of_the_outline(client_wi
     assert etags["0"] != etags["1"]
 
 
-def test_head_tells_the_etag_and_sends_no_body(client_with_data, workspace):
+def test_head_answers_with_the_etag_and_no_body(client_with_data, workspace):
     response = Client().head(ADDRESS, headers={"x-service-api-key": workspace.full_key})
     assert response.status_code == 200
     assert response["ETag"] == client_with_data.get(ADDRESS)["ETag"]
@@ -139,7 +139,7 @@ def test_evidence_is_0_or_1(api):
     assert api.get(ADDRESS, evidence="no").json()["code"] == "invalid-request"
 
 
-def test_keys_are_checked_as_everywhere(api, workspace):
+def test_keys_are_checked(api, workspace):
     assert api.get(ADDRESS, key="").json()["code"] == "missing-api-key"
     assert api.get(ADDRESS, key="gak_nonsense").json()["code"] == "invalid-api-key"
     assert api.get(ADDRESS, key=workspace.publishable_key).json()["code"] == "publishable-key-refused"

@@ -1,4 +1,4 @@
-"""Each distinct object of the bodies stands once in the OpenAPI download, under a good name; nothing is lost by it."""
+"""Each distinct object schema is in the OpenAPI download once, under a readable name, and no schema loses anything."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def outline(method: str, template: str, request: Any = None, **responses: Any) -
 
 @st.composite
 def catalogs(draw: st.DrawFn, operations: Sequence[tuple[str, str]] = OPERATIONS) -> list[dict[str, Any]]:
-    """Operations sorted as in a catalog, some of whose bodies are equal."""
+    """Draw operations in catalog order; some have equal bodies."""
     pool = draw(st.lists(st.lists(BODIES, min_size=1, max_size=2), min_size=1, max_size=5))
     bodies = st.sampled_from(pool)
     chosen = draw(st.lists(st.sampled_from(operations), unique=True, max_size=8))
@@ -74,7 +74,7 @@ def build(outlines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 class InlineSchemas:
-    """Leaves every schema where it is."""
+    """Replace ComponentSchemas: every schema stays inline."""
 
     def add(self, schema: Any, body: Any) -> Any:
         return part_null(schema)
@@ -84,7 +84,7 @@ class InlineSchemas:
 
 
 def part_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return an equivalent schema in which `null` stands beside objects with properties, not among their types."""
+    """Return an equivalent schema: a nullable object with properties becomes an `anyOf` of object and null."""
     inner = dict(schema)
     for name in inner.keys() & {"items", "additionalProperties"}:
         inner[name] = part_null(inner[name])
@@ -107,7 +107,7 @@ def find_uses(value: Any) -> list[str]:
 
 
 @given(catalogs())
-def test_nothing_is_lost_in_references(outlines):
+def test_resolving_all_references_gives_the_inline_document(outlines):
     document = build(outlines)
     plain = build_without_components(outlines)
     components = document["components"]["schemas"]
@@ -117,7 +117,7 @@ def test_nothing_is_lost_in_references(outlines):
 
 
 @given(catalogs())
-def test_every_object_with_properties_is_a_component_and_each_stands_once(outlines):
+def test_every_object_with_properties_is_one_component(outlines):
     document = build(outlines)
     components = document["components"]["schemas"]
     assert set(find_uses(document)) == components.keys()
@@ -128,7 +128,7 @@ def test_every_object_with_properties_is_a_component_and_each_stands_once(outlin
 
 
 @given(catalogs())
-def test_names_are_unique_words_that_every_generator_takes(outlines):
+def test_names_are_unique_words_that_every_generator_accepts(outlines):
     names = list(build(outlines)["components"]["schemas"])
     assert len({name.lower() for name in names}) == len(names)
     assert names == sorted(names)
@@ -144,7 +144,7 @@ def test_the_order_of_operations_changes_nothing(outlines, random: Random):
 
 
 @given(catalogs(READS), st.sets(st.integers(0, 7)))
-def test_no_name_of_a_read_body_passes_to_another_schema_when_operations_are_added(outlines, kept):
+def test_adding_operations_never_gives_an_existing_name_to_another_schema(outlines, kept):
     before, after = build([outline for n, outline in enumerate(outlines) if n in kept]), build(outlines)
     names = [set(find_uses([get_read_schemas(document)])) - {"Error"} for document in (before, after)]
     for name in names[0] & names[1]:
@@ -157,14 +157,14 @@ def get_read_schemas(document: dict[str, Any]) -> list[Any]:
 
 
 @given(catalogs())
-def test_a_document_grows_by_its_references_at_most(outlines):
+def test_components_make_a_document_larger_only_by_the_references(outlines):
     document, plain = build(outlines), build_without_components(outlines)
     name_length = MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH
-    a_reference = 2 * name_length + len(PREFIX) + 20  # with a share of the component's own name
+    a_reference = 2 * name_length + len(PREFIX) + 20  # includes the name in `components`
     assert len(json.dumps(document)) <= len(json.dumps(plain)) + a_reference * len(find_uses(document))
 
 
-def test_time_grows_with_the_catalog_and_not_faster():
+def test_time_grows_linearly_with_the_catalog():
     def count_calls(operations: int) -> int:
         words = ("".join(letters) for letters in product("abcdefghij", repeat=3))
         bodies = {word: {"id": 1, word: {"lines": [{"sku": "x", word: 1}]}} for word in islice(words, operations)}
@@ -187,7 +187,7 @@ def name_all(*outlines: dict[str, Any]) -> list[str]:
     return list(build(outlines)["components"]["schemas"])
 
 
-def test_names_are_those_that_a_person_would_choose():
+def test_names_are_readable():
     assert name_all(
         outline("GET", "/orders", status_200=[{"orders": [{"id": 1}], "next": None}]),
         outline("POST", "/orders", [{"lines": [{"sku": "x"}]}], status_201=[ORDER], status_404=[NOT_FOUND]),
@@ -201,7 +201,7 @@ def test_names_are_those_that_a_person_would_choose():
     ]  # fmt: skip
 
 
-def test_a_list_of_the_resource_itself_refers_to_it():
+def test_a_list_of_a_resource_refers_to_its_schema():
     document = build(
         [outline("GET", "/orders", status_200=[[ORDER]]), outline("GET", "/orders/{}", status_200=[ORDER])]
     )
@@ -210,7 +210,7 @@ def test_a_list_of_the_resource_itself_refers_to_it():
     assert order["content"]["application/json"]["schema"] == {"$ref": f"{PREFIX}Order"}
 
 
-def test_null_stands_beside_the_reference():
+def test_a_nullable_reference_is_an_any_of_with_null():
     document = build([outline("GET", "/orders/{}", status_200=[{"refund": None}, {"refund": MONEY}])])
     assert document["components"]["schemas"]["Order"]["properties"]["refund"] == {
         "anyOf": [{"$ref": f"{PREFIX}OrderRefund"}, {"type": "null"}]
@@ -224,11 +224,11 @@ def test_null_stands_beside_the_reference():
         (["/2fa", "/"], ["Root", "Schema2Fa"]),
     ],
 )
-def test_if_two_schemas_want_one_name_neither_gets_it(paths, names):
+def test_if_two_schemas_would_have_the_same_name_both_get_longer_names(paths, names):
     assert name_all(*(outline("GET", path, status_200=[{path: 1}]) for path in paths)) == names
 
 
-def test_names_that_differ_in_nothing_but_signs_end_with_a_digest():
+def test_names_that_differ_only_in_punctuation_end_with_a_digest():
     names = name_all(outline("GET", "/orders/{}", status_200=[{"ship_to": {"a": 1}, "shipTo": {"b": 1}}]))
     assert names[0] == "Order"
     assert all(re.fullmatch(f"OrderShipToObject[0-9a-f]{{{MIN_DIGEST_LENGTH}}}", name) for name in names[1:])

@@ -18,14 +18,14 @@ def outline(method: str = "POST", path: str = "/orders/{orderId}", **parts: Any)
     return {"method": method, "path": path, "parameters": {}, "query": None, "request": None, "responses": {}} | shapes
 
 
-def test_a_read_is_its_address_with_the_places_of_what_varies():
+def test_the_command_of_a_read_has_placeholders_for_parameters():
     assert build_curl_command(outline("GET", query={"expand": "lines", "page[size]": 3})) == (
         "curl --globoff -X GET 'https://api.example.com/orders/{orderId}?expand={string}&page%5Bsize%5D={integer}' \\\n"
         "  -H 'X-Service-Intent: <intent>'"
     )
 
 
-def test_a_body_has_types_for_values():
+def test_the_body_has_types_in_place_of_values():
     body = {"id": 17, "lines": [{"sku": "secret-sku"}], "none": [], "empty": {}, "by": {"2026-01-01": 1.5}}
     line = build_curl_command(outline(request=body))
     assert json.loads(shlex.split(line)[-1]) == {
@@ -38,7 +38,7 @@ def test_a_body_has_types_for_values():
     assert "secret-sku" not in line
 
 
-def test_a_large_body_and_a_long_query_are_cut_and_say_so():
+def test_a_large_body_and_a_long_query_are_cut_with_a_note():
     deep: dict[str, Any] = {"x": 1}
     for _ in range(MAX_DEPTH):
         deep = {"x": deep}
@@ -52,7 +52,7 @@ names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(names, st.dictionaries(names, st.none() | st.text(max_size=2), max_size=3))
-def test_no_name_gets_out_of_its_quotes(segment: str, body: dict[str, Any]):
+def test_names_are_quoted_for_the_shell(segment: str, body: dict[str, Any]):
     line = build_curl_command(outline(path=f"/{segment}", request=body or {"x": 1}, query={segment: "x"}))
     words = shlex.split(line.replace(" \\\n  ", " "))  # a shell joins continued lines, shlex does not
     assert words[:4] == ["curl", "--globoff", "-X", "POST"]

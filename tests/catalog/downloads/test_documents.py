@@ -33,7 +33,7 @@ def filled(api: Any, workspace: Any) -> Any:
     return api
 
 
-def test_every_form_has_the_operations_that_have_begun(filled):
+def test_every_format_has_all_successful_operations(filled):
     openapi, schemas, tools, mcp = (filled.get(f"/api/catalog/{form}.json").json() for form in FORMS)
     assert list(openapi["paths"]) == ["/orders", "/orders/{orderId}"]
     assert list(OpenAPIV31SpecValidator(openapi).iter_errors()) == []
@@ -45,7 +45,7 @@ def test_every_form_has_the_operations_that_have_begun(filled):
     assert [tool["title"] for tool in mcp["tools"]] == ["POST /orders", "GET /orders/{orderId}"]
 
 
-def test_tools_are_the_same_in_the_shapes_of_two_apis(filled):
+def test_tools_in_the_formats_of_openai_and_anthropic_have_the_same_content(filled):
     tools, openai, anthropic = (
         filled.get("/api/catalog/tools.json", **query).json()["tools"]
         for query in ({}, *({"format": name} for name in API_FORMATS))
@@ -68,13 +68,13 @@ def test_tools_are_the_same_in_the_shapes_of_two_apis(filled):
 
 
 @pytest.mark.parametrize("name", ["", "OpenAI", "gemini"])
-def test_the_shape_of_an_unknown_api_is_refused_with_those_that_are_known(filled, name):
+def test_an_unknown_tool_format_is_refused_and_the_known_ones_are_listed(filled, name):
     response = filled.get("/api/catalog/tools.json", format=name)
     assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
     assert response.json()["detail"] == "Send format=openai or format=anthropic, or leave it out."
 
 
-def test_an_empty_catalog_is_valid_in_every_form(api, address):
+def test_an_empty_catalog_is_valid_in_every_format(api, address):
     response = api.get(address, environment="staging")
     assert response.status_code == 200
     assert json.loads(response.content)
@@ -82,7 +82,7 @@ def test_an_empty_catalog_is_valid_in_every_form(api, address):
         assert list(OpenAPIV31SpecValidator(response.json()).iter_errors()) == []
 
 
-def test_counting_changes_no_byte_and_no_etag(filled, workspace, address):
+def test_more_observations_change_no_byte_and_no_etag(filled, workspace, address):
     before = filled.get(address)
     deliver(filled, workspace, observation("POST", "/orders", 201, 99, request={"sku": "y"}, response={"id": 2}))
     after = filled.get(address)
@@ -100,7 +100,7 @@ def test_a_known_etag_is_not_modified(filled, address):
     assert first["ETag"].startswith('"')
 
 
-def test_the_forms_have_different_etags(filled):
+def test_the_formats_have_different_etags(filled):
     answers = [filled.get(f"/api/catalog/{form}.json") for form in FORMS]
     answers += [filled.get("/api/catalog/tools.json", format=name) for name in API_FORMATS]
     assert len({answer["ETag"] for answer in answers}) == len(answers)

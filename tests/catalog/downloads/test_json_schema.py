@@ -1,4 +1,4 @@
-"""The schema of a shape: no observed value fails it, and a value of another type does (contract 5)."""
+"""The schema of a shape accepts every observed value and refuses values of other types (contract 5)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def passes(schema: dict[str, Any], value: Any) -> bool:
 
 
 @given(st.lists(VALUES, min_size=1, max_size=5))
-def test_every_value_that_was_seen_fulfils_the_schema_of_all(values):
+def test_every_observed_value_is_valid_under_the_schema_of_all(values):
     schema = learnt(*values)
     Draft202012Validator.check_schema(schema)
     assert [value for value in values if not passes(schema, value)] == []
@@ -54,7 +54,7 @@ def test_every_value_that_was_seen_fulfils_the_schema_of_all(values):
         ([{"17": 1, "18": 2}], {"19": "x"}),
     ],
 )
-def test_a_value_of_another_type_fails_it(seen, refused):
+def test_a_value_of_another_type_is_invalid(seen, refused):
     assert not passes(learnt(*seen), refused)
 
 
@@ -70,15 +70,15 @@ def test_a_value_of_another_type_fails_it(seen, refused):
         ([{"id": 1}, {}], {"type": "object", "properties": {"id": {"type": "integer"}}}),
     ],
 )
-def test_what_is_not_certain_is_not_claimed(seen, schema):
+def test_the_schema_states_only_what_is_certain(seen, schema):
     assert learnt(*seen) == schema
 
 
-def test_nothing_is_required_however_often_it_was_there():
+def test_no_property_is_required_however_often_it_was_present():
     assert "required" not in json.dumps(learnt(*[{"id": 1}] * 1000))
 
 
-def test_every_part_with_a_shape_has_a_definition_by_its_name():
+def test_every_part_with_a_shape_has_a_definition_named_after_it():
     outline = {
         "method": "GET", "path": "/orders/{orderId}", "parameters": {"orderId": {"type": "integer"}}, "request": None,
         "query": {"type": "object", "properties": {"expand": {"type": "string"}}},

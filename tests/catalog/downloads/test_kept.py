@@ -55,7 +55,7 @@ def test_a_download_is_computed_once_until_the_catalog_changes(filled, workspace
     assert KeptDocument.objects.count() == 1
 
 
-def test_counting_changes_no_document_without_counts(filled, workspace, address):
+def test_more_observations_change_no_document_without_counts(filled, workspace, address):
     with count_renders() as renders:
         filled.get(address)
         deliver(filled, workspace, observation(path="/apricots", response={"id": 1}))
@@ -63,7 +63,7 @@ def test_counting_changes_no_document_without_counts(filled, workspace, address)
     assert renders.call_count == (2 if address == "/api/catalog" else 1)
 
 
-def test_a_rule_changes_what_is_sent(filled, workspace, address):
+def test_a_rule_changes_the_download(filled, workspace, address):
     before = filled.get(address)
     now = timezone.now()
     add_template_rule(environment_of(workspace), "/orders/{}", "/orders/{number}", actor="test", now=now)
@@ -72,7 +72,7 @@ def test_a_rule_changes_what_is_sent(filled, workspace, address):
     assert b"number" in after.getvalue()
 
 
-def test_another_name_of_the_workspace_changes_the_title(filled, workspace):
+def test_renaming_the_workspace_changes_the_title(filled, workspace):
     filled.get("/api/catalog/openapi.json")
     type(workspace.workspace).objects.update(name="Another name")
     assert filled.get("/api/catalog/openapi.json").json()["info"]["title"] == "Another name, production"
@@ -93,7 +93,7 @@ def test_a_change_while_digests_are_computed_is_seen_by_the_next_request(filled,
     assert documents.compute_catalog_etag(environment, evidence=True) != digest
 
 
-def test_a_download_that_is_too_large_is_sent_and_not_kept(filled, address, monkeypatch):
+def test_a_very_large_download_is_sent_and_not_kept(filled, address, monkeypatch):
     monkeypatch.setattr(kept, "MAX_KEPT_BYTES", 1)
     assert filled.get(address).getvalue() == filled.get(address).getvalue()
     assert not KeptDocument.objects.exists()
@@ -106,7 +106,7 @@ def test_each_environment_and_workspace_has_its_own_download(filled, workspace, 
     assert b"/apricots" not in filled.get(address, key=other_workspace.full_key).getvalue()
 
 
-def test_nothing_is_kept_of_a_workspace_that_was_removed(filled, workspace, address):
+def test_kept_downloads_of_a_removed_workspace_are_deleted(filled, workspace, address):
     filled.get(address)
     remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     assert not KeptDocument.objects.exists()
@@ -122,13 +122,13 @@ def test_a_large_document_is_unpacked_while_it_is_sent(filled, address, monkeypa
     assert int(streamed["Content-Length"]) == len(whole.getvalue())
 
 
-def test_pieces_of_json_are_the_same_text():
+def test_joined_chunks_of_json_are_the_whole_text():
     for value in ({}, [], {"a": {}}, {"a": [], "b": {"c": {"d": [1, {"e": "é"}]}, "f": None}}, [1, [2, [3]]], "x"):
         assert "".join(iterate_json(value)) == render_json(value)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_requests_at_once_one_computes():
+def test_of_simultaneous_requests_only_one_computes_the_download():
     created = create_workspace("Busy", actor="test", now=timezone.now())
     environment = environment_of(created)
     renders: list[int] = []

@@ -1,4 +1,4 @@
-"""The catalog as the result of MCP's `tools/list` (pure): valid in both revisions, and true to what was observed."""
+"""The catalog as the result of MCP's `tools/list` (pure): valid in both revisions, and faithful to the observations."""
 
 from __future__ import annotations
 
@@ -114,12 +114,12 @@ def test_all_four_hints_follow_from_the_method(method, hints):
         ({}, None),
     ],
 )
-def test_an_output_schema_is_there_only_where_each_success_answers_an_object(responses, schema):
+def test_a_tool_has_an_output_schema_only_if_every_success_is_an_object(responses, schema):
     assert build_output_schema(outline(responses=responses)) == schema
 
 
 @given(st.dictionaries(st.sampled_from(["200", "201", "404"]), st.lists(VALUES | OBJECTS, min_size=1, max_size=4)))
-def test_every_observed_success_fulfils_the_output_schema(bodies):
+def test_every_observed_success_is_valid_under_the_output_schema(bodies):
     schema = build_output_schema(outline(responses={status: learn(*values) for status, values in bodies.items()}))
     successes = [value for status, values in bodies.items() if status[0] == "2" for value in values]
     if schema is None:
@@ -130,7 +130,7 @@ def test_every_observed_success_fulfils_the_output_schema(bodies):
     assert [value for value in successes if not Draft202012Validator(schema).is_valid(value)] == []
 
 
-def test_a_description_is_as_long_as_assistants_take():
+def test_a_description_has_at_most_the_length_that_assistants_accept():
     responses = {str(status): shape({f"{'long' * 8}{number}": 1 for number in range(20)}) for status in (200, 400, 409)}
     (tool,) = list_tools(outline(responses=responses))
     assert len(tool["description"]) == 1024
@@ -138,7 +138,7 @@ def test_a_description_is_as_long_as_assistants_take():
 
 
 @given(st.lists(OPERATIONS, unique=True, max_size=12))
-def test_every_name_is_one_that_assistants_accept_and_is_there_once(operations):
+def test_every_name_is_unique_and_accepted_by_assistants(operations):
     parameters = [re.findall(r"\{(.*?)\}", path) for _, path in operations]
     tools = list_tools(
         *[

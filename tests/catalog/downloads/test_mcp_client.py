@@ -65,13 +65,13 @@ def test_the_client_lists_every_tool_as_it_was_downloaded(document, mode):
         ("delete_orders_by_orderId", None, True),
     ],
 )
-def test_the_client_accepts_a_result_exactly_if_such_a_body_was_observed(document, name, body, is_valid):
+def test_the_client_accepts_exactly_the_results_whose_shape_was_observed(document, name, body, is_valid):
     async def call() -> bool:
         async with Client(build_server(document)) as client:
             await client.list_tools()
             try:
                 return (await client.call_tool(name, {"body": body})).structured_content == body
-            except RuntimeError:  # the client raises this for a result that is not valid under outputSchema
+            except RuntimeError:  # raised by the client for a result that is invalid under outputSchema
                 return False
 
     assert anyio.run(call) is is_valid

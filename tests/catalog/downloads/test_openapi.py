@@ -1,4 +1,4 @@
-"""The catalog as OpenAPI 3.1 and as tools (contract 5): valid, complete, and the same whatever was counted."""
+"""The catalog as OpenAPI 3.1 and as tools (contract 5): valid, complete, and independent of counts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def described(*outlines: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def test_bodies_have_their_media_types_and_only_json_and_forms_a_shape():
+def test_bodies_have_their_media_types_but_only_json_and_forms_have_a_shape():
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}, "tag": REPEATED}}
     whole = described(
         outline(
@@ -75,7 +75,7 @@ def test_bodies_have_their_media_types_and_only_json_and_forms_a_shape():
     }  # fmt: skip
 
 
-def test_a_shape_that_came_without_its_media_type_is_json_beside_others():
+def test_a_shape_without_a_media_type_is_listed_as_json_next_to_the_others():
     (operation,) = described(
         outline(responses={"200": shape([1])}, responseMediaTypes={"200": ["text/csv"]})
     )["paths"]["/orders"].values()  # fmt: skip
@@ -98,7 +98,7 @@ def test_a_query_name_that_is_sometimes_repeated_is_a_string_or_an_array_of_stri
     assert schema["properties"]["tag"] == {}
 
 
-def test_a_tool_says_which_bodies_are_not_json():
+def test_a_tool_lists_bodies_that_are_not_json():
     (tool,) = build_tools_document("production", [
         outline(
             "POST", request=shape({"a": "1"}), requestMediaTypes=["multipart/form-data"],
@@ -159,7 +159,7 @@ def test_the_document_says_where_the_api_is_served_and_how_calls_are_signed():
     assert {(schemes[name]["in"], schemes[name]["name"]) for name in requirement} == {("header", "X-Service-Intent")}
 
 
-def test_an_operation_is_called_like_its_tool():
+def test_an_operation_has_the_name_of_its_tool():
     outlines = [
         outline(path="/a-b"),
         outline(path="/a/b"),
@@ -180,24 +180,24 @@ def test_templates_that_differ_only_in_names_are_one_path():
     assert document["paths"][path]["get"]["parameters"][0]["name"] == "id"
 
 
-def test_a_method_that_openapi_does_not_know_is_kept_aside():
+def test_a_method_unknown_to_openapi_is_under_x_methods():
     document = described(outline("GET"), outline("PURGE"))
     assert set(document["paths"]["/orders"]) == {"get", "x-methods"}
     assert set(document["paths"]["/orders"]["x-methods"]) == {"PURGE"}
 
 
-def test_query_names_that_are_data_are_one_free_parameter():
+def test_query_names_that_are_data_become_one_free_form_parameter():
     document = described(outline(query=shape({"more": "x", "2026-01-02": "y"})))
     _, free = document["paths"]["/orders"]["get"]["parameters"]
     assert free["name"] == "more_"
     assert free["schema"] == {"type": "object", "additionalProperties": {"type": "string"}}
 
 
-def test_a_status_that_http_has_no_word_for_is_described():
+def test_a_status_without_a_standard_phrase_has_a_description():
     assert described(outline(responses={"599": NO_BODY}))["paths"]["/orders"]["get"]["responses"]["599"]["description"]
 
 
-def test_names_are_short_plain_and_one_each():
+def test_names_are_short_plain_and_unique():
     operations = [("GET", "/a-b"), ("GET", "/a/b"), ("GET", "/"), ("GET", "/" + "long/" * 40), ("GET", "/äb")]
     names = name_operations(operations)
     assert names[2] == "get"
@@ -205,7 +205,7 @@ def test_names_are_short_plain_and_one_each():
     assert all(len(name) <= MAX_TOOL_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
 
 
-def test_a_path_that_ends_like_a_digest_takes_no_other_name():
+def test_a_path_that_ends_like_a_digest_does_not_clash_with_another_name():
     operations = [("GET", "/a-b"), ("GET", "/a/b")]
     digest = name_operations(operations)[0].removeprefix("get_a_b_")
     operations += [("GET", f"/a/b/{digest}"), ("GET", f"/a/b/{digest.upper()}")]
@@ -224,7 +224,7 @@ def test_a_tool_says_whether_a_call_has_to_be_confirmed(method, asks):
     assert tool["requiresConfirmation"] is asks
 
 
-def test_a_tool_takes_path_query_and_body_each_by_itself():
+def test_a_tool_takes_path_query_and_body_as_separate_arguments():
     (tool,) = build_tools_document(
         "production",
         [

@@ -1,4 +1,4 @@
-"""Linters and code generators take the OpenAPI download of the bookshop, and what they generate calls the shop."""
+"""Linters and code generators accept the OpenAPI download of the bookshop; generated clients can call the shop."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ REDOCLY = "@redocly/cli@2.77.0"
 NPX_SETTINGS = {
     "npm_config_fetch_retries": "0", "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
 }  # fmt: skip
-TIMES = ("firstSeenAt", "lastSeenAt")  # the shop's clock is ahead of the hub's
+TIMES = ("firstSeenAt", "lastSeenAt")  # left out of reports, because the shop's clock is ahead of the hub's
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """A shop whose traffic was witnessed."""
+    """Return a shop after a witness has observed its traffic."""
     world = World(str(tmp_path_factory.mktemp("shop") / "shop.db"))
     staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.time, chance=Random(2))
     agenda = Agenda(lambda: world.time)
@@ -53,7 +53,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture
 def download(api: Any, workspace: Any, world: World, tmp_path: Path) -> Path:
-    """The catalog of the shop as a file."""
+    """Return the path of the downloaded catalog of the shop."""
     reports = [report for _, report in world.hub.reports if "observations" in report]
     observations = [observation for report in reports for observation in report["observations"]]
     timeless = [
@@ -145,7 +145,7 @@ def test_a_generated_client_calls_the_shop(download, shop, tmp_path, monkeypatch
     assert (refused.status_code, refused.parsed.reason) == (403, "operation-mismatch")
 
 
-def test_generated_models_take_the_answers_of_the_shop(download, shop, tmp_path, monkeypatch):
+def test_generated_models_accept_the_answers_of_the_shop(download, shop, tmp_path, monkeypatch):
     generate(
         "datamodel_code_generator", "--input", download, "--input-file-type", "openapi",
         "--output-model-type", "pydantic_v2.BaseModel", "--output", tmp_path / "shop_models.py",

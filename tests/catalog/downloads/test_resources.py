@@ -1,4 +1,4 @@
-"""The words for an operation: a summary in plain words, and a tag by which readers group."""
+"""An operation's summary in plain words, and the tag that groups operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`affidavit tools` against the real hub: what changed, since when and how often, by the hub's own drift."""
+"""`affidavit tools` against a real hub: each difference is shown with its time and count from the hub's drift."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(live_server: Any, with_books: Any, tmp_path: Path, capsys: Any, monkeypa
     return run
 
 
-def test_what_was_locked_holds_until_a_shape_changes(api, with_books, run):
+def test_a_lock_stays_valid_until_a_shape_changes(api, with_books, run):
     assert run("lock") == (0, "tools.lock: locked 3 tools of production.\n")
     first = Path("tools.lock").read_bytes()
     deliver(api, with_books, observation("GET", "/books", count=9, response={"books": []}, lastSeenAt=AT))
@@ -58,7 +58,7 @@ def test_what_was_locked_holds_until_a_shape_changes(api, with_books, run):
     assert Path("tools.lock").read_bytes() == first
 
 
-def test_each_change_is_named_with_since_when_and_how_often(api, with_books, run):
+def test_each_change_is_listed_with_its_time_and_count(api, with_books, run):
     run("lock")
     deliver(
         api,
@@ -83,7 +83,7 @@ def test_each_change_is_named_with_since_when_and_how_often(api, with_books, run
     ]
 
 
-def test_a_manual_override_is_named_with_since_when(run):
+def test_a_manual_override_is_listed_with_its_time(run):
     run("lock")
     operation = Operation.objects.get(method="GET", key="/books/{}")
     add_map_rule(operation, "200", "", as_map=True, actor="ann", now=datetime.fromtimestamp(AT, UTC))
@@ -97,7 +97,7 @@ def test_a_manual_override_is_named_with_since_when(run):
     ]
 
 
-def test_an_altered_digest_is_found_although_the_tools_are_the_same(run):
+def test_an_altered_digest_is_found_even_if_the_tools_are_the_same(run):
     run("lock")
     lock = json.loads(Path("tools.lock").read_text())
     digest = lock["tools"]["get_books"]["sha256"]
@@ -108,14 +108,14 @@ def test_an_altered_digest_is_found_although_the_tools_are_the_same(run):
     assert "altered  get_books (GET /books): its digest does not fit" in output
 
 
-def test_another_environment_is_compared_where_it_is_named(run):
+def test_another_environment_can_be_compared_with_the_lock(run):
     run("lock")
     status, output = run("verify", "--environment", "staging")
     assert status == 1
     assert "the tools of staging differ: 3 removed, 0 as locked" in output
 
 
-def test_what_cannot_be_verified_is_no_difference(run, workspace):
+def test_a_failed_verification_is_not_reported_as_a_difference(run, workspace):
     run("lock")
     for options in (
         ["--environment", "nowhere"],

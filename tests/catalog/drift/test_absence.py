@@ -1,4 +1,4 @@
-"""A property is reported as no longer seen by its usual rate: once, and never if it is as rare or irregular as ever."""
+"""A property is reported once as no longer seen, judged by how rare and irregular it usually is."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ def list_not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]
     return [(number, event.pointer, event.always, event.seen, event.of) for number, event in events]
 
 
-def test_a_property_that_was_always_there_is_quiet_after_twenty_objects_without_it():
+def test_a_property_that_was_always_present_is_no_longer_seen_after_twenty_objects_without_it():
     assert list_absences([[WITH] * 100, [WITHOUT] * 19, [WITHOUT], [WITHOUT] * 1000]) == [(2, "/note", True)]
 
 
-def test_a_rare_property_has_to_be_missing_for_longer():
+def test_a_rare_property_is_no_longer_seen_only_after_many_more_objects():
     rare = [[WITH] + [WITHOUT] * 99] * 10
     assert list_absences([*rare, [WITHOUT] * 1900]) == []
     assert list_absences([*rare, [WITHOUT] * 2100]) == [(10, "/note", True)]
 
 
-def test_a_property_that_comes_in_bursts_is_quiet_only_after_its_longest_gap():
+def test_a_property_that_comes_in_bursts_is_no_longer_seen_only_after_its_longest_gap():
     weeks = [[WITHOUT] * 600, [WITH] * 100] * 5
     assert list_absences([[WITH] * 100, *weeks]) == [(1, "/note", True), (2, "/note", False)]
 
 
-def test_a_property_that_comes_back_is_reported_and_may_go_quiet_again():
+def test_a_property_seen_again_is_reported_and_may_disappear_again():
     batches = [[WITH] * 50, [WITHOUT] * 30, [WITH], [WITHOUT] * 60, [WITHOUT] * 40]
     assert list_absences(batches) == [(1, "/note", True), (2, "/note", False), (4, "/note", True)]
 
@@ -77,7 +77,7 @@ def test_properties_in_lists_and_maps_are_watched_too():
 
 
 @pytest.mark.parametrize("other", [None, [], "text", 7])
-def test_a_body_of_another_type_says_nothing_of_a_property(other):
+def test_bodies_of_another_type_do_not_count_as_missing_the_property(other):
     assert list_absences([[WITH] * 10, [other] * 10_000]) == []
 
 
@@ -89,11 +89,11 @@ def list_successors(*batches: list[Any]) -> list[str]:
     return [event.successor for _, event in fold_batches(batches, days=True) if event.kind == NO_LONGER_SEEN]
 
 
-def test_a_property_of_the_same_shape_that_came_when_another_went_is_named_beside_it():
+def test_a_new_property_of_the_same_shape_is_reported_as_the_replacement():
     assert list_successors([WITH] * 50, [RENAMED] * 20) == ["remark"]
 
 
-def test_nothing_is_named_that_was_there_before_or_has_another_shape_or_is_one_of_two():
+def test_an_older_property_or_another_shape_or_one_of_two_candidates_is_no_replacement():
     assert list_successors([{**WITH, "remark": "y"}] * 50, [RENAMED] * 20) == [""]
     assert list_successors([WITH] * 50, [{"id": 1, "remark": 1}] * 20) == [""]
     assert list_successors([WITH] * 50, [{**RENAMED, "comment": "y"}] * 20) == [""]
@@ -106,42 +106,44 @@ BEFORE, AFTER, BOTH, NEITHER = {"pages": 1}, {"pageCount": 1}, {"pages": 1, "pag
 
 
 @given(st.lists(st.lists(st.sampled_from([BEFORE, AFTER]), min_size=1, max_size=30), max_size=6), st.booleans())
-def test_a_rename_is_named_also_where_old_and_new_versions_answer_side_by_side(rollout, days):
+def test_a_rename_is_found_even_if_old_and_new_versions_overlap(rollout, days):
     batches = [[BEFORE] * 100, *rollout, [AFTER] * 2000]
     successors = [event.successor for _, event in fold_batches(batches, days=days) if event.kind == NO_LONGER_SEEN]
     assert successors[-1:] == ["pageCount"]
 
 
 @given(st.lists(st.sampled_from([BEFORE, AFTER]), max_size=30), st.sampled_from([BOTH, NEITHER]), st.integers(0, 30))
-def test_a_property_that_came_beside_the_old_one_or_while_that_was_missing_is_no_new_name(rollout, exception, position):
+def test_a_property_that_appeared_together_with_the_old_one_or_after_a_gap_is_no_replacement(
+    rollout, exception, position
+):
     """A single object with both properties, or with neither, shows that one did not replace the other."""
     mixed = [BEFORE, AFTER, *rollout]
     mixed.insert(min(position, len(mixed)), exception)
     assert list_successors([BEFORE] * 100, mixed, [AFTER] * 2000) == [""]
 
 
-def test_two_properties_that_were_alternatives_from_the_beginning_are_no_rename():
+def test_two_properties_that_alternated_from_the_beginning_are_no_rename():
     assert list_successors([BEFORE, AFTER] * 50, [AFTER] * 500) == [""]
     assert list_successors([BEFORE] * (ENOUGH // 2), [BEFORE, AFTER] * 5, [AFTER] * 500) == [""]
 
 
-def test_of_two_vanished_properties_the_one_of_the_more_similar_name_has_the_new_one():
+def test_of_two_vanished_properties_the_one_with_the_more_similar_name_is_the_renamed_one():
     assert list_successors([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
     turned = {"id": 1, "gone": "y", "name": "x"}
     assert list_successors([turned] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
 
 
-def test_of_two_equally_similar_names_neither_has_the_new_one():
+def test_with_two_equally_similar_names_neither_is_the_renamed_one():
     assert list_successors([{"id": 1, "xa": "x", "ya": "y"}] * 50, [{"id": 1, "za": "x"}] * 20) == ["", ""]
 
 
-def test_a_new_name_that_was_reported_with_one_is_not_reported_with_another_later():
+def test_a_replacement_is_not_reported_a_second_time_for_another_property():
     bare, since = {"id": 1, "name": "x"}, [{"id": 1, "fullName": "x"}] * 20
     days = [[bare, OLD] * 12, [bare, OLD] * 13, since, since]
     assert list_successors(*days) == ["fullName", ""]
 
 
-def test_a_vanished_property_is_the_new_name_of_none():
+def test_a_vanished_property_does_not_replace_another():
     rare = {"id": 1, "gone": "y"}
     assert list_successors([{"id": 1}] * 25 + [rare] * 25, [{"id": 1}] * 50) == [""]
 
@@ -151,13 +153,13 @@ def test_a_property_no_longer_always_seen_is_reported_once_with_its_numbers():
     assert list_not_always([WITH] * 500, half * 250, *[half * 50] * 5) == [(1, "/note", 500, 250, 500)]
 
 
-def test_always_seen_again_is_reported_and_a_property_that_goes_is_quiet_only():
+def test_a_property_that_disappears_is_not_also_reported_as_no_longer_always_seen():
     assert list_not_always([WITH] * 500, [WITHOUT] * 3, [WITH] * 7) == [(2, "/note", 500, 7, 10)]
     assert list_not_always([WITH] * 500, [WITHOUT] * 500) == []
     assert list_not_always([WITH] * 500, [WITHOUT] * 500, [WITH], [WITH, WITHOUT] * 50) == []
 
 
-def test_a_property_seen_too_seldom_or_missing_before_is_not_reported():
+def test_a_property_seen_too_rarely_or_missing_before_is_not_reported():
     assert list_not_always([WITH] * (ENOUGH - 1), [WITH, WITHOUT]) == []
     assert list_not_always([WITH] * ENOUGH, [WITH, WITHOUT]) == [(1, "/note", ENOUGH, 1, 2)]
     assert list_not_always([WITH] * 500 + [WITHOUT], [WITH] * 500, [WITH, WITHOUT]) == []
@@ -169,13 +171,13 @@ def test_a_later_property_is_judged_from_the_batch_after_its_first_one():
     assert list_not_always(*later, [WITH, WITHOUT] * 50, [WITH, WITHOUT] * 50) == []
 
 
-def test_inner_properties_are_judged_by_how_often_their_object_was_there():
+def test_inner_properties_are_judged_by_how_often_their_object_was_present():
     full, bare = {"lines": [{"sku": "x", "gift": 1}]}, {"lines": [{"sku": "x"}]}
     assert list_not_always([full] * 30, [full, bare, {}]) == [(1, "/lines", 30, 2, 3), (1, "/lines/[]/gift", 30, 1, 2)]
 
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=40), max_size=20))
-def test_not_always_is_reported_once_at_most_and_only_after_enough_without_exception(batches):
+def test_no_longer_always_seen_is_reported_at_most_once_and_only_after_enough_objects_with_the_property(batches):
     told = list_not_always(*batches)
     assert len(told) <= 1
     for number, _, always, seen, of in told:
@@ -185,26 +187,26 @@ def test_not_always_is_reported_once_at_most_and_only_after_enough_without_excep
 
 
 def count_in_first_batch(batches: list[list[Any]]) -> int:
-    """How often the property was present in the batch in which it first came, if there were objects before."""
+    """Return how often the property occurs in its first batch; 0 if that is the first batch of all."""
     with_it = [batch.count(WITH) for batch in batches]
     first = next(index for index, count in enumerate(with_it) if count)
     return with_it[first] if first else 0
 
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=30), max_size=30))
-def test_quiet_and_seen_again_take_turns(batches):
+def test_no_longer_seen_and_seen_again_alternate(batches):
     told = list_absences(batches)
     assert [quiet for _, _, quiet in told] == [index % 2 == 0 for index in range(len(told))]
 
 
 @pytest.mark.parametrize("stored", [[3], [3, 40, 1], [3, 40, 0, "remark"], [3, 40, 1, "", 7, 9]])
-def test_stored_counters_read_back_also_those_from_before_members_were_added(stored):
+def test_stored_counters_of_earlier_versions_can_be_read(stored):
     absence = Absence.from_state(stored)
     assert absence.to_state() == stored + Absence().to_state()[len(stored) :]
     assert (absence.absent, absence.is_reported) == (3, stored[2:3] == [1])
 
 
-def test_a_property_that_went_quiet_before_the_counters_had_names_is_seen_again():
+def test_a_property_no_longer_seen_in_counters_of_an_earlier_version_can_be_seen_again():
     counters, events = update_absences({"/note": [30, 0, 1, "", 0, 0]}, infer(WITH), infer(WITH))
     assert [event.kind for event in events] == [SEEN_AGAIN]
     assert counters == {"/note": [0, 30, 0, "", 0, 0]}

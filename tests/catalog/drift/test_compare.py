@@ -1,4 +1,4 @@
-"""Changes between two outlines and which side they break: none is missed, none is reported twice (contract 4)."""
+"""Changes between two outlines, and which side each breaks: every change is reported exactly once (contract 4)."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def test_more_evidence_removes_nothing_and_each_node_is_reported_once(before, mo
 
 @given(SEEN, SEEN)
 @settings(max_examples=200)
-def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before, after):
-    """The first real value breaks nothing if only null, or nothing, was seen before."""
+def test_every_answer_that_is_invalid_under_the_earlier_schema_is_a_breaking_change(before, after):
+    """Exception: the first real value after only null, or nothing, breaks nobody."""
     old, new = sum_of(*before), sum_of(*before, *after)
     schema = Draft202012Validator(build_schema(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
@@ -78,7 +78,7 @@ def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before
 
 
 @given(SEEN, SEEN, st.sampled_from(["200", "request"]))
-def test_every_change_is_in_words_and_breaks_somebody_known_or_nobody(before, after, part):
+def test_every_change_has_words_and_breaks_one_of_the_known_sides_or_nobody(before, after, part):
     for change in compare_values(before, after, part):
         assert change.words == CHANGE_KINDS[change.kind]
         assert change.breaks in (*BREAKS_FOR, "")
@@ -111,14 +111,14 @@ def test_the_rules_by_example(before, after, in_answer, in_request):
     ("part", "wider", "narrower"),
     [("200", "consumer", ""), ("request", "producer", "consumer"), ("404", "consumer", "")],
 )
-def test_more_allowed_breaks_who_reads_and_less_allowed_who_sends(part, wider, narrower):
+def test_allowing_more_breaks_the_reader_and_allowing_less_breaks_the_sender(part, wider, narrower):
     assert list_changes([1], [1, None], part) == [("", "nullable", wider)]
     assert list_changes([1, None], [1], part) == [("", "not-null", narrower)]
     assert list_changes([1], [1, "x"], part) == [("", "type", wider)]
     assert list_changes([1, "x"], [1], part) == [("", "type", narrower)]
 
 
-def test_a_new_member_of_a_request_breaks_nobody_where_it_was_not_always_sent():
+def test_a_new_property_of_a_request_that_is_not_always_sent_breaks_nobody():
     before, after = (
         outline_of("request", sum_of({"a": 1})),
         outline_of("request", sum_of({"a": 1, "b": 1})),
@@ -127,7 +127,7 @@ def test_a_new_member_of_a_request_breaks_nobody_where_it_was_not_always_sent():
     assert change.breaks == ""
 
 
-def test_a_value_after_enough_nulls_breaks_who_relied_on_null():
+def test_a_value_after_enough_nulls_breaks_the_side_that_relied_on_null():
     before, after = (
         outline_of("200", sum_of({"a": None})),
         outline_of("200", sum_of({"a": None}, {"a": 1})),
@@ -138,14 +138,14 @@ def test_a_value_after_enough_nulls_breaks_who_relied_on_null():
     assert [change.breaks for change in compare_outlines(*requests, is_rule=lambda part, pointer: True)] == ["producer"]
 
 
-def test_a_success_that_no_longer_comes_breaks_consumers_and_an_error_nobody():
+def test_a_removed_success_status_breaks_consumers_and_a_removed_error_nobody():
     before = outline_of(responses={"200": {"type": "string"}, "404": {"type": "string"}})
     breaks_by_part = {change.part: change.breaks for change in compare_outlines(before, outline_of())}
     assert breaks_by_part == {"200": "consumer", "404": ""}
     assert [change.breaks for change in compare_outlines(outline_of(), before)] == ["", ""]
 
 
-def test_names_that_are_no_longer_kept_are_one_change_and_none_is_called_gone():
+def test_an_object_that_becomes_a_map_is_one_change_and_its_names_are_not_removed():
     few = sum_of({"a": 1, "b": 2})
     many = merge(
         few, sum_of({f"name{letter}{other}": 1 for letter in "abcdefghijklmnop" for other in "abcdefghijklmnop"})
@@ -174,12 +174,12 @@ MAP = {"type": "object", "values": {"type": "integer"}}
 
 
 @pytest.mark.parametrize(("before", "after", "kind"), [(RECORD, MAP, "map"), (MAP, RECORD, "no-map")])
-def test_names_that_are_shown_as_keys_or_shown_again_are_one_change_that_breaks_nobody(before, after, kind):
+def test_switching_between_map_and_properties_is_one_change_that_breaks_nobody(before, after, kind):
     (change,) = compare_outlines(outline_of(responses={"200": before}), outline_of(responses={"200": after}))
     assert (change.pointer, change.kind, change.breaks) == ("", kind, "")
 
 
-def test_a_name_beside_keys_that_are_data_is_new_and_no_end_of_a_map():
+def test_a_name_next_to_keys_that_are_data_is_new_and_does_not_end_the_map():
     both = {**MAP, "properties": {"default": {"type": "integer"}}}
     (change,) = compare_outlines(outline_of(responses={"200": MAP}), outline_of(responses={"200": both}))
     assert (change.pointer, change.kind) == ("/default", "new")
@@ -194,7 +194,7 @@ def test_a_name_beside_keys_that_are_data_is_new_and_no_end_of_a_map():
      [("200", "text/csv", "text/csv, text/html", "consumer")]),
     ({"responseMediaTypes": {"200": ["text/csv"]}}, {"responseMediaTypes": {"200": ["text/csv"], "500": ["a/*"]}}, []),
 ])  # fmt: skip
-def test_an_added_media_type_is_a_change_that_breaks_who_reads_it(before, after, change):
+def test_an_added_media_type_breaks_the_reader(before, after, change):
     responses = {"200": {"type": "unknown", "reason": "empty"}}
     outlines = [{**outline_of(responses=responses), **members} for members in (before, after)]
     changes = compare_outlines(*outlines)

@@ -48,7 +48,7 @@ def list_changes(client: Any, created: Any, **query: str) -> list[tuple[str, str
     return [(row["pointer"], row["change"]) for row in list_rows(client, created, "drift", "drift", **query)]
 
 
-def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
+def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace, "drift")
     assert "3 in this period, 2 fields broken" in page
     assert re.search(r"</span> → integer or string", page)
@@ -62,7 +62,7 @@ def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, fi
     }  # fmt: skip
 
 
-def test_a_property_that_went_quiet_shows_the_day_and_no_unknown_time(api, browser_client, workspace):
+def test_a_property_no_longer_seen_shows_the_day_it_was_last_seen(api, browser_client, workspace):
     noon = 1_790_000_000 // 86400 * 86400 + 43200
     seen, missing = observation(response={"id": 1, "note": "x"}), observation(response={"id": 1})
     deliver(api, workspace, *[{**seen, "lastSeenAt": noon}] * 30)
@@ -84,7 +84,7 @@ def test_a_property_that_went_quiet_shows_the_day_and_no_unknown_time(api, brows
         ({"from": "2020-01-01", "to": "2020-01-02"}, []),
     ],
 )
-def test_filters_and_range_hold_for_the_page_and_its_downloads(browser_client, filled_workspace, query, expected):
+def test_filters_and_range_apply_to_the_page_and_its_downloads(browser_client, filled_workspace, query, expected):
     assert sorted(list_changes(browser_client, filled_workspace, **query)) == sorted(expected)
     response = browser_client.get(address(filled_workspace, "drift", ".csv"), query)
     exported_rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
@@ -98,14 +98,14 @@ def test_htmx_gets_the_feed_alone(browser_client, filled_workspace):
     assert response.content.startswith(b"<section")
 
 
-def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
+def test_a_long_feed_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "CHANGES_A_PAGE", 2)
     assert "1 to 2 of 3" in open_page(browser_client, filled_workspace, "drift")
     assert "3 to 3 of 3" in open_page(browser_client, filled_workspace, "drift", page="2")
     assert len(list_changes(browser_client, filled_workspace, page="2")) == 3
 
 
-def test_a_period_before_all_data_is_not_said_to_match(browser_client, filled_workspace):
+def test_a_period_before_all_data_is_not_shown_as_matching(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace, "drift", **{"from": "2020-01-01", "to": "2020-01-02"})
     assert "Nothing was observed in it: the first observation is of" in page
     assert "Everything reported matches" not in page
@@ -141,7 +141,9 @@ def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_c
     assert "<b>3 changes, 1 breaking</b>, from version 3 <span" in page
 
 
-def test_a_comparison_of_versions_names_the_types_of_a_field_that_was_mixed_at_once(api, browser_client, workspace):
+def test_a_comparison_of_versions_names_the_types_of_a_field_that_was_mixed_from_the_start(
+    api, browser_client, workspace
+):
     deliver(api, workspace, observation(response={"id": 1}))
     deliver(api, workspace, *(observation(response={"id": 1, "tag": tag, "tags": [1, "x"]}) for tag in (1, "x", None)))
     query = {"method": "GET", "path": PATH, "before": "1", "after": "2"}
@@ -151,7 +153,7 @@ def test_a_comparison_of_versions_names_the_types_of_a_field_that_was_mixed_at_o
     assert sorted(row["after"] for row in drift) == sorted(row["after"] for row in changes)
 
 
-def test_a_comparison_of_versions_has_what_is_no_longer_seen_as_the_timeline_has(api, browser_client, workspace):
+def test_a_comparison_of_versions_includes_fields_no_longer_seen(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x", "kind": "a"})] * 30)
     deliver(api, workspace, observation(response={"id": 1, "note": "x", "kind": "a", "total": 2}))
     deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 90)
@@ -164,14 +166,14 @@ def test_a_comparison_of_versions_has_what_is_no_longer_seen_as_the_timeline_has
     ]
     timeline = open_page(browser_client, workspace, "operation", **query)
     versions = timeline[timeline.index('id="versions"') :]
-    assert versions.count("no longer seen") == 2  # of /note, and of /kind before it was seen again
+    assert versions.count("no longer seen") == 2  # /note, and /kind before it was seen again
     assert versions.count("detected <time") == 3
     assert "Each field once" in open_page(browser_client, workspace, "operation", before="1", after="2", **query)
     back = list_rows(browser_client, workspace, "operation", "changes", before="2", after="1", **query)
     assert [(row["pointer"], row["change"]) for row in back] == [("/total", "gone")]
 
 
-def test_the_timeline_says_what_a_manual_override_changed(api, browser_client, workspace):
+def test_the_timeline_shows_the_change_of_a_manual_override(api, browser_client, workspace):
     deliver(api, workspace, observation(response={"by": {"one": 1, "two": 2}}))
     address_of_maps = address(workspace, "operation/maps")
     form = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by", "as": "map"}
@@ -189,7 +191,9 @@ def test_versions_that_do_not_exist_are_left_out(browser_client, filled_workspac
     assert "3 so far" in open_page(browser_client, filled_workspace, "operation", **query)
 
 
-def test_the_difference_says_what_would_change_if_this_were_the_other(api, browser_client, filled_workspace):
+def test_the_difference_lists_what_would_change_from_this_environment_to_the_other(
+    api, browser_client, filled_workspace
+):
     deliver(
         api,
         filled_workspace,
@@ -245,7 +249,7 @@ def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace, pa
     assert client.get(address(filled_workspace, page, ".json"), headers=stranger).status_code == 404
 
 
-def test_the_list_can_be_narrowed_to_what_drifted_is_unknown_or_was_not_seen(browser_client, filled_workspace):
+def test_the_catalog_can_be_filtered_by_drifted_unknown_and_unseen_operations(browser_client, filled_workspace):
     def paths(**query: str) -> list[str]:
         return [row["path"] for row in list_rows(browser_client, filled_workspace, "catalog", "operations", **query)]
 

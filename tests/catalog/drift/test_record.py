@@ -1,4 +1,4 @@
-"""Versions and drift of the fold: each change of a descriptor makes one version and is reported once (contract 4)."""
+"""The fold records each change of a descriptor as one version and reports it once as drift (contract 4)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def list_drift() -> list[tuple[str, str, str, str, str, str]]:
 
 @pytest.fixture
 def known(api: Any, workspace: Any) -> Any:
-    """An operation that was seen a hundred times."""
+    """Return the workspace after an operation was observed a hundred times."""
     for _ in range(4):
         deliver(api, workspace, *[observation(response=BODY, lastSeenAt=AT)] * 25)
     return workspace
@@ -42,14 +42,14 @@ def test_a_first_descriptor_is_a_version_and_no_drift(known):
     assert list_drift() == []
 
 
-def test_counting_makes_no_version(api, known):
+def test_more_observations_make_no_version(api, known):
     deliver(api, known, *[observation(response=BODY)] * 500)
     assert Operation.objects.get().version == 1
     assert OperationVersion.objects.count() == 1
 
 
-def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
-    """A field renamed, one gone, one changed in type, one new."""
+def test_every_change_of_an_hour_is_reported_correctly_and_once(api, known):
+    """The hour has a renamed, a removed and a new field, and a changed type."""
     drifted = {"id": 1, "title": "x", "total": "1", "currency": "EUR"}
     for minute in range(60):
         deliver(api, known, *[observation(response=drifted, lastSeenAt=AT + 86_400 + minute * 60)] * 5)
@@ -67,14 +67,14 @@ def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
     assert (quiet.seen, quiet.of, f"{quiet.since:%Y-%m-%d}") == (0, 20, "2026-09-21")
 
 
-def test_a_quiet_property_that_comes_back_is_reported(api, known):
+def test_a_property_that_is_seen_again_is_reported(api, known):
     deliver(api, known, *[observation(response={"id": 1})] * 30)
     deliver(api, known, observation(response=BODY))
     kinds = sorted((pointer, kind) for _, pointer, kind, *_ in list_drift())
     assert kinds == [(f"/{name}", kind) for name in ("name", "phone", "total") for kind in ("back", "quiet")]
 
 
-def test_a_property_no_longer_always_seen_is_drift_once_with_its_numbers(api, workspace):
+def test_a_property_no_longer_always_seen_is_one_drift_with_its_counts(api, workspace):
     with_it, without = observation(response={"id": 1, "a": 1}), observation(response={"id": 1})
     deliver(api, workspace, *[with_it] * 500)
     for times in (250, *[50] * 5):
@@ -91,7 +91,7 @@ def test_a_member_of_a_request_that_is_no_longer_always_sent_breaks_nobody(api, 
     assert [(pointer, kind, breaks) for _, pointer, kind, *_, breaks in list_drift()] == [("/a", "optional", "")]
 
 
-def test_null_is_drift_where_it_never_was_and_a_value_where_only_null_was(api, workspace):
+def test_a_first_null_is_drift_and_so_is_a_first_value_after_many_nulls(api, workspace):
     deliver(api, workspace, *[observation(response={"a": 1, "b": None})] * 500)
     deliver(api, workspace, observation(response={"a": None, "b": 1}))
     assert sorted(list_drift()) == [
@@ -106,7 +106,7 @@ def test_a_value_after_a_few_nulls_breaks_nobody(api, workspace):
     assert list_drift() == [("200", "/b", "known", "null", "integer or null", "")]
 
 
-def test_a_reset_makes_no_property_missing(api, known):
+def test_after_a_reset_no_property_counts_as_missing(api, known):
     now = datetime.fromtimestamp(AT, UTC)
     reset_baseline(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
     for _ in range(2):
@@ -143,7 +143,7 @@ def test_a_new_status_and_another_name_of_a_parameter_are_drift(api, known):
     assert Operation.objects.get().version == 3
 
 
-def test_an_operation_that_has_not_begun_has_no_version(api, workspace):
+def test_an_operation_with_errors_only_has_no_version(api, workspace):
     deliver(api, workspace, observation("GET", "/a", 404, response={"error": "x"}))
     deliver(api, workspace, observation("GET", "/a", 404, response={"other": 1}))
     assert (OperationVersion.objects.count(), list_drift()) == (0, [])
@@ -165,7 +165,7 @@ def list_drift_of(created, name="production"):
     return list(queries.list_drift(environment_of(created, name), parse_period({}, now=timezone.now()), DriftFilters()))
 
 
-def test_the_drift_of_an_environment_is_its_own(api, known, other_workspace):
+def test_each_environment_has_its_own_drift(api, known, other_workspace):
     deliver(api, known, observation(response={**BODY, "a": 1}))
     deliver(api, known, observation(response={**BODY, "b": 1}))
     latest = list_drift_of(known)[0]
@@ -174,7 +174,7 @@ def test_the_drift_of_an_environment_is_its_own(api, known, other_workspace):
     assert list_drift_of(known, "staging") == []
 
 
-def test_an_added_media_type_is_drift_and_the_first_is_none(api, known):
+def test_an_added_media_type_is_drift_but_the_first_is_not(api, known):
     version = Operation.objects.get().version
     deliver(api, known, observation(response=BODY, responseMediaType="application/json"))
     assert list_drift() == []

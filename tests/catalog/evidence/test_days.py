@@ -1,4 +1,4 @@
-"""Evidence by day: all days add up to what is shown of all time, and each day holds what was observed on it."""
+"""Evidence by day: the days add up to the evidence of all time, and each day has its own observations."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def list_nodes_of_all_time(operation: Operation) -> list[Any]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_all_days_together_are_what_is_shown_of_all_time(api, workspace, seed):
+def test_all_days_together_give_the_shape_of_all_time(api, workspace, seed):
     chance = random.Random(seed)
     deliver(api, workspace, observe_on(0, BODIES[0]), observe_on(0, BODIES[1], path="/orders/latest"))
     for step in range(8):
@@ -76,7 +76,7 @@ def test_all_days_together_are_what_is_shown_of_all_time(api, workspace, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_some_days_are_the_whole_if_nothing_came_on_others(api, workspace, seed):
+def test_a_span_of_days_equals_all_evidence_of_an_environment_with_only_those_days(api, workspace, seed):
     chance = random.Random(seed)
     observations = [(chance.randint(0, 6), chance.choice(BODIES[:4])) for _ in range(30)]
     first, last = sorted(chance.sample(range(7), 2))
@@ -94,7 +94,7 @@ def test_operations_beyond_the_limit_leave_no_days(api, workspace, settings):
     assert OperationDay.objects.values_list("operation__key", "observations").get() == ("/orders/{}", 1)
 
 
-def test_days_that_were_not_counted_are_named(api, workspace):
+def test_days_without_counts_are_listed(api, workspace):
     deliver(api, workspace, observe_on(0, {"id": 1}), observe_on(2, {"id": 1}))
     operation, third = find_visible(), FIRST_DATE + timedelta(days=2)
     assert find_gap(operation, ALL) is None
@@ -107,7 +107,7 @@ def test_days_that_were_not_counted_are_named(api, workspace):
     assert find_gap(operation, ALL) == Gap(None)
 
 
-def test_a_period_touches_whole_days_of_utc():
+def test_a_period_covers_whole_utc_days():
     now = datetime(2026, 3, 5, 14, 2, tzinfo=UTC)
     assert find_days(parse_period({"range": "24h"}, now=now)) == DaySpan(date(2026, 3, 4), date(2026, 3, 5))
     assert find_days(parse_period({"range": "7d"}, now=now)) == DaySpan(date(2026, 2, 27), date(2026, 3, 5))

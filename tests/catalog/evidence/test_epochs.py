@@ -1,4 +1,4 @@
-"""The shown shapes of epochs, of nodes after a reset and of maps, against a model that counts value by value."""
+"""The visible shape with epochs, resets of nodes, and maps, compared with a model that counts value by value."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def sum_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
 
 
 def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
-    """Return the counts by pointer of the nodes at which anything was seen."""
+    """Return the counts of all nodes with observations, by pointer."""
     nodes = walk_nodes(evidence, observations=None)
     return {pointer: dict(node.evidence.counts) for pointer, node in nodes if node.evidence.counts}
 
 
 def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
-    """The model: a value counts at a node if it came after the latest reset of the node or of one around it."""
+    """The model: a value counts at a node if it arrived after every reset of the node and of the nodes around it."""
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
         for value in batch:
@@ -65,7 +65,7 @@ def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> 
 
 @given(epochs, starts)
 @settings(deadline=None)
-def test_resets_of_any_nodes_and_times_nest_as_if_each_value_were_counted_alone(batches, given_starts):
+def test_any_nested_resets_equal_counting_each_value_separately(batches, given_starts):
     node_starts = [NodeReset(epoch, join_pointer(path)) for epoch, path in given_starts]
     result = build_part(sum_by_epoch(batches), starts=node_starts, by_likeness=False)
     assert list_counts(result.evidence) == count_one_by_one(batches, node_starts)
@@ -94,19 +94,19 @@ def test_a_pointer_leads_back_to_its_steps(value, path):
         assert is_within(pointer, "")
 
 
-def test_a_node_without_anything_since_its_reset_stays_and_is_empty():
+def test_a_node_without_observations_since_its_reset_is_shown_as_empty():
     descriptor = describe(graft(seen({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
     assert descriptor["properties"]["a"] == {"type": "unknown", "reason": "empty", "seen": 0}
     items = describe(graft(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
     assert items == {"type": "unknown", "reason": "empty", "seen": 0}
 
 
-def test_a_sensitive_name_stays_marked_when_it_is_started_afresh():
+def test_a_sensitive_name_stays_marked_after_a_reset():
     started = build_part({0: seen({"password": "x"})}, starts=[NodeReset(1, "/password")])
     assert describe(started.evidence)["properties"]["password"]["redacted"]
 
 
-def test_properties_named_like_pointer_steps_are_not_confused_with_them_and_reset_alone():
+def test_a_property_named_like_a_pointer_step_is_a_node_of_its_own_and_can_be_reset():
     value = {"a": {"{}": 1, "17": "x"}, "b": [{"[]": 1}]}
     pointers = [pointer for pointer, _ in walk_nodes(infer(value), observations=None)]
     assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
@@ -124,7 +124,7 @@ def test_presence_since_a_reset_counts_only_later_evidence():
 
 
 def sum_by_key(*kinds: Any) -> Evidence:
-    """Objects under rare keys, in an array; `old` of each is one of `kinds`."""
+    """Return evidence of arrays of maps. Each map's values have a property `old`, with one of `kinds`."""
     total = Evidence()
     for kind in kinds:
         total.add(infer({"list": [{"m": body} for body in bodies({**PRICE, "old": kind})]}))
@@ -136,7 +136,7 @@ def describe_old(evidence: Evidence) -> str:
     return describe(place.evidence)["type"]
 
 
-def test_a_reset_within_a_map_holds_for_every_key():
+def test_a_reset_within_a_map_applies_to_every_key():
     by_epoch = {0: sum_by_key(1), 1: sum_by_key("x")}
     started = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")])
     assert build_part(by_epoch).maps == started.maps == {"/list/[]/m": 40}
@@ -151,7 +151,7 @@ def build_map(*values: Any, **options: Any) -> VisiblePart:
     return build_part({0: seen(*values)}, **options)
 
 
-def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
+def test_a_map_recognised_by_similar_values_is_shown_as_values_and_keeps_its_names():
     evidence = seen(*bodies(PRICE))
     result = build_part({0: evidence})
     assert result.maps == {"": 40}
@@ -175,7 +175,7 @@ def test_a_manual_override_decides_between_map_and_properties():
     }
 
 
-def test_maps_within_maps_are_identified_by_the_nodes_that_are_shown():
+def test_maps_within_maps_are_identified_by_the_visible_nodes():
     nested = {"x": {"a": {"k": 1}}, "y": {"b": {"k": "s"}}}
     result = build_map(nested, maps={"": True, "/{}": True, "/x": True})
     assert result.maps == {"": 2, "/{}": 2}
@@ -183,7 +183,7 @@ def test_maps_within_maps_are_identified_by_the_nodes_that_are_shown():
     assert inner == {"type": "unknown", "reason": "divergent"}
 
 
-def test_names_that_were_erased_by_number_do_not_come_back():
+def test_names_dropped_beyond_the_limit_of_200_do_not_come_back():
     many = {f"name{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}{'abc'[n // 100]}": 1 for n in range(201)}
     result = build_map(many, maps={"": False})
     assert result.evidence.collapsed
@@ -192,7 +192,7 @@ def test_names_that_were_erased_by_number_do_not_come_back():
 
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5))
 @settings(deadline=None)
-def test_the_same_evidence_is_shown_alike_however_it_came(some, others):
+def test_the_same_evidence_has_the_same_shape_however_it_is_split_into_epochs(some, others):
     one, two = build_part({0: seen(*some), 1: seen(*others)}), build_part({0: seen(*others, *some)})
     assert json.dumps(describe(one.evidence)) == json.dumps(describe(two.evidence))
 
@@ -203,7 +203,7 @@ def test_a_reset_of_a_missing_node_changes_nothing(pointer):
     assert build_part(by_epoch, starts=[NodeReset(1, pointer)]).evidence == by_epoch[0]
 
 
-def test_operations_that_are_shown_as_one_count_together_from_the_start_of_each():
+def test_merged_operations_are_counted_together_each_since_its_own_reset():
     ours = EpochEvidence({0: seen(*[{"a": 1}] * 8), 1: seen({"a": "x"}, {})}, [NodeReset(1, "/a")])
     theirs = EpochEvidence({0: seen({"a": "y"}, {"b": 1}, {"b": 1})})
     result = build_visible_part([ours, theirs])

@@ -1,4 +1,4 @@
-"""The nodes of a shape: each once, with its evidence, and nothing that was not seen."""
+"""The nodes of a shape: each is listed once with its evidence, and none without observations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_different_types_are_counted():
     assert nodes["/a"].types == {"integer": 1, "string": 2, "null": 1}
 
 
-def test_arrays_and_maps_say_of_what():
+def test_arrays_and_maps_name_the_type_of_their_items():
     nodes = nodes_of({"list": [{"id": 1}], "none": [], "map": {"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": "x"}, "o": {}})
     assert nodes["/list"].type == "array of object"
     assert nodes["/list/[]/id"].type == "integer"
@@ -45,13 +45,13 @@ def test_several_types_of_items_are_named():
     assert nodes_of({"a": [1, "x"]})["/a/[]"].type == "integer or string"
 
 
-def test_a_node_has_its_days_and_says_whether_it_is_sensitive():
+def test_a_node_has_its_first_and_last_day_and_whether_it_is_sensitive():
     nodes = nodes_of({"password": "x"})
     assert nodes["/password"].redacted
     assert nodes["/password"].first_day == nodes["/password"].last_day == date(2024, 10, 4)
 
 
 @given(VALUES)
-def test_no_two_nodes_have_one_pointer(value):
+def test_no_two_nodes_have_the_same_pointer(value):
     pointers = [node.pointer for node in list_nodes(infer(value), observations=1)]
     assert len(set(pointers)) == len(pointers)

@@ -33,7 +33,7 @@ def test_the_name_observed_most_often_is_shown_and_ties_go_by_code_point():
     ]
 
 
-def test_a_name_stands_only_once_in_a_path():
+def test_a_name_occurs_only_once_in_a_path():
     assert choose_names([Counter(id=3, order=1), Counter(id=2, item=1), Counter(id=9)]) == [
         "id",
         "item",
@@ -64,7 +64,7 @@ def test_a_parameter_has_one_type(types, shown):
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
-def test_a_scanner_makes_no_operation(status):
+def test_a_scanner_creates_no_operation(status):
     assert not project_sum(Observation("GET", "/wp-admin", status, 9)).begun
     assert project_sum(Observation("GET", "/wp-admin", status, 9), Observation("GET", "/wp-admin", 403, 1)).begun
 
@@ -76,7 +76,7 @@ def test_a_status_without_a_body_is_shown_as_empty():
     assert document["observations"] == 2
 
 
-def test_the_outline_is_the_same_however_often_it_was_seen():
+def test_the_outline_does_not_depend_on_the_number_of_observations():
     once, often = (
         project_sum(Observation("GET", "/a/{id}", 200, count, shapes={"response": infer({"x": [1, None]})}))
         for count in (1, 1000)

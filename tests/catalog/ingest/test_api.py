@@ -1,4 +1,4 @@
-"""POST /api/witness-reports (contract 4): durable when acknowledged, every fault told, a redelivery changes nothing."""
+"""POST /api/witness-reports (contract 4): stored before the answer, all faults listed, redeliveries change nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def faults(api: Any, *observations: Any) -> dict[str, str]:
     return {fault["pointer"]: fault["code"] for fault in response.json()["errors"]}
 
 
-def test_a_report_is_accepted_and_stands_in_the_inbox(api, workspace):
+def test_a_report_is_accepted_and_stored_in_the_inbox(api, workspace):
     sent = report(observation(response={"id": 1}), observation("POST", "/orders", 201), reporter="web-1")
     response = api.post(ADDRESS, sent)
     assert response.status_code == 202
@@ -41,7 +41,7 @@ def test_a_report_without_observations_is_accepted(api):
     assert api.post(ADDRESS, report()).json()["accepted"] == 0
 
 
-def test_the_worker_is_rung_for_a_new_report_and_not_for_a_redelivery(api, django_capture_on_commit_callbacks):
+def test_the_worker_is_woken_for_a_new_report_and_not_for_a_redelivery(api, django_capture_on_commit_callbacks):
     sent = report(observation())
     for expected in (1, 0):
         with django_capture_on_commit_callbacks() as callbacks:
@@ -187,7 +187,7 @@ def test_a_part_is_not_seen_more_often_than_observed(api):
     }
 
 
-def test_a_whole_count_is_one_however_it_is_written_also_for_the_shapes_beneath(api):
+def test_a_whole_count_may_be_written_as_a_float_also_in_descriptors(api):
     written = {**observation(status=200.0, count=2.0), "undecided": [0.0], "response": {"type": "string", "seen": 2.0}}
     assert faults(api, {**written, "response": {"type": "string", "seen": 3.0}}) == {
         "/observations/0/response/seen": "contradictory-counts"
@@ -195,7 +195,7 @@ def test_a_whole_count_is_one_however_it_is_written_also_for_the_shapes_beneath(
     assert api.post(ADDRESS, report(written)).status_code == 202
 
 
-def test_a_wrong_count_is_reported_once_and_not_by_the_shapes_beneath(api):
+def test_a_wrong_count_is_reported_once_and_not_again_by_descriptors(api):
     shape = {"type": "object", "properties": {"a": {"type": "string", "seen": 5}}}
     assert faults(api, {**observation(count=0), "response": shape}) == {"/observations/0/count": "min_value"}
 
@@ -220,11 +220,11 @@ def test_a_shape_deeper_than_32_levels_is_cut_and_not_refused(api):
 
 
 @pytest.mark.parametrize("name", ["", "x" * 10_000, "__proto__", "a/b~c", "\u202e", "non_field_errors", "\ud83d\ude00"])
-def test_any_property_name_is_taken(api, name):
+def test_any_property_name_is_accepted(api, name):
     assert api.post(ADDRESS, report(observation(response={name: 1}))).status_code == 202
 
 
-def test_media_types_are_shown_and_a_report_without_them_is_taken(api, workspace):
+def test_media_types_are_shown_and_a_report_without_them_is_accepted(api, workspace):
     deliver(
         api, workspace,
         observation("POST", "/rows", 201, requestMediaType="text/CSV; header=canary", responseMediaType="image/canary"),
@@ -240,7 +240,7 @@ def test_media_types_are_shown_and_a_report_without_them_is_taken(api, workspace
     assert api.get("/api/catalog").json()["operations"][0]["requestMediaTypes"] == ["text/csv", "text/plain"]
 
 
-def test_an_operation_without_media_types_is_as_before(api, workspace):
+def test_an_operation_without_media_types_has_no_such_members(api, workspace):
     deliver(api, workspace, observation(response={"id": 1}))
     (operation,) = api.get("/api/catalog").json()["operations"]
     assert not {"requestMediaTypes", "responseMediaTypes"} & operation.keys()

@@ -65,7 +65,7 @@ def list_everything() -> list[Any]:
     return [*map(str, operations), *parts]
 
 
-def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
+def test_a_fold_sums_the_report_marks_it_as_folded_and_deletes_its_body(api, workspace):
     send(api, *REPORTS)
     assert fold_reports(environment_of(workspace), now=timezone.now()) == len(REPORTS)
     assert not WitnessReport.objects.filter(folded_at=None).exists()
@@ -113,7 +113,7 @@ def test_a_report_that_an_earlier_version_stored_is_folded(api, workspace):
     assert Operation.objects.get().observations == 3
 
 
-def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api, workspace):
+def test_an_operation_first_seen_with_errors_appears_with_the_first_other_status(api, workspace):
     environment = environment_of(workspace)
     send(api, report(observation("GET", "/a", 404, count=5)))
     fold_reports(environment, now=timezone.now())
@@ -127,7 +127,7 @@ def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api,
     "broken",
     [[{"method": "GET"}], {"not": "a list"}, [{"method": "GET", "key": "/a", "parts": 7}], "overflow"],
 )
-def test_a_report_that_cannot_be_folded_is_parked_and_blocks_no_other(api, workspace, broken):
+def test_a_report_that_cannot_be_folded_becomes_a_dead_letter_and_blocks_no_other(api, workspace, broken):
     send(api, *REPORTS[:3])
     victim = WitnessReport.objects.order_by("id")[1]
     if broken == "overflow":
@@ -162,21 +162,21 @@ def let_reports_wait(time: timedelta) -> None:
     WitnessReport.objects.update(received_at=F("received_at") - time)
 
 
-def test_the_sweep_leaves_fresh_reports_to_their_doorbell(api, workspace):
+def test_the_sweep_leaves_new_reports_to_the_message_for_the_worker(api, workspace):
     send(api, *REPORTS)
     let_reports_wait(tasks.LONGEST_WAIT - timedelta(seconds=2))
     tasks.sweep()
     assert queries.unfolded_reports().count() == len(REPORTS)
 
 
-def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
+def test_the_sweep_folds_reports_whose_message_was_lost(api, workspace):
     send(api, *REPORTS)
     let_reports_wait(tasks.LONGEST_WAIT)
     tasks.sweep()
     assert not queries.unfolded_reports().exists()
 
 
-def test_the_sweep_finds_reports_of_a_clock_that_was_set_back_since(api):
+def test_the_sweep_finds_reports_stored_while_the_clock_was_ahead(api):
     send(api, *REPORTS)
     let_reports_wait(-timedelta(hours=3))
     tasks.sweep()
@@ -193,7 +193,7 @@ def short_turns(monkeypatch) -> list[Any]:
     return rings
 
 
-def test_a_busy_environment_gets_a_turn_and_rings_again(api, workspace, short_turns):
+def test_folding_a_busy_environment_ends_its_turn_and_wakes_the_worker_again(api, workspace, short_turns):
     send(api, *REPORTS)
     del short_turns[:]
     environment = environment_of(workspace)
@@ -202,7 +202,7 @@ def test_a_busy_environment_gets_a_turn_and_rings_again(api, workspace, short_tu
     assert short_turns == [(tasks.fold, environment.pk)]
 
 
-def test_the_sweep_goes_on_after_a_turn_because_no_task_may_come(api, short_turns):
+def test_the_sweep_folds_everything_even_beyond_one_turn(api, short_turns):
     send(api, *REPORTS)
     let_reports_wait(tasks.LONGEST_WAIT)
     tasks.sweep()
@@ -226,7 +226,7 @@ def test_drift_is_dated_after_the_report_that_caused_it(api, workspace, monkeypa
     assert Drift.objects.get().at >= cause.received_at
 
 
-def test_a_task_for_an_environment_that_is_gone_does_nothing():
+def test_a_task_for_a_deleted_environment_does_nothing():
     tasks.fold(0)
 
 

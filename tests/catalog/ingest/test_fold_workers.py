@@ -1,4 +1,4 @@
-"""Several workers fold one environment: each report counts once, as if one worker had folded all (contract 4)."""
+"""Several workers fold one environment with the same result as one worker: each report counts once (contract 4)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from workspaces.models import Environment
 pytestmark = pytest.mark.django_db(transaction=True)
 AT = 1_790_000_000
 NAMES = "abcdefgh"
-PATIENCE = 20  # seconds for what takes milliseconds
+PATIENCE = 20  # seconds; the waits usually take milliseconds
 
 
 class KilledError(BaseException):
-    """Ends a worker wherever it is; nothing catches it on the way."""
+    """Raised to stop a worker at any point. A BaseException, so that no handler of the fold catches it."""
 
 
 def send(api: Any, *observations: dict[str, Any], environment: str = "production") -> None:
@@ -52,7 +52,7 @@ def run_in_thread(work: Callable[[], object]) -> threading.Thread:
 def first_worker_stopped_at(
     monkeypatch: Any, function: str, environment: Environment, fold: Callable[[Environment], int] = fold_reports
 ) -> Iterator[None]:
-    """Fold in another thread. It waits before this function of the fold until the block has ended."""
+    """Fold in another thread, which is paused before this function until the end of the block."""
     original, reached, released = getattr(folding, function), threading.Event(), threading.Event()
 
     def stop_once(*arguments: Any, **options: Any) -> Any:
@@ -85,15 +85,15 @@ def test_a_second_worker_folds_what_the_first_has_not_locked(api, workspace, mon
     assert queries.visible_operations(environment).get().observations == 6
 
 
-def test_another_environment_is_folded_while_one_is_merged(api, workspace, monkeypatch):
+def test_another_environment_can_be_folded_during_a_merge(api, workspace, monkeypatch):
     send(api, observation(response={"id": 1}))
     send(api, observation(response={"id": 1}), environment="staging")
     with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment_of(workspace)):
         assert fold_reports(environment_of(workspace, "staging")) == 1
 
 
-def test_a_merge_is_dated_after_those_that_it_waited_for(api, workspace, monkeypatch):
-    """Versions of an operation are in the order of their times, though an earlier batch was merged later."""
+def test_a_merge_is_dated_after_the_merges_it_waited_for(api, workspace, monkeypatch):
+    """So versions of an operation are in order of time, even if an earlier batch is merged later."""
     environment = environment_of(workspace)
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
     for value in (1, "x"):
@@ -125,13 +125,13 @@ def is_waiting_for_a_lock() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def test_a_small_batch_includes_what_came_while_it_waited_for_its_turn(api, workspace, monkeypatch):
+def test_a_small_batch_includes_reports_that_arrived_while_it_waited(api, workspace, monkeypatch):
     environment = environment_of(workspace)
     sizes: list[int] = []
     sum_reports = folding.sum_reports
     monkeypatch.setattr(folding, "sum_reports", lambda *batch: (sizes.append(len(batch[1])), sum_reports(*batch))[1])
     send(api, observation(response={"id": 1}))
-    # The first worker folds one batch only: with its next one it might be quicker than the second worker.
+    # The first worker folds only one batch, so that it cannot take the reports meant for the second worker.
     with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment, fold_batch):
         send(api, observation(response={"id": 1}))
         second = run_in_thread(lambda: fold_reports(environment))
@@ -180,7 +180,7 @@ def send_two_rounds(api: Any, chance: random.Random, environment: str, fold: Cal
 
 
 def fold_with_kills(environment: Environment, chance: random.Random, kills: list[str]) -> None:
-    """Fold until nothing is left; now and then the worker is killed at some statement, or its connection breaks."""
+    """Fold until nothing is left. At random statements the worker is killed or its connection breaks."""
 
     def fail_sometimes(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         result = execute(sql, params, many, context)
@@ -201,7 +201,7 @@ def fold_with_kills(environment: Environment, chance: random.Random, kills: list
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_workers_that_are_killed_at_any_statement_count_every_report_once(api, workspace, monkeypatch, settings, seed):
+def test_workers_killed_at_any_statement_count_every_report_once(api, workspace, monkeypatch, settings, seed):
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 3)
     calm, wild = environment_of(workspace), environment_of(workspace, "staging")
     send_two_rounds(api, random.Random(seed), calm.name, lambda: fold_reports(calm))
@@ -225,7 +225,7 @@ def test_workers_that_are_killed_at_any_statement_count_every_report_once(api, w
     assert list_everything(wild) == list_everything(calm)
 
 
-def test_workers_at_the_limit_of_operations_lose_and_double_nothing(api, workspace, monkeypatch, settings):
+def test_workers_at_the_limit_of_operations_neither_lose_nor_repeat_a_count(api, workspace, monkeypatch, settings):
     settings.MAX_OPERATIONS = 4
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
     environment = environment_of(workspace)
@@ -239,7 +239,7 @@ def test_workers_at_the_limit_of_operations_lose_and_double_nothing(api, workspa
     assert (operations.count(), excess.count(), sum(counts)) == (4, 4, sum(range(1, 31)))
 
 
-def test_one_report_among_many_that_cannot_be_folded_is_found_by_few_merges(api, workspace, monkeypatch):
+def test_one_broken_report_among_many_is_found_with_few_merges(api, workspace, monkeypatch):
     for _ in range(16):
         send(api, observation(response={"id": 1}))
     victim = WitnessReport.objects.order_by("id")[9]

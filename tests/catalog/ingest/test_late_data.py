@@ -42,7 +42,7 @@ def type_of_id() -> tuple[str, int]:
 
 
 @pytest.mark.parametrize(("part", "pointer"), [("", ""), ("200", ""), ("200", "/id")])
-def test_a_late_report_of_the_days_before_does_not_bring_the_old_type_back(api, workspace, part, pointer):
+def test_a_late_report_from_before_the_reset_does_not_bring_the_old_type_back(api, workspace, part, pointer):
     deliver(api, workspace, *[observe_on(0, OLD)] * 5)
     start = reset_on(2, pointer, part)
     deliver(api, workspace, *[observe_on(2, NEW)] * 3)
@@ -62,21 +62,21 @@ def test_one_report_may_hold_late_and_other_observations(api, workspace):
     assert [shape.observations for shape in build_part_shapes(find_operation())] == [2]
 
 
-def test_on_the_day_of_the_reset_arrival_decides(api, workspace):
+def test_on_the_day_of_the_reset_the_time_of_arrival_decides(api, workspace):
     deliver(api, workspace, *[observe_on(2, OLD)] * 5)
     reset_on(2)
     deliver(api, workspace, observe_on(2, NEW))
     assert type_of_id() == ("string", 1)
 
 
-def test_an_observation_that_reaches_into_the_day_of_the_reset_counts_after_it(api, workspace):
+def test_an_observation_that_extends_into_the_day_of_the_reset_counts_after_it(api, workspace):
     deliver(api, workspace, observe_on(0, OLD))
     reset_on(2)
     deliver(api, workspace, observe_on(2, NEW, firstSeenAt=FIRST + DAY))
     assert type_of_id() == ("string", 1)
 
 
-def test_what_a_late_report_tells_of_other_nodes_is_drift_with_its_numbers(api, workspace):
+def test_changes_of_other_nodes_in_a_late_report_are_drift_with_their_counts(api, workspace):
     deliver(api, workspace, *[observe_on(0, OLD)] * 5)
     reset_on(2, "/id", "200")
     deliver(api, workspace, *[observe_on(1, {**OLD, "note": "x"})] * 2)
@@ -84,7 +84,7 @@ def test_what_a_late_report_tells_of_other_nodes_is_drift_with_its_numbers(api, 
     assert (told.pointer, told.kind, told.seen, told.of) == ("/note", "new", 2, 2)
 
 
-def test_what_is_shown_under_the_operation_comes_late_too(api, workspace):
+def test_late_reports_of_merged_operations_count_before_the_reset_too(api, workspace):
     other = {"path": "/orders/latest"}
     deliver(api, workspace, *[observe_on(0, OLD)] * 3, observe_on(0, OLD, **other))
     now = datetime.fromtimestamp(FIRST + DAY, UTC)
@@ -96,7 +96,7 @@ def test_what_is_shown_under_the_operation_comes_late_too(api, workspace):
     assert type_of_id() == ("unknown", 7)
 
 
-def test_late_data_do_not_report_an_absence_again(api, workspace):
+def test_late_data_do_not_repeat_an_absence_event(api, workspace):
     deliver(api, workspace, *[observe_on(0, OLD)] * 30)
     deliver(api, workspace, *[observe_on(1, {"id": 1})] * 30)
     reset_on(2, "/id", "200")
@@ -121,8 +121,8 @@ def list_visible(environment: str) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_in_whatever_order_reports_arrive_the_same_bytes_are_kept_and_shown(api, workspace, seed):
-    """Production hears of each day on that day; staging hears of some days much later, in any order."""
+def test_the_order_of_reports_does_not_change_what_is_stored_and_shown(api, workspace, seed):
+    """Production gets the reports of each day on that day; staging gets some of them much later, in any order."""
     chance = random.Random(seed)
     waiting: list[dict[str, Any]] = []
     starts = []

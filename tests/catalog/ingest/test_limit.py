@@ -1,4 +1,4 @@
-"""MAX_OPERATIONS: operations beyond it are counted and shown, operations within it are folded as ever (contract 4)."""
+"""MAX_OPERATIONS: further operations are only counted; operations in the catalog are folded as usual (contract 4)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def show_under(created: Any, source: str, target: str) -> None:
     add_template_rule(environment, source, target, matching=True, actor="test", now=timezone.now())
 
 
-def test_what_is_beyond_the_limit_is_counted_by_operation(api, workspace):
+def test_operations_beyond_the_limit_are_counted_by_name(api, workspace):
     deliver(api, workspace, *observations("a", "b", "c", "d", "e", count=2))
     assert paths(workspace) == ["/a", "/b", "/c"]
     assert excess(workspace) == {"/d": 2, "/e": 2}
@@ -50,7 +50,7 @@ def test_what_is_beyond_the_limit_is_counted_by_operation(api, workspace):
     assert excess(workspace) == {"/d": 7, "/e": 2}
 
 
-def test_what_is_in_the_catalog_goes_on_being_merged(api, workspace):
+def test_operations_in_the_catalog_are_still_merged(api, workspace):
     deliver(api, workspace, *observations("a", "b", "c", "d"))
     deliver(api, workspace, *observations("a", "d", count=10))
     row = Operation.objects.get(key="/a")
@@ -81,7 +81,7 @@ def test_a_template_rule_makes_room(api, workspace):
     assert excess(workspace) == {}
 
 
-def test_what_a_rule_shows_elsewhere_has_a_limit_of_its_own(api, workspace):
+def test_operations_merged_by_a_rule_have_a_separate_limit(api, workspace):
     deliver(api, workspace, *observations("a/x"))
     show_under(workspace, "/a/x", "/a/{name}")
     deliver(api, workspace, *observations("a/b", "a/c", "a/d", "a/e"))
@@ -90,7 +90,7 @@ def test_what_a_rule_shows_elsewhere_has_a_limit_of_its_own(api, workspace):
     assert excess(workspace) == {"/a/d": 1, "/a/e": 1}
 
 
-def test_a_scanner_leaves_the_room_to_others(api, workspace):
+def test_operations_of_a_scanner_leave_room_for_others(api, workspace):
     deliver(api, workspace, *observations("s/b", "s/c", "s/d", "s/e", status=404))
     deliver(api, workspace, *observations("a", "b", "c"))
     assert paths(workspace) == ["/a", "/b", "/c"]
@@ -99,7 +99,7 @@ def test_a_scanner_leaves_the_room_to_others(api, workspace):
     assert (paths(workspace), excess(workspace)) == (["/a", "/b", "/c"], {"/s/b": 1, "/s/e": 1})
 
 
-def test_beyond_the_limit_as_many_operations_are_counted_one_by_one(api, workspace):
+def test_a_limited_number_of_excess_operations_are_counted_by_name_and_the_rest_together(api, workspace):
     deliver(api, workspace, *observations(*"abcdefgh", count=2))
     assert excess(workspace) == {"/d": 2, "/e": 2, "/f": 2, "": 4}
     deliver(api, workspace, *observations(*"defgh"))
@@ -123,7 +123,7 @@ def test_every_observation_is_counted_once_in_any_order_and_batching(api, worksp
     assert sum(excess(workspace).values()) == sum(sent[name] for name in "defgh")
 
 
-def test_the_page_tells_the_size_and_the_way_out(api, workspace, browser_client):
+def test_the_page_shows_the_limit_and_how_to_make_room(api, workspace, browser_client):
     deliver(api, workspace, *observations("a", "b", "c", "users/x", "users/y", "d", count=4))
     page = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog").content.decode()
     assert "3 operations not shown" in " ".join(page.split())
@@ -132,7 +132,7 @@ def test_the_page_tells_the_size_and_the_way_out(api, workspace, browser_client)
     assert "<code>GET /users…</code>" in page
 
 
-def test_the_page_says_nothing_of_a_limit_that_is_not_reached(api, workspace, browser_client):
+def test_the_page_does_not_mention_a_limit_that_is_not_reached(api, workspace, browser_client):
     deliver(api, workspace, *observations("a", "b", "c"))
     page = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog").content.decode()
     assert "MAX_OPERATIONS" not in page

@@ -1,4 +1,4 @@
-"""The quick reading of a report accepts nothing that the form refuses, and stores the same sums."""
+"""The quick reader accepts only reports that the form accepts, and gives the same sums."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def normalize(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare(body: bytes) -> dict[str, Any] | None:
-    """Return the result of the quick reading, after comparing it with the result of the form."""
+    """Return the result of the quick reader, after comparing it with the result of the form."""
     quick = read_report(body, received_at=NOW)
     if quick is not None:
         by_form = read_by_form(body)
@@ -94,20 +94,20 @@ def build_report() -> dict[str, Any]:
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("ascii_only", [True, False])
-def test_what_a_witness_sends_is_read_quickly_and_gives_the_same_sums(indent, ascii_only):
+def test_a_report_of_a_witness_is_read_quickly_and_gives_the_same_sums(indent, ascii_only):
     document = build_report()
     document["observations"].append(observation(response={"naïve ❄ \U0001f600": 1, 'quo"days":[0,0]te': 2, "days": 3}))
-    for _ in range(2):  # the second time, its descriptors are known
+    for _ in range(2):  # the second time its descriptors are cached
         assert compare(json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()) is not None
 
 
-def test_a_descriptor_without_a_count_takes_that_of_its_observation_each_time():
+def test_a_descriptor_without_a_count_takes_the_count_of_its_observation_each_time():
     for count in (1, 2, 1):
         sent = {**observation(count=count), "response": {"type": "object", "properties": {"a": {"type": "string"}}}}
         assert compare(dump(report(sent))) is not None
 
 
-def test_a_descriptor_with_a_count_of_its_own_is_read_once_whatever_the_count_of_its_observation():
+def test_a_descriptor_with_its_own_count_is_cached_whatever_the_count_of_its_observation():
     for count in (7, 8, 9):
         misses = quick_report._remember_shape.cache_info().misses
         shape = {"type": "object", "seen": 7, "values": {"type": "string", "seen": 7}}
@@ -121,19 +121,19 @@ def test_a_descriptor_with_a_count_larger_than_its_observation_is_left_to_the_fo
         assert (compare(dump(report(sent))) is not None) is is_read
 
 
-def test_a_descriptor_that_is_part_of_another_is_no_obstacle():
+def test_a_descriptor_whose_text_occurs_inside_another_is_read():
     inner = {"type": "string", "seen": 1}
     outer = {"type": "object", "seen": 1, "properties": {"a": inner}}
     sent = {**observation(), "query": inner, "response": outer}
     assert compare(dump(report(sent))) is not None
 
 
-def test_a_large_descriptor_is_read_quickly_without_being_remembered():
+def test_a_large_descriptor_is_read_quickly_without_being_cached():
     response = {f"name{'x' * n}": 1 for n in range(MAX_SHAPE_BYTES // 100)}
     assert compare(dump(report(observation(response=response)))) is not None
 
 
-def test_what_stands_in_for_a_descriptor_is_no_descriptor():
+def test_a_sent_placeholder_is_no_descriptor():
     known_body = dump(report(observation(response=BOOK)))
     assert compare(known_body) is not None
     for stand_in in (b'{"#":0}', b'{"#": 0}', b'{"\\u0023": 0}'):
@@ -157,7 +157,7 @@ def test_a_descriptor_within_a_string_is_refused():
     assert compare(sent.replace(b"MARK", descriptor.replace(b'"', b'\\"'))) is not None
 
 
-def test_depth_is_that_of_the_whole_body():
+def test_the_depth_limit_applies_to_the_whole_body():
     descriptor = dump({"type": "string", "seen": 1, "x": json.loads("[" * 62 + "]" * 62)})
     for depth in range(55, 135):
         sent = dump({**report(observation()), "x": "MARK"}).replace(b'"MARK"', b"[" * depth + descriptor + b"]" * depth)
@@ -224,7 +224,7 @@ def test_any_shape_gives_the_same_sums(request, response):
     assert compare(dump(report(observation(request=request, response=response)))) is not None
 
 
-def test_a_body_that_no_program_would_send_is_left_to_the_form():
+def test_an_unusual_body_is_left_to_the_form():
     for body in (b"", b"[]", b"{}", b"null", b'{"observations":[]}', b"\xff", b'{"observations":[1]}', b"[" * 100_000):
         assert compare(body) is None
     assert compare(dump(report(*[observation()] * 501))) is None
@@ -240,7 +240,7 @@ def test_a_body_that_no_program_would_send_is_left_to_the_form():
     ],
     ids=["many-observations", "many-undecided", "a-path-of-many-members", "a-wrong-path"],
 )
-def test_a_body_that_the_form_refuses_is_left_to_it_before_it_is_parsed_strictly(observations):
+def test_a_body_that_the_form_refuses_is_not_parsed_twice(observations):
     body = b'{"reportId":"0b8f5f0e-4c55-4d6b-9f0a-6f1a40b7d9e2","observations":[' + observations + b"]}"
     with (
         mock.patch.object(quick_report, "parse_json", side_effect=AssertionError),

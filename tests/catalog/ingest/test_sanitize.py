@@ -39,7 +39,7 @@ def test_a_raw_looking_segment_is_a_parameter_before_anything_is_stored(raw):
     assert identity.key == "/orders/{}"
 
 
-def test_names_that_are_data_are_forgotten_before_anything_is_stored():
+def test_names_that_are_data_are_dropped_before_anything_is_stored():
     shape = infer({"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1, "jane@example.com": 2, "name": "x"})
     stored = json.dumps(
         sum_observations([Observation("GET", "/a", 200, 1, shapes={"response": shape})], received_at=NOW).to_state()
@@ -58,14 +58,14 @@ def test_query_and_request_shapes_come_from_2xx_and_3xx(status):
 
 
 @pytest.mark.parametrize("status", [100, 400, 404, 422, 500])
-def test_of_other_statuses_only_the_response_is_kept(status):
+def test_other_statuses_keep_only_the_response_shape(status):
     _, total = sum_one(
         Observation("POST", "/a", status, 1, shapes=dict.fromkeys(("query", "request", "response"), infer({})))
     )
     assert list(total.evidence) == [("response", status)]
 
 
-def test_times_left_out_are_the_time_of_receipt_and_one_stands_for_both():
+def test_missing_times_are_the_time_of_receipt_and_a_single_time_is_used_for_both():
     earlier = NOW - timedelta(hours=3)
     assert (
         sum_one(Observation("GET", "/a", 200, 1))[1].first,

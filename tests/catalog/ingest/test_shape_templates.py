@@ -1,4 +1,4 @@
-"""A template gives the same shape as reading the descriptor itself, whatever the counts are."""
+"""A template gives the same shape as reading the descriptor, for any counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTS = st.integers(0, 4) | st.integers(0, 2**53 + 1)
 
 
 def counted(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Descriptors with this node's members and any counts, which mostly contradict each other."""
+    """Draw descriptors with this node's members and any counts, which mostly contradict each other."""
     counts = st.fixed_dictionaries({}, optional={"seen": COUNTS, "nulls": st.integers(0, 4), "nullable": st.booleans()})
     return counts.map(lambda members: {**node, **members})
 
@@ -81,8 +81,8 @@ NULLABLE = {"type": "object", "seen": 10, "nulls": 9, "properties": {"a": {"type
 @example(NULLABLE, None, {10, 20, 35, *range(36, 60)})
 @example({"type": "string", "seen": 5, "nulls": 2}, None, set(range(1, 40)))
 @example({"type": "string", "seen": 2, "nulls": 5}, None, set(range(1, 40)))
-def test_a_template_gives_what_the_descriptor_itself_gives_or_nothing(descriptor, layout, other_counts):
-    """Also with other counts in the same order of size as the first ones."""
+def test_a_template_gives_the_shape_of_the_descriptor_or_none(descriptor, layout, other_counts):
+    """The second text has other counts in the same relative order, so that the cached template is used."""
     options = {"separators": layout} if isinstance(layout, tuple) else {"indent": layout}
     counts = sorted({0, *list_counts(descriptor)})
     again = replace_counts(descriptor, dict(zip(counts, [0, *sorted(other_counts)], strict=False)))
@@ -93,7 +93,7 @@ def test_a_template_gives_what_the_descriptor_itself_gives_or_nothing(descriptor
 
 @settings(deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=4), st.lists(st.integers(1, 9), min_size=4, max_size=4))
-def test_what_a_witness_sums_up_has_a_template_unless_it_is_of_several_types(values, times):
+def test_a_descriptor_of_a_witness_has_a_template_unless_it_has_several_types(values, times):
     evidence = Evidence()
     for value, number in zip(values, times, strict=False):
         for _ in range(number):
@@ -105,7 +105,7 @@ def test_what_a_witness_sums_up_has_a_template_unless_it_is_of_several_types(val
     assert shape is not None or any(name in text for name in (b'"types"', b'"collapsed"', b'"values"', b'"nulls"'))
 
 
-def test_a_form_is_read_once_whatever_its_counts():
+def test_descriptors_that_differ_only_in_counts_share_a_template():
     def build(seen: int, optional: int, nulls: int) -> bytes:
         inner = {"type": "string", "seen": optional, "nulls": nulls}
         return dump({"type": "object", "seen": seen, "properties": {"100% of it": inner}})
@@ -126,6 +126,6 @@ def test_a_form_is_read_once_whatever_its_counts():
         b'{"type":"string","seen":1,"x":\x00}', b'["seen",1]', b"[" * 70 + b'{"type":"string","seen":1}' + b"]" * 70,
     ],
 )  # fmt: skip
-def test_what_is_no_plain_descriptor_has_no_template(text):
+def test_an_unusual_descriptor_has_no_template(text):
     assert fill_template(b'{"type":"string","seen":1}') is not None
     assert fill_template(text) is None

@@ -56,7 +56,7 @@ def observations(draw: st.DrawFn) -> Observation:
 
 
 def render_state(batches: list[list[Observation]]) -> str:
-    """Return the stored state of these batches as text, after each was written to the inbox as JSON and read back."""
+    """Return the summed state of these batches as text. Each batch goes through the JSON of the inbox first."""
     total = DailySums()
     for batch in batches:
         stored = json.loads(json.dumps(sum_observations(batch, received_at=NOW).to_state()))
@@ -117,7 +117,7 @@ def test_sums_are_associative_and_the_empty_sum_changes_nothing(
     assert render_sums(left) == render_sums(right)
 
 
-def test_observations_of_one_template_are_one_sum_whatever_its_names():
+def test_templates_that_differ_only_in_names_are_one_sum():
     seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
     ((_, sums),) = sum_observations(seen, received_at=NOW)
     ((identity, held),) = sums
@@ -134,7 +134,7 @@ NAMES_OF_AUDIO = ("aac", "ac3", "flac", "midi", "mp4", "mpeg", "ogg", "opus", "w
 
 
 @given(st.lists(st.sampled_from([f"audio/{name}" for name in NAMES_OF_AUDIO]), max_size=30), st.integers(1, 5))
-def test_more_media_types_than_are_kept_apart_are_any_in_whatever_order(media_types: list[str], size: int):
+def test_media_types_beyond_the_limit_become_a_range_in_any_order(media_types: list[str], size: int):
     seen = [Observation("GET", "/a", 200, 1, NOW, NOW, response_media_type=media_type) for media_type in media_types]
     batches = [seen[start : start + size] for start in range(0, len(seen), size)]
     assert render_state(batches) == render_state([seen[::-1]]) == render_state([[observation] for observation in seen])

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def start(api: Any, workspace: Any) -> str:
-    """The address of an environment in which the total became a number, and a note appeared."""
+    """Return the address of an environment in which the total became a number and a note appeared."""
     deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
     deliver(api, workspace, observation(response={"id": 1, "total": 2.5, "note": "x"}))
     return f"/w/{workspace.workspace.slug}/production"
@@ -60,14 +60,14 @@ def test_an_admin_goes_from_a_breaking_change_to_its_alert(browser_client, start
     assert re.search(r'value="drift.breaking" ?checked', form)
 
 
-def test_feed_timeline_and_overview_lead_to_the_page_of_a_change(browser_client, start, total):
+def test_feed_timeline_and_overview_link_to_the_page_of_a_change(browser_client, start, total):
     link = f'href="{start}/change?id={total.pk}"'
     assert link in open_page(browser_client, f"{start}/drift")
     assert link in open_page(browser_client, f"{start}/operation", method="GET", path="/orders/{orderId}")
     assert link in open_page(browser_client, f"{start}/overview")
 
 
-def test_the_page_tells_before_and_after_whom_a_change_affects_and_what_came_with_it(browser_client, start, total):
+def test_the_page_shows_before_and_after_whom_a_change_affects_and_what_changed_with_it(browser_client, start, total):
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "<code>/total</code> type changed" in page
     assert "Breaking for consumers" in page
@@ -98,7 +98,7 @@ def test_the_page_counts_presence_and_types_before_and_after(api, browser_client
     assert "Present and values by type are of these whole days of UTC" in page
     assert "No later day yet" in page
     assert field.after is None
-    drift.since -= timedelta(days=1)  # so that a whole day follows
+    drift.since -= timedelta(days=1)  # so that a whole day follows the change
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=1))
     assert field is not None
     assert field.after is not None
@@ -148,7 +148,7 @@ def test_a_property_that_vanished_today_has_no_later_days(api, workspace):
     assert field.before.days.last < field.change_day.days.first == field.change_day.days.last <= today
 
 
-def test_a_field_that_was_sent_less_and_then_no_more_is_one_story(api, browser_client, workspace):
+def test_a_field_sent_less_often_and_then_no_more_has_changes_that_link_to_each_other(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
     deliver(api, workspace, observation(response={"id": 1, "note": "x"}), observation(response={"id": 1}))
     deliver(api, workspace, *[observation(response={"id": 1})] * 60)
@@ -163,7 +163,7 @@ def test_a_field_that_was_sent_less_and_then_no_more_is_one_story(api, browser_c
         assert f'<span class="soft">{word}, <time' in story
 
 
-def test_the_old_and_the_new_name_of_a_field_lead_to_each_other(api, browser_client, workspace):
+def test_the_changes_of_a_renamed_field_link_to_each_other(api, browser_client, workspace):
     for body in ({"id": 1, "note": "x"}, {"id": 1, "remark": "x"}):
         deliver(api, workspace, *[observation(response=body)] * 60)
     start = f"/w/{workspace.workspace.slug}/production"
@@ -181,7 +181,7 @@ def test_the_days_around_a_change_are_drawn_with_what_happened_on_them(api, brow
     assert "Presence by day" in open_page(browser_client, f"{start}/change", id=Drift.objects.get(pointer="/note").pk)
 
 
-def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, total):
+def test_an_acknowledgement_has_a_name_and_a_time_and_can_be_undone(browser_client, start, total):
     assert list_new(browser_client, start) == ["/total", "/note"]
     address = f"{start}/change/{total.pk}/acknowledgement"
     for _ in range(2):
@@ -201,7 +201,7 @@ def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, 
     ]
 
 
-def test_a_mute_is_for_one_kind_at_one_node_and_ends(browser_client, start, total):
+def test_a_mute_applies_to_one_kind_at_one_node_and_expires(browser_client, start, total):
     address = f"{start}/change/{total.pk}/mute"
     browser_client.post(address, {"days": "7"})
     assert list_new(browser_client, start) == ["/note"]
@@ -223,7 +223,7 @@ def test_a_mute_is_for_one_kind_at_one_node_and_ends(browser_client, start, tota
     assert list(actions) == ["drift muted", "drift muted", "drift unmuted"]
 
 
-def test_muting_again_replaces_and_forgets_what_is_over(total):
+def test_a_new_mute_replaces_the_old_one_and_expired_mutes_are_deleted(total):
     now = timezone.now()
     other = Drift.objects.get(pointer="/note")
     mute_drift(other, 1, actor="ann", now=now - timedelta(days=2))
@@ -234,7 +234,7 @@ def test_muting_again_replaces_and_forgets_what_is_over(total):
 
 
 @pytest.mark.parametrize("days", ["", "2", "-1", "x", "9" * 40])
-def test_a_mute_of_other_days_is_refused_in_plain_words(browser_client, start, total, days):
+def test_a_mute_of_another_length_is_refused_with_a_message(browser_client, start, total, days):
     response = browser_client.post(f"{start}/change/{total.pk}/mute", {"days": days})
     assert response.status_code == 400
     assert "Send days=1, 7 or 30." in response.content.decode()
@@ -247,7 +247,9 @@ def test_the_address_of_no_change_is_404_and_says_what_to_do(browser_client, sta
     assert "Look for it in the feed of drift" in response.content.decode()
 
 
-def test_another_environment_an_outsider_and_a_viewer(browser_client, start, total, workspace, other_workspace):
+def test_other_environments_and_outsiders_find_no_page_and_a_viewer_no_buttons(
+    browser_client, start, total, workspace, other_workspace
+):
     assert browser_client.get(f"{start.replace('production', 'staging')}/change?id={total.pk}").status_code == 404
     staging = start.replace("production", "staging")
     assert browser_client.post(f"{staging}/change/{total.pk}/acknowledgement").status_code == 404

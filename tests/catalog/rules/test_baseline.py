@@ -1,4 +1,4 @@
-"""Start afresh: only later observations are shown; undone, the catalog is as if it had never been (contract 4)."""
+"""After a baseline reset only later observations are shown; an undo restores everything exactly (contract 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from catalog.models import BaselineReset, Drift, Operation
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from catalog.rules.errors import NO_CHANGE
-from tests.catalog.reports import deliver, observation, taken_back
+from tests.catalog.reports import deliver, observation, undo_override
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def reset() -> BaselineReset:
 
 @pytest.fixture
 def changed(api: Any, workspace: Any) -> Any:
-    """A type that was changed on purpose: unknown, for ever."""
+    """Return a workspace with an intended type change, which leaves the type unknown."""
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
     deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
     assert read_document()["responses"]["200"]["properties"]["id"]["type"] == "unknown"
@@ -65,7 +65,7 @@ def test_the_first_descriptor_after_a_reset_is_a_version_and_no_drift(api, chang
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, seed):
+def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     chance = random.Random(seed)
     starts = []
     for _ in range(12):
@@ -87,7 +87,7 @@ def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, see
     assert (started.document, started.outline) == (never.document, never.outline)
 
 
-def test_a_later_reset_holds_when_an_earlier_one_is_undone(api, changed):
+def test_a_later_reset_stays_when_an_earlier_one_is_undone(api, changed):
     first, second = reset(), reset()
     revert_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
@@ -98,7 +98,7 @@ def test_a_later_reset_holds_when_an_earlier_one_is_undone(api, changed):
     assert Operation.objects.get().version == version
 
 
-def test_a_decision_and_its_undo_are_in_the_audit_log(changed):
+def test_a_reset_and_its_undo_are_in_the_audit_log(changed):
     revert_baseline_reset(reset(), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace_id=changed.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
@@ -112,7 +112,7 @@ def post_reset(client: Client, created: Any, **members: str) -> Any:
     return client.post(address, {"method": "GET", "path": PATH, **members})
 
 
-def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, changed):
+def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, changed):
     answer = post_reset(browser_client, changed)
     assert (answer.status_code, BaselineReset.objects.get().actor) == (303, "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
@@ -122,10 +122,10 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
     assert NO_CHANGE["reset"] in again
     assert BaselineReset.objects.count() == 1
     start, here = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
-    back = taken_back(browser_client, changed, "fresh-starts", start.pk, **here)
+    back = undo_override(browser_client, changed, "fresh-starts", start.pk, **here)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
     assert BaselineReset.objects.get().reverted_at
-    assert taken_back(browser_client, changed, "fresh-starts", start.pk + 1, **here).status_code == 404
+    assert undo_override(browser_client, changed, "fresh-starts", start.pk + 1, **here).status_code == 404
     assert post_reset(browser_client, changed, path="/nowhere").status_code == 404
 
 
@@ -139,5 +139,5 @@ def test_nobody_else_makes_or_undoes_a_rule(client, changed, other_workspace):
     assert not BaselineReset.objects.exists()
 
 
-def test_a_link_changes_nothing(browser_client, changed):
+def test_a_get_request_changes_nothing(browser_client, changed):
     assert browser_client.get(f"/w/{changed.workspace.slug}/production/operation/afresh").status_code == 405

@@ -1,4 +1,4 @@
-"""Start one node afresh: only later observations of it are shown; undone, it is as if it had never been."""
+"""After a reset of one node only its later observations are shown; an undo restores everything exactly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import templates as template_rules
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from catalog.rules.templates import add_template_rule
-from tests.catalog.reports import deliver, environment_of, observation, taken_back
+from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -48,21 +48,21 @@ def list_types(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
 
 @pytest.fixture
 def changed(api: Any, workspace: Any) -> Any:
-    """A type that was changed on purpose: unknown, for ever."""
+    """Return a workspace with an intended type change, which leaves the type unknown."""
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
     deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
     assert read_response()["properties"]["id"]["type"] == "unknown"
     return workspace
 
 
-def test_of_a_reset_node_only_later_observations_are_shown(api, changed):
+def test_a_reset_node_shows_only_later_observations(api, changed):
     reset_node("/id")
     assert list_types(read_response()) == {"id": ("unknown", 0), "total": ("integer", 6), "lines": ("array", 6)}
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
     assert list_types(read_response()) == {"id": ("string", 3), "total": ("integer", 9), "lines": ("array", 9)}
 
 
-def test_the_presence_of_a_reset_node_is_counted_from_the_reset_on(api, changed):
+def test_the_presence_of_a_reset_node_is_counted_since_the_reset(api, changed):
     reset_node("/id")
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
     (shape,) = build_part_shapes(Operation.objects.get())
@@ -81,7 +81,7 @@ def test_the_first_type_after_a_reset_is_a_version_and_later_ones_are_drift(api,
     assert (change.pointer, change.kind, change.before, change.breaks) == ("/id", "type", "string", "consumer")
 
 
-def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, changed):
+def test_the_items_of_an_array_and_a_whole_part_can_be_reset(api, changed):
     reset_node("/lines/[]")
     assert read_response()["properties"]["lines"]["items"] == {"type": "unknown", "reason": "empty", "seen": 0}
     deliver(api, changed, observation(response=NEW))
@@ -94,7 +94,7 @@ def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, chan
     assert shape.observations == 2
 
 
-def test_a_request_that_was_started_afresh_is_new_to_nobody(api, workspace):
+def test_a_request_after_a_reset_is_no_drift(api, workspace):
     sent = [observation("POST", "/orders", 201, request={"sku": 1})] * 3
     deliver(api, workspace, *sent)
     reset_node("", "request")
@@ -104,12 +104,12 @@ def test_a_request_that_was_started_afresh_is_new_to_nobody(api, workspace):
     assert not Drift.objects.exists()
 
 
-def test_a_later_part_is_not_touched_by_a_reset_of_another(api, changed):
+def test_a_reset_of_one_part_does_not_affect_another(api, changed):
     reset_node("/id", "404")
     assert read_response()["properties"]["id"]["seen"] == 6
 
 
-def test_silences_outlast_the_start_of_another_node_and_are_reported_once(api, workspace):
+def test_absences_survive_a_reset_of_another_node_and_are_reported_once(api, workspace):
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 100)
     deliver(api, workspace, *[observation(response={"id": 1, "lines": []})] * 30)
     assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]
@@ -141,7 +141,7 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[Baselin
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, seed):
+def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     chance = random.Random(seed)
     starts = act_by_chance(api, workspace, chance)
     for start in chance.sample(starts, len(starts)):
@@ -152,7 +152,7 @@ def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, see
 
 
 @pytest.mark.parametrize("seed", range(6, 10))
-def test_a_fold_shows_the_same_as_projecting_all_anew(api, workspace, seed):
+def test_a_fold_shows_the_same_as_a_complete_projection(api, workspace, seed):
     act_by_chance(api, workspace, random.Random(seed))
     deliver(api, workspace, observation(response=OLD, lastSeenAt=AT))
     folded = find_operation()
@@ -160,7 +160,7 @@ def test_a_fold_shows_the_same_as_projecting_all_anew(api, workspace, seed):
     assert find_operation().document == folded.document
 
 
-def test_operations_shown_under_a_reset_one_start_afresh_with_it(api, changed):
+def test_merged_operations_are_reset_together(api, changed):
     environment = environment_of(changed)
     other = observation(path="/orders/latest", response=OLD, lastSeenAt=AT)
     deliver(api, changed, *[other] * 4)
@@ -200,14 +200,14 @@ def post_reset(client: Client, created: Any, **members: str) -> Any:
     return client.post(address, {"method": "GET", "path": PATH, "part": "200", "pointer": "/id", **members})
 
 
-def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_client, changed):
+def test_a_member_resets_a_node_and_undoes_it_on_the_page(browser_client, changed):
     answer = post_reset(browser_client, changed)
     start = BaselineReset.objects.get()
     assert (answer.status_code, start.part, start.pointer, start.actor) == (303, "200", "/id", "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<span class="tag">baseline reset</span>' in page
     assert "baseline begins here" not in page
-    assert taken_back(browser_client, changed, "fresh-starts", start.pk, method="GET", path=PATH).status_code == 303
+    assert undo_override(browser_client, changed, "fresh-starts", start.pk, method="GET", path=PATH).status_code == 303
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 

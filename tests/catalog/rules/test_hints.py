@@ -1,4 +1,4 @@
-"""Hints of tools by hand: in the MCP tools at once, undone as if they never were, and no part of a shape."""
+"""Manual hints of tools: they appear in the MCP tools at once, change no shape, and an undo restores the same bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from catalog.models import Drift, HintRule, OperationVersion
 from catalog.rules.templates import add_template_rule
-from tests.catalog.reports import deliver, environment_of, observation, taken_back
+from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def test_an_undone_hint_leaves_the_same_bytes_and_etag_as_before(api, browser_cl
     set_hint(browser_client, with_orders)
     between = api.get("/api/catalog/mcp.json")
     assert between["ETag"] != before["ETag"]
-    answer = taken_back(browser_client, with_orders, "hint-rules", HintRule.objects.get().pk, **ORDERS)
+    answer = undo_override(browser_client, with_orders, "hint-rules", HintRule.objects.get().pk, **ORDERS)
     assert (answer.status_code, answer["Location"].split("#")[1]) == (303, "hints")
     after = api.get("/api/catalog/mcp.json")
     assert (after.content, after["ETag"]) == (before.content, before["ETag"])
@@ -70,12 +70,12 @@ def test_a_hint_is_no_drift_and_no_version(browser_client, with_orders):
     assert (Drift.objects.count(), OperationVersion.objects.count()) == (0, versions)
 
 
-def test_the_latest_of_several_applies_and_undoing_it_leaves_the_earlier(api, browser_client, with_orders):
+def test_the_latest_hint_applies_and_undoing_it_restores_the_earlier_one(api, browser_client, with_orders):
     for value in ("false", "true", "true"):
         set_hint(browser_client, with_orders, "readOnlyHint", value)
     assert HintRule.objects.count() == 2
     assert read_hints(api)["POST /orders"]["readOnlyHint"] is True
-    taken_back(browser_client, with_orders, "hint-rules", HintRule.objects.order_by("pk").last().pk)
+    undo_override(browser_client, with_orders, "hint-rules", HintRule.objects.order_by("pk").last().pk)
     assert read_hints(api)["POST /orders"]["readOnlyHint"] is False
 
 
@@ -86,7 +86,7 @@ def test_a_hint_is_on_the_page_with_who_set_it_and_in_the_audit_log(browser_clie
     row = re.search(r">Destructive</th>.*?</tr>", page, re.DOTALL)[0]
     assert "test-operator" in row
     assert "Undo destructiveHint false" in row
-    taken_back(browser_client, with_orders, "hint-rules", HintRule.objects.get().pk)
+    undo_override(browser_client, with_orders, "hint-rules", HintRule.objects.get().pk)
     facts = {"environment": "production", "operation": "POST /orders", "place": "destructiveHint false"}
     entries = AuditEntry.objects.filter(action__startswith="tool hint").order_by("pk")
     assert [(entry.action, entry.facts) for entry in entries] == [

@@ -1,4 +1,4 @@
-"""Maps by alike values and by hand: shown everywhere, nothing forgotten, taken back as if they never were."""
+"""Maps by similar values or manual override: shown everywhere, names kept, and an undo restores everything exactly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from catalog.rules import templates as template_rules
 from catalog.rules.errors import NO_CHANGE
 from catalog.rules.maps import add_map_rule, revert_map_rule
 from catalog.rules.templates import add_template_rule
-from tests.catalog.reports import deliver, environment_of, observation, taken_back
+from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +59,7 @@ def boxes(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alike):
+def test_a_map_by_similar_values_is_a_map_in_the_catalog_and_every_download(api, alike):
     assert "properties" not in read_shape()
     assert (read_shape()["values"]["seen"], read_shape()["values"]["properties"]["amount"]["seen"]) == (40, 40)
     (schema,) = api.get("/api/catalog/schemas.json").json()["$defs"].values()
@@ -68,7 +68,7 @@ def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alik
     assert Operation.objects.get().properties == 3
 
 
-def test_the_names_of_a_map_are_kept_and_later_evidence_shows_them_again(api, alike):
+def test_the_names_of_a_map_are_kept_and_shown_again_if_later_values_differ(api, alike):
     stored_evidence = OperationPart.objects.get(part="response").evidence
     assert len(stored_evidence["properties"]["by"]["properties"]) == 40
     deliver(api, alike, *build_prices({"bal": "closed"}))
@@ -76,7 +76,7 @@ def test_the_names_of_a_map_are_kept_and_later_evidence_shows_them_again(api, al
     assert [(drift.pointer, drift.kind, drift.breaks) for drift in Drift.objects.all()] == [("/by", "no-map", "")]
 
 
-def test_keys_of_a_map_never_go_quiet_and_what_is_in_every_value_does(api, alike):
+def test_keys_of_a_map_are_never_reported_as_absent_but_properties_of_its_values_are(api, alike):
     deliver(api, alike, *build_prices(*[{"new": PRICE}] * 3))
     assert not Drift.objects.exists()
     deliver(api, alike, *build_prices(*bodies({"amount": 1, "until": "x"}, names=60)))
@@ -84,12 +84,12 @@ def test_keys_of_a_map_never_go_quiet_and_what_is_in_every_value_does(api, alike
     assert kinds == {("/by/{}/until", "new"), ("/by/{}/currency", "quiet")}
 
 
-def test_a_query_is_never_a_map_by_itself(api, workspace):
+def test_a_query_is_never_recognised_as_a_map(api, workspace):
     deliver(api, workspace, *[observation(path=PATH, query=body) for body in bodies(PRICE)])
     assert len(json.loads(Operation.objects.get().document)["query"]["properties"]) == 40
 
 
-def test_by_hand_a_record_is_a_map_for_what_comes_too(api, boxes):
+def test_a_record_overridden_as_a_map_stays_a_map_for_later_keys(api, boxes):
     add_rule(as_map=True)
     assert read_shape()["values"] == {"type": "integer", "seen": 6}
     deliver(api, boxes, *build_prices({**BOX, "colour": 4}))
@@ -97,14 +97,14 @@ def test_by_hand_a_record_is_a_map_for_what_comes_too(api, boxes):
     assert not Drift.objects.exists()
 
 
-def test_by_hand_a_map_by_alike_values_has_properties(alike):
+def test_a_map_by_similar_values_can_be_overridden_as_properties(alike):
     add_rule(as_map=False)
     assert len(read_shape()["properties"]) == 40
     add_rule(as_map=True)
     assert "properties" not in read_shape()
 
 
-def test_the_latest_rule_of_a_node_holds_and_after_its_undo_the_one_before(alike):
+def test_the_latest_rule_of_a_node_applies_and_its_undo_restores_the_one_before(alike):
     first, second = add_rule(as_map=False), add_rule(as_map=True)
     assert "values" in read_shape()
     revert_map_rule(second, actor="ann", now=timezone.now())
@@ -116,7 +116,7 @@ def test_the_latest_rule_of_a_node_holds_and_after_its_undo_the_one_before(alike
     assert Operation.objects.get().version == version
 
 
-def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_keys(api, workspace):
+def test_the_keys_of_merged_operations_together_decide_whether_an_object_is_a_map(api, workspace):
     some, others = bodies(PRICE)[:8], bodies(PRICE)[8:]
     deliver(api, workspace, *build_prices(*some))
     deliver(api, workspace, *[{**one, "path": "/other"} for one in build_prices(*others)])
@@ -134,7 +134,7 @@ def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_ke
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_after_an_undo_all_bytes_are_as_if_it_had_never_been(api, workspace, seed):
+def test_after_an_undo_all_bytes_are_as_without_the_rule(api, workspace, seed):
     chance = random.Random(seed)
     rules: list[MapRule] = []
     for _ in range(12):
@@ -177,7 +177,7 @@ def read_page(client: Client, created: Any, **query: str) -> str:
     return client.get(address, {"method": "GET", "path": PATH, **query}).content.decode()
 
 
-def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
+def test_a_member_overrides_a_map_and_undoes_it_on_the_page(browser_client, alike):
     shown = read_page(browser_client, alike, at="/by")
     assert ">40 names<" in shown
     assert "their values are alike" in shown
@@ -186,9 +186,9 @@ def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
     assert "Show as a map" in browser_client.get(answer["Location"]).content.decode()
     assert "properties" in read_shape()
     rule, here = MapRule.objects.get(), {"method": "GET", "path": PATH}
-    assert taken_back(browser_client, alike, "map-rules", rule.pk, **here).status_code == 303
+    assert undo_override(browser_client, alike, "map-rules", rule.pk, **here).status_code == 303
     assert "values" in read_shape()
-    assert taken_back(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
+    assert undo_override(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
 
 
 def test_undo_leads_back_to_the_same_page(browser_client, alike):
@@ -260,5 +260,5 @@ def test_nobody_else_makes_or_undoes_a_rule(client, boxes, other_workspace):
     assert not MapRule.objects.exists()
 
 
-def test_a_link_changes_nothing(browser_client, boxes):
+def test_a_get_request_changes_nothing(browser_client, boxes):
     assert browser_client.get(f"/w/{boxes.workspace.slug}/production/operation/maps").status_code == 405

@@ -1,4 +1,4 @@
-"""Redaction rules: made and taken back by hand, pulled by reporters; they hold names, never values."""
+"""Redaction rules are added and undone by members and pulled by reporters. They contain names, never values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_rule(created: Any, kind: str, name: str, *, environment: str = "producti
     )
 
 
-def test_reporters_get_the_active_rules_sorted_and_each_once(api, workspace):
+def test_reporters_get_the_active_rules_sorted_without_repetition(api, workspace):
     add_rule(workspace, "sensitive", "user*Email")
     add_rule(workspace, "drop", "trace")
     add_rule(workspace, "sensitive", "maiden name", everywhere=True)
@@ -114,7 +114,7 @@ def test_a_member_adds_a_rule_and_undoes_it_on_the_page(browser_client, workspac
     assert RedactionRule.objects.get().reverted_at
 
 
-def test_a_fault_is_shown_beside_what_was_written(browser_client, workspace):
+def test_an_error_is_shown_next_to_the_entered_text(browser_client, workspace):
     answer = post_rule(browser_client, workspace, kind="drop", name="**")
     page = browser_client.get(answer["Location"]).content.decode()
     assert REDACTION_RULE_ERRORS["all"] in page

@@ -1,4 +1,4 @@
-"""The page of rules: every manual override, when it was made and by whom; each is undone there."""
+"""The page of rules lists every manual override with its time and author, and can undo it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def address(created: Any, page: str = "rules") -> str:
 
 @pytest.fixture
 def with_rules(api: Any, workspace: Any) -> Any:
-    """One decision of each kind."""
+    """Return a workspace with one override of each kind."""
     environment = environment_of(workspace)
     deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
     by = {"actor": "ann", "now": timezone.now()}
@@ -48,7 +48,7 @@ def load_tables(client: Any, created: Any) -> Any:
     return json.loads(b"".join(client.get(address(created, "rules.json")).streaming_content))["tables"]
 
 
-def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, with_rules):
+def test_every_kind_of_override_is_listed_with_its_time_and_author(browser_client, with_rules):
     page = browser_client.get(address(with_rules)).content.decode()
     for text in ("/shops/red/", "also matching paths", "a map", "openWorldHint", "user*Email", "ann"):
         assert text in page
@@ -60,13 +60,13 @@ def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, 
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_kind_of_decision_is_a_table_of_its_own(browser_client, with_rules, kind):
+def test_each_kind_of_override_has_its_own_table(browser_client, with_rules, kind):
     answer = browser_client.get(address(with_rules, "rules.csv"), {"table": kind})
     assert len(b"".join(answer.streaming_content).decode().splitlines()) == 2
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_decision_is_undone_on_the_page(browser_client, with_rules, kind):
+def test_each_override_can_be_undone_on_the_page(browser_client, with_rules, kind):
     rule = (
         next(rule_kind for rule_kind in views.RULE_KINDS if rule_kind.name == kind)
         .list_rules(environment_of(with_rules))
@@ -79,7 +79,7 @@ def test_each_decision_is_undone_on_the_page(browser_client, with_rules, kind):
     assert browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/take-back")).status_code == 303
 
 
-def test_an_empty_page_says_where_decisions_are_made(browser_client, workspace):
+def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
     page = browser_client.get(address(workspace)).content.decode()
     assert page.count("operation's page") + page.count("operation&#x27;s page") == 4
 
@@ -131,7 +131,7 @@ def test_a_member_shows_an_operation_under_another_template_on_its_page(browser_
     assert "is shown here" in old.content.decode()
 
 
-def test_what_was_reported_can_still_be_looked_at(browser_client, with_data):
+def test_the_reported_operation_can_still_be_opened(browser_client, with_data):
     submit_template(browser_client, with_data)
     query = {"method": "GET", "path": "/shops/blue/{y}", "as": "reported"}
     page = browser_client.get(address(with_data, "operation"), query).content.decode()
@@ -140,7 +140,7 @@ def test_what_was_reported_can_still_be_looked_at(browser_client, with_data):
     assert ">Show under another template" not in page
 
 
-def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_alone(browser_client, with_data):
+def test_a_reset_of_merged_operations_is_listed_only_at_the_operation_where_it_was_made(browser_client, with_data):
     environment = environment_of(with_data)
     by = {"actor": "ann", "now": timezone.now()}
     rule = add_template_rule(environment, RED, "/shops/blue/{x}", **by)
@@ -156,13 +156,13 @@ def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_al
     assert browser_client.post(address(with_data, f"rules/fresh-starts/{member_reset.pk}/take-back")).status_code == 404
 
 
-def test_a_nul_in_what_is_sent_is_left_out(browser_client, with_data):
+def test_a_nul_in_the_form_is_dropped(browser_client, with_data):
     assert submit_template(browser_client, with_data, path="/shops/blue/{x}\0").status_code == 303
     assert TemplateRule.objects.get().source == "/shops/blue/{}"
 
 
 @pytest.mark.parametrize(("target", "code"), [("/shops", "segments"), ("/a/{b}/{b}", "clash"), ("", "start")])
-def test_a_fault_is_shown_beside_what_was_written(browser_client, with_data, target, code):
+def test_an_error_is_shown_next_to_the_entered_text(browser_client, with_data, target, code):
     answer = submit_template(browser_client, with_data, target=target, matching="1")
     assert answer.status_code == 303
     page = browser_client.get(answer["Location"]).content.decode()
@@ -189,5 +189,5 @@ def test_a_rule_that_cannot_be_undone_yet_says_so(browser_client, with_data):
     assert pinned.reverted_at is None
 
 
-def test_the_catalog_leads_to_the_page_of_rules(browser_client, with_data):
+def test_the_catalog_links_to_the_page_of_rules(browser_client, with_data):
     assert f'href="{address(with_data)}"' in browser_client.get(address(with_data, "catalog")).content.decode()

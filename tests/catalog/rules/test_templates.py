@@ -1,4 +1,4 @@
-"""Merged and renamed by hand: they also apply to future traffic, and undoing one restores everything (contract 4)."""
+"""Merging and renaming by template rules applies to future traffic too; an undo restores everything (contract 4)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def environment(workspace: Any) -> Environment:
 
 @pytest.fixture
 def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
-    """Two templates that are one operation, which the learner could not know."""
+    """Report two templates that are really one operation."""
     deliver(
         api,
         workspace,
@@ -83,7 +83,7 @@ def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
     return environment
 
 
-def test_a_merge_shows_the_sum_of_both(shops):
+def test_merged_operations_are_shown_as_their_sum(shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
     (shown,) = read_catalog(shops)
@@ -107,7 +107,7 @@ def test_a_merge_into_an_observed_operation_takes_its_names(api, workspace, shop
     assert [(one["path"], one["observations"]) for one in read_catalog(shops)] == [("/shops/{which}/{id}", 10)]
 
 
-def test_a_merge_holds_for_future_traffic_of_methods_and_templates_that_were_never_seen_before(api, workspace, shops):
+def test_a_merge_applies_to_future_traffic_of_new_methods_and_templates(api, workspace, shops):
     merge(shops, RED, SHOP)
     merge(shops, "/shops/green/{}", SHOP, method="GET")
     green = "/shops/green/{x}"
@@ -138,7 +138,7 @@ def test_renaming_the_parameters_alone_keeps_the_operation(shops):
     assert queries.find_operation(shops, "GET", RED).undecided == {"1": 3}
 
 
-def test_an_operation_merged_into_a_renamed_one_is_found_where_that_is(shops):
+def test_an_operation_merged_into_a_renamed_one_is_shown_under_the_new_name(shops):
     first, second = merge(shops, RED, BLUE), merge(shops, BLUE, SHOP)
     assert list_paths(shops) == [("GET", SHOP)]
     for address in (RED, BLUE, SHOP):
@@ -149,7 +149,7 @@ def test_an_operation_merged_into_a_renamed_one_is_found_where_that_is(shops):
     assert list_paths(shops) == [("GET", BLUE), ("GET", RED)]
 
 
-def test_a_circle_is_refused_and_changes_nothing(shops):
+def test_a_circle_of_rules_is_refused_and_changes_nothing(shops):
     before = list_everything(shops)
     rule = merge(shops, RED, BLUE)
     with pytest.raises(RuleError, match="leads from there back"):
@@ -184,7 +184,7 @@ def test_a_target_that_is_no_template_of_as_many_segments_is_refused(shops, targ
     assert not TemplateRule.objects.exists()
 
 
-def test_by_hand_there_is_at_most_one_version_marked_as_such_and_no_drift(api, workspace, shops):
+def test_a_merge_makes_at_most_one_version_marked_as_manual_and_no_drift(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     versions = OperationVersion.objects.filter(by_hand=True)
     assert [(one.operation.key, one.number) for one in versions] == [("/shops/blue/{}", 2)]
@@ -197,14 +197,14 @@ def test_by_hand_there_is_at_most_one_version_marked_as_such_and_no_drift(api, w
     assert set(OperationVersion.objects.filter(operation__key="/shops/red/{}").values_list("number", flat=True)) == {1}
 
 
-def test_a_change_in_operations_shown_together_drifts_once_where_they_are_shown(api, workspace, shops):
+def test_a_change_in_merged_operations_is_one_drift_of_the_merged_operation(api, workspace, shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True, "new": 1}, lastSeenAt=AT))
     assert [(one.operation.path, one.pointer, one.kind) for one in Drift.objects.all()] == [(SHOP, "/new", "new")]
 
 
-def test_a_shared_property_goes_quiet_only_when_all_merged_operations_lack_it(api, workspace, shops):
+def test_a_property_of_merged_operations_is_absent_only_if_all_of_them_lack_it(api, workspace, shops):
     merge(shops, BLUE, RED)
     seen = [observation(path=path, response=body) for path, body in ((RED, {"red": True}), (BLUE, {"id": 1}))]
     deliver(api, workspace, *seen * 100)
@@ -212,7 +212,7 @@ def test_a_shared_property_goes_quiet_only_when_all_merged_operations_lack_it(ap
     assert quiet == {("/shops/red/{}", "/blue")}
 
 
-def test_a_reset_of_a_merged_operation_holds_for_all_that_is_shown_there(api, workspace, shops):
+def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
     start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=now)
@@ -230,7 +230,7 @@ def test_a_reset_of_a_merged_operation_holds_for_all_that_is_shown_there(api, wo
     assert [one["responses"]["200"]["seen"] for one in read_catalog(shops)] == [4, 4]
 
 
-def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
+def test_a_source_with_a_reset_baseline_keeps_it_when_merged(shops):
     start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
@@ -251,13 +251,13 @@ def test_searches_lists_and_every_download_show_a_merged_operation_in_one_place(
     assert [one.path for one in operations] == [SHOP]
 
 
-def test_other_environments_know_nothing_of_a_merge(api, workspace, shops):
+def test_a_merge_does_not_affect_other_environments(api, workspace, shops):
     deliver(api, workspace, observation(path=RED), environment="staging")
     merge(shops, RED, SHOP)
     assert list_paths(environment_of(workspace, "staging")) == [("GET", RED)]
 
 
-def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
+def test_the_difference_of_environments_compares_merged_operations(api, workspace, shops):
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
     staging = environment_of(workspace, "staging")
     merge(shops, RED, SHOP)
@@ -267,7 +267,7 @@ def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
     assert SHOP not in {one.path for one in compare_catalogs(shops, staging) if one.change.part == "operation"}
 
 
-def test_a_decision_and_its_undo_are_in_the_audit_log(shops):
+def test_a_rule_and_its_undo_are_in_the_audit_log(shops):
     undo(merge(shops, RED, SHOP, method="GET"))
     entries = AuditEntry.objects.filter(workspace_id=shops.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["source"], entry.facts["target"]) for entry in entries} == {
@@ -281,12 +281,12 @@ BODIES = [{"id": 1}, {"id": "x"}, {"id": None, "tags": []}, {"tags": ["a"]}, [1]
 
 
 class Twins:
-    """Two environments with the same reports: one with all rules, one with only the rules that are never undone."""
+    """Two environments with the same reports. One gets all rules, the other only the rules that are never undone."""
 
     def __init__(self, api: Any, created: Any, chance: random.Random) -> None:
         self.api, self.created, self.chance = api, created, chance
         self.with_all, self.with_some = environment_of(created), environment_of(created, "staging")
-        self.doomed: list[TemplateRule] = []
+        self.rules_to_undo: list[TemplateRule] = []
 
     def report(self) -> None:
         seen = [
@@ -306,7 +306,7 @@ class Twins:
         for environment in ("production", "staging"):
             deliver(self.api, self.created, *seen, environment=environment)
 
-    def rule(self) -> None:
+    def add_rule(self) -> None:
         source, target = self.chance.choice(TEMPLATES), self.chance.choice(TEMPLATES)
         options = {"method": self.chance.choice(["", "", "GET"]), "matching": self.chance.random() < 0.3}
         try:
@@ -317,37 +317,37 @@ class Twins:
             if self.chance.random() < 0.4:
                 merge(self.with_some, source, target.replace("item}", "thing}"), **options)
                 return
-        except RuleError:  # only a rule that will be taken back keeps a circle apart
+        except RuleError:  # here it would close a circle, which a rule to be undone prevents in the other environment
             pass
-        self.doomed.append(rule)
+        self.rules_to_undo.append(rule)
 
-    def start_afresh(self) -> None:
+    def reset_baselines(self) -> None:
         now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)
-        for place in self.chance.sample(TEMPLATES, 2):
-            rows = [queries.find_operation(one, "GET", place) for one in (self.with_all, self.with_some)]
+        for path in self.chance.sample(TEMPLATES, 2):
+            rows = [queries.find_operation(one, "GET", path) for one in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
                     baseline.reset_baseline(row, actor="ann", now=now)
 
-    def take_one_back(self) -> None:
-        if self.doomed:
-            rule = self.chance.choice(self.doomed)
+    def undo_one(self) -> None:
+        if self.rules_to_undo:
+            rule = self.chance.choice(self.rules_to_undo)
             try:
                 undo(rule)
-                self.doomed.remove(rule)
+                self.rules_to_undo.remove(rule)
             except RuleError:
                 return
 
 
 @pytest.mark.parametrize("seed", [*range(8), 330, 332, 347, 359])
-def test_taken_back_all_is_byte_for_byte_as_if_the_rule_had_never_been(api, workspace, seed):
+def test_after_all_undos_everything_is_byte_for_byte_as_without_the_rules(api, workspace, seed):
     chance = random.Random(seed)
     twins = Twins(api, workspace, chance)
-    steps = [twins.report, twins.report, twins.rule, twins.rule, twins.take_one_back, twins.start_afresh]
+    steps = [twins.report, twins.report, twins.add_rule, twins.add_rule, twins.undo_one, twins.reset_baselines]
     for _ in range(25):
         chance.choice(steps)()
-    while twins.doomed:
-        twins.take_one_back()
+    while twins.rules_to_undo:
+        twins.undo_one()
     assert list_everything(twins.with_all) == list_everything(twins.with_some)
     assert TemplateRule.objects.filter(environment=twins.with_all, reverted_at=None).count() == (
         TemplateRule.objects.filter(environment=twins.with_some).count()
@@ -357,7 +357,7 @@ def test_taken_back_all_is_byte_for_byte_as_if_the_rule_had_never_been(api, work
 
 
 @pytest.mark.django_db(transaction=True)
-def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothing():
+def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_nothing():
     created = create_workspace("Busy", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
     environment, client = environment_of(created), Client()
     failures: list[BaseException] = []
