@@ -23,7 +23,7 @@ SCHEMES = ("light", "dark")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WEBP_QUALITY = 50
 RELEASE_SECONDS = 600
-RELEASE_CHANGES = 3  # so many of its four changes are waited for
+RELEASE_CHANGES = 3  # wait for this many of the four changes
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def wait_for_release(page: Page, start: str) -> None:
 
 
 def find_pages(page: Page, start: str) -> dict[str, str]:
-    """Return the address of each page by name: the first one that a link leads to."""
+    """Return the address of each page by name: the first that a link leads to."""
     folder = urlsplit(start).path.rsplit("/", 1)[0]
     addresses = {"overview": start}
     unread = ["overview"]

@@ -16,7 +16,7 @@ from pathlib import Path
 SDK = Path(__file__).resolve().parents[2] / "sdk"
 MUTANTS = SDK / "mutants"
 FLOOR = 0.9
-SURVIVED, WITHOUT_TEST = 0, 33  # exit codes in mutmut's results; a mutant that was not run yet has none
+SURVIVED, WITHOUT_TEST = 0, 33  # exit codes in mutmut's results; mutants that were not run have no code
 AT_IMPORT = ("affidavit._canonical.x__build_writer__",)
 """Functions that run while their module is imported, before mutmut chooses the change: each needs its own process."""
 

@@ -1,4 +1,4 @@
-"""A customer's process that reports: it plays its plan over HTTP, goes on where it was killed, and notes the answers.
+"""A customer's process that sends the requests of its plan, records the answers, and continues after being killed.
 
 Arguments: the hub's address, its plan (JSON lines: an address and a body each), its notes (a line per answer).
 """

@@ -1,4 +1,4 @@
-"""Four processes report, repeat, are killed and go on, while conversations arrive late: then all figures agree.
+"""Four processes report, repeat, are killed and continue, and conversations arrive late. Then all figures must agree.
 
 20,000 reports; AFFIDAVIT_REPORTS=200000 for more.
 """
@@ -33,8 +33,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(60 + 
 
 
 def plan(chance: random.Random, reports: int) -> Iterator[tuple[str, dict]]:
-    """Yield batches, a tenth of them twice; between them conversations arrive, some before their reports, some after,
-    and some never."""
+    """Yield batches of reports, a tenth of them twice, mixed with registrations.
+
+    Conversations are registered before their reports, after them, or never.
+    """
     for _ in range(reports // A_BATCH):
         ids = [f"conv {chance.randrange(REPORTS // 4)}" for _ in range(A_BATCH)]
         items = [{"conversationId": id_, "outcomeKey": chance.choice(KEYS)} for id_ in ids]
@@ -79,7 +81,7 @@ def run_and_kill(url: str, key: str, files: Sequence[tuple[Path, Path]]) -> None
     assert [process.wait() for process in running] == [0] * PROCESSES
 
 
-def test_accepted_ids_rows_tallies_pages_and_downloads_are_one(played, workspace, browser_client):
+def test_accepted_ids_rows_tallies_pages_and_downloads_agree(played, workspace, browser_client):
     production = workspace.workspace.environments.get(name="production")
     reported = [
         (item["conversationId"], item["outcomeKey"])

@@ -1,4 +1,4 @@
-"""`make audit` never calls packages sound that nobody could look up."""
+"""`make audit` fails if a package could not be looked up."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def test_the_verdict(packages, status, words):
     assert [word for word in words if word not in verdict.text] == []
 
 
-def test_what_cannot_be_read_is_no_audit(tmp_path):
+def test_unreadable_output_is_a_failure(tmp_path):
     assert audit([tmp_path / "missing.txt"]) == Verdict(2, audit([tmp_path / "missing.txt"]).text)
     assert audit([tmp_path / "missing.txt"]).text.startswith("Nothing was audited: ")

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 HUB_SERVICES = {name: service for name, service in SERVICES.items() if service.get("image") == "affidavit"}
-OF_DOCKERFILE = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # Python's own
+OF_DOCKERFILE = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # variables of Python
 NAME = re.compile(r"affidavit_\w+")
 
 
@@ -35,7 +35,7 @@ def read_unit(path: Path) -> list[tuple[str, str]]:
 
 
 def list_command_lines() -> dict[str, list[str]]:
-    """Return the arguments of `manage.py`, by the place in which they stand."""
+    """Return each command line's arguments of `manage.py`, by the file and service that contain it."""
     lines = {f"compose.yaml {name}": service["command"] for name, service in HUB_SERVICES.items()}
     for line in text_of("Procfile").splitlines():
         name, _, command = line.partition(": ")
@@ -69,21 +69,21 @@ def test_every_variable_is_a_setting():
     assert variables <= set(first_column(text_of("docs/settings.md"), "variable"))
 
 
-def test_operating_md_names_exactly_the_variables_that_compose_yaml_wants():
+def test_operating_md_lists_exactly_the_variables_that_compose_yaml_requires():
     text = re.sub(r"^ *#.*$", "", text_of("compose.yaml"), flags=re.MULTILINE)
     wanted = set(re.findall(r"\$\{(\w+):\?", text))
     example = section("docs/operating.md", "### In containers")
     assert set(re.findall(r"^(\w+)=", example, re.MULTILINE)) == wanted
 
 
-def test_the_containers_of_the_hub_change_nothing_but_their_data():
+def test_the_containers_of_the_hub_can_write_only_their_data():
     for service in HUB_SERVICES.values():
         assert service["read_only"]
         assert service["cap_drop"] == ["ALL"]
     assert re.search(r"^USER 10001$", text_of("Dockerfile"), re.MULTILINE)
 
 
-def test_every_file_that_compose_yaml_mounts_is_there():
+def test_every_file_that_compose_yaml_mounts_exists():
     mounts = [mount.split(":")[0] for service in SERVICES.values() for mount in service.get("volumes", [])]
     files = [mount for mount in mounts if mount.startswith("./")]
     assert len(files) == 2
@@ -103,7 +103,7 @@ def list_samples() -> dict[str, set[str]]:
 
 
 @pytest.mark.django_db
-def test_the_dashboard_asks_for_metrics_and_labels_that_exist_and_leaves_none_out():
+def test_the_dashboard_uses_every_metric_and_only_existing_labels():
     samples = list_samples()
     samples |= {family.name: {"state"} for family in DatabaseState().collect()}
     panels = json.loads(text_of("deploy/grafana.json"))["panels"]
@@ -132,7 +132,7 @@ def test_the_example_for_prometheus_scrapes_metrics():
 
 
 @pytest.mark.django_db
-def test_every_alert_asks_for_metrics_and_the_job_that_exist():
+def test_every_alert_uses_existing_metrics_and_the_existing_job():
     config = yaml.safe_load(text_of("deploy/prometheus.yml"))
     assert config["rule_files"] == ["alerts.yml"]
     (group,) = yaml.safe_load(text_of("deploy/alerts.yml"))["groups"]

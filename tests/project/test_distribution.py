@@ -1,4 +1,4 @@
-"""The tables can be distributed over several databases as docs/operating.md says, and statements name their column."""
+"""Tables can be distributed over several databases as docs/operating.md says. Statements filter by the column."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
-def test_every_table_of_ours_is_distributed_or_a_reference_or_said_to_stay():
+def test_every_table_is_distributed_or_a_reference_table_or_documented_as_local():
     tables = {model._meta.db_table for model in apps.get_models() if model._meta.app_label in ROOMS}
     documented = {*DISTRIBUTED, *REFERENCE}
     assert tables - documented == {"workspaces_attempts", "workspaces_tokenbucket"} & tables
@@ -130,7 +130,7 @@ def read_pages(workspace: Any, api: Any) -> None:
 WORK: Mapping[str, Callable[[Any, Any], None]] = {
     work.__name__: work for work in (work_on_outcomes, work_on_reports, work_on_intents, read_pages)
 }
-# Django joins these tables by row ids alone. They are not partitioned here; a cluster would read all its parts.
+# Django joins these tables by row ids alone. That is fine here, but a cluster would read all partitions.
 BY_ROW_ID = re.compile(
     r'FROM "catalog_(operation|operationpart|freshstart|maprule|operationversion)"|^UPDATE "catalog_'
 )

@@ -26,9 +26,9 @@ from wire.http.problems import CODES
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents", "alerts")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("sdk/*.md")])
-UNDOCUMENTED_COMMANDS = {"sample_history"}  # a process of `up`, not for operators
+UNDOCUMENTED_COMMANDS = {"sample_history"}  # started by `up`, not by operators
 UNDOCUMENTED_TARGETS = {"types", "help", "clean"}  # `make help` lists them
-NO_ADDRESSES = {"/api/v1"}  # of another API
+NO_ADDRESSES = {"/api/v1"}  # an address of another API
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -48,7 +48,7 @@ def section(name: str, heading: str) -> str:
 
 
 def first_column(text: str, header: str) -> list[str]:
-    """Every name in backticks in the first cells of the tables whose first column has this header."""
+    """Return the names in backticks in the first column of the tables whose first header is this one."""
     names: list[str] = []
     reading = False
     for line in text.splitlines():
@@ -231,17 +231,17 @@ def envelope_of(header: str) -> dict[str, Any]:
 
 
 def calls() -> Sequence[tuple[str, str, Any]]:
-    """Every curl of api.md that has a body: address, body, and the answer that the page shows next."""
+    """Return address, body and documented answer of every curl in api.md that has a body."""
     matches = []
     for title, rest in re.findall(r"^## POST (/api/\S+)\n(.*?)(?=^## )", text_of("docs/api.md"), re.M | re.S):
         body = re.search(r"-d '(.*?)'", rest, re.DOTALL)
-        if body is None:  # its answer is different each time
+        if body is None:  # without a body, the answer is different each time
             continue
         matches.append((title, body[1], json.loads(blocks(rest, "json")[0])))
     return matches
 
 
-def test_every_curl_of_api_md_gets_the_answer_that_stands_under_it(api):
+def test_every_curl_of_api_md_gets_the_documented_answer(api):
     for address, body, answer in calls():
         response = api.post(address, body.encode())
         assert (address, response.json()) == (address, answer)
@@ -267,11 +267,11 @@ def is_served(address: str) -> bool:
 
 
 @pytest.mark.parametrize("name", ["healthz", "readyz", "metrics", "openapi", "api-docs"])
-def test_the_addresses_beside_pages_and_endpoints_are_documented(name):
+def test_all_other_addresses_are_documented(name):
     assert any(f"{reverse(name)}" in path.read_text() for path in DOCUMENTS)
 
 
-def test_every_target_of_make_is_documented_and_every_documented_one_exists():
+def test_the_documented_targets_of_make_are_those_that_exist():
     targets = set(re.findall(r"^([a-z]+):.*##", text_of("Makefile"), re.MULTILINE)) - UNDOCUMENTED_TARGETS
     documents = "\n".join(path.read_text() for path in DOCUMENTS)
     named = set(re.findall(r"(?:`|^ *)make ([a-z]+)\b", documents, re.MULTILINE))

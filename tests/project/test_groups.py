@@ -1,4 +1,4 @@
-"""Tests of one group run in one process, after each other: those with a whole hub of their own, and the browser's."""
+"""Tests of one group run in one process: those that start a whole hub, and those with a browser."""
 
 import os
 import subprocess

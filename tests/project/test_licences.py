@@ -17,7 +17,7 @@ ALLOWED = {
     "ISC License (ISCL)", "LGPL-3.0-only", "MIT", "MIT License", "MIT-0", "MPL-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)", "PSF-2.0", "Python Software Foundation License", "ZPL-2.1",
 }  # fmt: skip
-# Their metadata names none, or one that nobody knows. What their LICENSE file says:
+# Packages without a known licence in their metadata, and the licence in their LICENSE file
 FILE_LICENCES = {"axe-playwright-python": "MIT", "qrcode": "BSD-3-Clause"}
 OPERATOR = re.compile(r"\s+(?:AND|OR)\s+|[()]")
 

@@ -50,14 +50,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 PROVIDE_DEFAULTS = {"default", "default_if_none"}
-# What may be missing, by the first name of the variable, with the reason
+# Variables that may be missing, by their first name, with the reason
 OPTIONAL = {
     "environment": "the frame is also that of pages outside of a workspace: signing in, failures, the API docs",
     "period": "as environment",
     "data_age": "forms that are shown again, and what is no page, are never read from a replica",
 }
 NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})
-SUBJECTS = {"method", "path", "part"}  # members that name what a page is about: each value is a page of its own
+SUBJECTS = {"method", "path", "part"}  # members that name the subject of a page: each value is a separate variant
 MAX_ADDRESSES = 600
 
 
@@ -90,7 +90,7 @@ class Misses:
         monkeypatch.setattr(Variable, "resolve", resolve)
 
     def _watch_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Note at each request whether htmx is answered with a template of its own."""
+        """Record for each request whether the page has a separate template for htmx."""
         choose_template = pages._choose_template
 
         def choose(request: Any, page: pages.Page) -> str:
@@ -102,7 +102,7 @@ class Misses:
     def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
         _, parent = miss.params
         name = str(variable.var)
-        # An attribute of None is absent as its object is; if the object is there, the attribute is checked.
+        # Attributes of None are not checked; the object itself is looked up first.
         is_optional = isinstance(parent, BaseContext) and name.split(".")[0] in OPTIONAL
         if parent is None or is_optional:
             return
@@ -114,7 +114,7 @@ class Misses:
 def _find_callers(variable: Variable) -> tuple[Node, bool]:
     """Return the node that asks for a variable, since only nodes know their line, and whether it gives a default.
 
-    They are read from the frames of the callers: few lookups fail, and to note each node that is rendered takes longer.
+    Both are read from the frames of the callers. Few lookups fail, so this is faster than recording each rendered node.
     """
     has_default = False
     frame = sys._getframe()
@@ -199,7 +199,7 @@ def list_pages() -> list[str]:
 
 
 def open_pages(client: Client, start: str, *, follows_links: bool = False, **query: str) -> None:
-    """Open each page, also as htmx requests it where that differs; on request the targets of links and filters too."""
+    """Open each page, also with htmx if it then has another template. follows_links: open linked addresses too."""
     waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
     waiting += [] if not follows_links else [f"{start}/catalog?status=404", f"{start}/rejections?reason=no-such-reason"]
     visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()
@@ -221,15 +221,15 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
 
 
 def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return what distinguishes variants of a page: its path, its members but the period, a lone filter's value."""
+    """Return the path and the filters of an address. Values are cut to a character unless they make another page."""
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)
     filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
     is_alone = len(filters) == 1
-    is_conversation = parts.path.endswith("/conversation")  # there are dozens, alike but for how their ids begin
+    is_conversation = parts.path.endswith("/conversation")  # pages of dozens of similar conversations
     is_whole = is_alone and not is_conversation
-    told_apart = {name: value if is_whole or name in SUBJECTS else value[:1] for name, value in filters.items()}
-    return parts.path, frozenset(told_apart.items())
+    variant = {name: value if is_whole or name in SUBJECTS else value[:1] for name, value in filters.items()}
+    return parts.path, frozenset(variant.items())
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def test_hub_and_sdk_have_one_version():
     assert settings.SPECTACULAR_SETTINGS["VERSION"] == affidavit.__version__
 
 
-def test_the_changelog_says_what_is_new_in_this_version_or_since():
+def test_the_changelog_has_this_version_or_unreleased_changes():
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[0] == "[Unreleased]"
     released = [re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d", heading) for heading in headings[1:]]

@@ -1,4 +1,4 @@
-"""Hashes at rest: nothing that could be guessed is kept as a plain hash."""
+"""Stored hashes are keyed, so that guessed values cannot be confirmed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_hash_matches_its_value_in_its_workspace_only():
     assert stored != hashlib.sha256(b"value").digest()
 
 
-def test_a_hash_of_an_earlier_key_matches_while_that_key_is_known(settings):
+def test_a_hash_with_an_earlier_key_matches_while_that_key_is_configured(settings):
     stored = compute_hash("ws_1", b"value")
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, [settings.SECRET_KEY]
     assert is_hash_of(stored, "ws_1", b"value")
@@ -57,7 +57,7 @@ def test_bodies_are_kept_as_keyed_hashes(api):
         assert plain not in map(bytes, kept)
 
 
-def test_a_report_of_before_keyed_hashes_is_rewritten(api):
+def test_a_report_with_an_unkeyed_hash_is_rewritten(api):
     raw = json.dumps({"reportId": str(uuid.uuid4()), **VERIFICATIONS}).encode()
     api.post("/api/verification-reports", raw)
     VerificationReport.objects.update(digest=hashlib.sha256(raw).digest())

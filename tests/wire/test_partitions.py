@@ -1,4 +1,4 @@
-"""Tables become partitioned with their rows in place: nothing is lost, and what was unique or indexed still is."""
+"""Partitioning tables with data loses no row, unique constraint or index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEFORE = [
     ("workspaces", "0005_retention_of_days"),
 ]
 APPS = [app for app, _ in BEFORE]
-# Columns that the rewritten tables no longer have, or have with another meaning.
+# Columns that the rewritten tables no longer have, or that changed their meaning
 OTHER_COLUMNS = {
     "outcomes_outcome": {"id"},
     "workspaces_auditentry": {"workspace_id"},
@@ -102,7 +102,7 @@ def old_schema(transactional_db: None) -> Iterator[None]:
             yield
         finally:
             cursor.execute("SET search_path TO public; DROP SCHEMA before CASCADE")
-            connection.close()  # with its cached plans
+            connection.close()  # drops its cached plans
 
 
 def summarize_tables(tables: tuple[str, ...]) -> Mapping[str, Any]:

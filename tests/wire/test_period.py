@@ -1,4 +1,4 @@
-"""Ranges are read from the address, in the viewer's zone, and never fail."""
+"""Periods are parsed from the address, in the viewer's zone, and never fail."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,7 +15,7 @@ NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's 
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_preset_ends_after_now_and_holds_it(preset):
+def test_every_preset_contains_now(preset):
     span = parse_period({"range": preset}, now=NOW)
     assert span.start < NOW < span.end
     assert span.end - NOW <= timedelta(minutes=15)
@@ -33,10 +33,10 @@ def test_a_range_of_days_begins_at_local_midnight():
     st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/New_York", "America/Santiago"]),
     st.sampled_from([("7d", 7), ("30d", 30), ("90d", 90), ("12m", 365)]),
 )
-@example(datetime(2026, 11, 22, 23, 45, tzinfo=UTC), "UTC", ("7d", 7))  # its quarter hour ends with the day
+@example(datetime(2026, 11, 22, 23, 45, tzinfo=UTC), "UTC", ("7d", 7))  # the last quarter hour of a day
 @example(datetime(2026, 11, 22, 22, 59, tzinfo=UTC), "Europe/Berlin", ("30d", 30))
-@example(datetime(2026, 3, 29, 22, 15, tzinfo=UTC), "Europe/Berlin", ("7d", 7))  # after a day of 23 hours
-def test_a_range_of_days_has_so_many_bars_of_which_only_today_is_partial(now, zone, preset):
+@example(datetime(2026, 3, 29, 22, 15, tzinfo=UTC), "Europe/Berlin", ("7d", 7))  # just after a day of 23 hours
+def test_a_range_of_days_has_one_bar_a_day_and_only_today_is_partial(now, zone, preset):
     name, days = preset
     period = parse_period({"range": name, "tz": zone}, now=now)
     buckets = split_into_buckets(period.start, period.end, period.zone, "day", elapsed_until=period.elapsed_until)
@@ -51,8 +51,8 @@ def test_a_range_of_days_has_so_many_bars_of_which_only_today_is_partial(now, zo
     st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe", "Africa/Cairo"]),
     st.sampled_from(list(PRESETS)),
 )
-@example(datetime(2026, 3, 27, 12, 15, tzinfo=UTC), "UTC", "7d")  # two days before the end, but for minutes
-@example(datetime(2024, 1, 20, tzinfo=UTC), "UTC", "all")  # 800 days before it, but for some days of the month
+@example(datetime(2026, 3, 27, 12, 15, tzinfo=UTC), "UTC", "7d")  # almost two days before the end
+@example(datetime(2024, 1, 20, tzinfo=UTC), "UTC", "all")  # almost 800 days before the end
 def test_a_chart_begins_with_the_bucket_that_holds_the_first_data(first, zone, preset):
     first = floor_to_quarter(first)
     period = parse_period({"range": preset, "tz": zone}, now=NOW)
@@ -63,7 +63,7 @@ def test_a_chart_begins_with_the_bucket_that_holds_the_first_data(first, zone, p
         assert part == period
         return
     assert buckets[0].start <= first < buckets[0].end
-    # It is a whole hour, day or month of the zone, unless the period begins within it.
+    # The first bucket is a whole hour, day or month of the zone, unless the period begins within it.
     assert part.start == max(period.start, find_bucket_start(first, period.zone, part.step))
 
 
@@ -80,13 +80,13 @@ def test_today_is_partial_in_a_custom_range_too():
     assert [bucket.is_partial for bucket in buckets] == [False, True]
 
 
-def test_a_custom_range_of_local_dates_holds_its_last_day():
+def test_a_custom_range_of_local_dates_includes_its_last_day():
     span = parse_period({"from": "2026-03-29", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
     assert span.end - span.start == timedelta(hours=23)
 
 
 @given(st.dictionaries(st.sampled_from(["range", "from", "to", "tz"]), st.text(max_size=20)))
-def test_no_address_breaks_a_page(query):
+def test_any_query_gives_a_period(query):
     span = parse_period(query, now=NOW)
     assert span.start < span.end
 
@@ -96,7 +96,7 @@ DAYS = st.dates(date(2024, 1, 1), date(2027, 1, 1))
 
 
 @given(DAYS, st.integers(0, 40), st.sampled_from(ZONES))
-def test_the_period_before_is_of_the_same_local_days_so_many_whole_weeks_earlier(first, more, zone):
+def test_the_previous_period_has_the_same_weekdays_whole_weeks_earlier(first, more, zone):
     last = first + timedelta(days=more)
     span = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=NOW)
     weeks = timedelta(weeks=more // 7 + 1)
@@ -108,7 +108,7 @@ def test_the_period_before_is_of_the_same_local_days_so_many_whole_weeks_earlier
 
 
 @given(DAYS, st.sampled_from(ZONES), st.integers(0, 95), st.integers(1, 96))
-def test_the_period_before_some_hours_is_at_the_same_time_a_week_earlier(day, zone, quarter, quarters):
+def test_the_previous_period_of_some_hours_is_at_the_same_time_a_week_earlier(day, zone, quarter, quarters):
     start = datetime.combine(day, time(), ZoneInfo("UTC")) + quarter * timedelta(minutes=15)
     end = start + quarters * timedelta(minutes=15)
     span = parse_period({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
@@ -129,7 +129,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(change, zone):
+def test_hours_around_a_change_of_the_clocks_are_compared_in_order(change, zone):
     for first in (change + timedelta(days=days) for days in range(-1, 9)):
         span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
         buckets = split_into_buckets(span.start, span.end, span.zone, "hour")
@@ -138,6 +138,6 @@ def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(cha
         assert (moments[0], moments[-1]) == (span.previous().start, span.previous().end)
 
 
-def test_a_range_ends_with_the_quarter_hour_to_which_it_is_counted():
+def test_a_period_starts_and_ends_at_whole_quarter_hours():
     span = parse_period({"from": "2026-03-10T10:07:00Z", "to": "2026-03-10T11:10:51Z"}, now=NOW)
     assert (span.start.minute, span.end.minute, span.end.second) == (0, 15, 0)

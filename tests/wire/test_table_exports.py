@@ -1,4 +1,4 @@
-"""Exports: the same rows as CSV and JSON, with nothing that a spreadsheet would run."""
+"""Exports have the same rows as CSV and JSON, and no text that a spreadsheet would execute."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ def body(response) -> str:
     return b"".join(response.streaming_content).decode()
 
 
-def test_both_forms_hold_the_same_rows():
+def test_both_formats_have_the_same_rows():
     as_text = list(csv.reader(io.StringIO(body(stream_csv([TABLE], "things", "f")))))
     as_objects = json.loads(body(stream_json([TABLE], {"page": "p"})))
     assert as_text[0] == ["name", "count"]
@@ -33,8 +33,7 @@ def test_both_forms_hold_the_same_rows():
 
 
 RUNS = tuple("=+-@＝＋－＠")
-# Text of the characters that decide whether a spreadsheet runs it: signs, separators of either locale, quotes, space
-# and a letter
+# Text of characters that decide whether a spreadsheet executes it: signs, separators, quotes, space and a letter
 texts = st.text(st.sampled_from([*RUNS, *";,|\t\r\n\"' \u3000aé"]), max_size=12) | st.text(max_size=12)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.decimals(allow_nan=False, places=3)
 values = st.none() | numbers | texts | st.lists(texts | st.integers()) | st.dictionaries(texts, st.integers())
@@ -46,12 +45,12 @@ def csv_of(*rows) -> str:
 
 
 def runs(cell: str) -> bool:
-    """Whether a spreadsheet would compute the content of a cell."""
+    """Return whether a spreadsheet would execute the content of a cell."""
     return cell.lstrip(' "\u3000\t\r\n').startswith(RUNS)
 
 
 @given(st.lists(st.tuples(texts, values, values), min_size=1))
-def test_no_text_runs_where_cells_are_separated_by_commas(rows):
+def test_no_text_is_executed_by_a_spreadsheet_that_splits_at_commas(rows):
     _, *read = csv.reader(io.StringIO(csv_of(*rows), newline=""))
     assert [len(cells) for cells in read] == [3] * len(rows)
     for row, cells in zip(rows, read, strict=True):
@@ -66,7 +65,7 @@ def test_no_text_runs_where_cells_are_separated_by_commas(rows):
 
 
 @given(st.lists(st.tuples(texts, values, texts), min_size=1))
-def test_no_text_runs_where_cells_are_separated_by_semicolons(rows):
+def test_no_text_is_executed_by_a_spreadsheet_that_splits_at_semicolons(rows):
     for cells in csv.reader(io.StringIO(csv_of(*rows), newline=""), delimiter=";"):
         assert not [cell for cell in cells if runs(cell)]
 
@@ -81,7 +80,7 @@ def test_numbers_are_never_touched(delimiter, row):
 @pytest.mark.parametrize(
     "start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", " =", "\u3000@", '"=', "a;=", 'a; "=', "a,@"]
 )
-def test_text_that_a_spreadsheet_would_run_is_neutralised(start):
+def test_text_that_a_spreadsheet_would_execute_is_neutralised(start):
     cell = format_cell(f"{start}cmd")
     assert "'" in cell
     assert cell.startswith('"')
@@ -115,14 +114,14 @@ def test_a_failure_before_the_first_byte_is_an_error_and_no_download(answer):
         answer(broken(after=3))
 
 
-def test_a_download_that_breaks_off_says_so_in_its_last_line():
+def test_a_broken_download_says_so_in_its_last_line():
     received = []
     with pytest.raises(OSError, match="went away"):
         received.extend(stream_csv([broken(after=50_000)], None, "f").streaming_content)
     assert b"".join(received).decode().splitlines()[-1].startswith("INCOMPLETE")
 
 
-def test_json_that_breaks_off_cannot_be_read():
+def test_broken_json_cannot_be_parsed():
     received = []
     with pytest.raises(OSError, match="went away"):
         received.extend(stream_json([broken(after=50_000)], {}).streaming_content)
@@ -131,14 +130,14 @@ def test_json_that_breaks_off_cannot_be_read():
 
 
 @given(st.integers(0, 1203))
-def test_no_row_is_cut_at_any_size(size):
+def test_rows_of_any_size_are_complete(size):
     table = Table("t", ["n"], lambda: ((n,) for n in range(size)))
     assert [row["n"] for row in json.loads(body(stream_json([table], {})))["tables"]["t"]] == list(range(size))
     assert len(body(stream_csv([table], None, "f")).splitlines()) == size + 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_that_nobody_reads_to_its_end_leaves_no_transaction_open():
+def test_an_answer_that_is_not_read_to_its_end_leaves_no_transaction_open():
     many = Table("t", ["n"], lambda: ((n,) for n in range(100_000)))
     response = stream_csv([many], None, "f")
     assert connection.in_atomic_block
@@ -149,7 +148,7 @@ def test_an_answer_that_nobody_reads_to_its_end_leaves_no_transaction_open():
     assert not connection.in_atomic_block
 
 
-def test_behind_each_time_of_a_csv_stands_the_same_in_iso_8601():
+def test_a_csv_has_each_time_also_in_iso_8601():
     moment = datetime(2026, 11, 22, 14, 5, 7, 999, tzinfo=ZoneInfo("Europe/Berlin"))
     rows = [("a", 1_795_360_526, None, moment), ("b", None, 1, None)]
     table = Table("t", ["format", "startedAt", "platform", "since"], lambda: rows)

@@ -35,7 +35,7 @@ def test_a_day_bucket_holds_one_local_date_and_no_date_has_two(start, hours, nam
 
 
 @pytest.mark.parametrize("step", ["hour", "day", "month"])
-def test_every_edge_is_a_quarter_hour_so_that_tallies_add_up_to_it(step):
+def test_every_bucket_begins_at_a_whole_quarter_hour(step):
     for name in ZONES:
         buckets = split_into_buckets(
             datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 11, 30, tzinfo=UTC), ZoneInfo(name), step
@@ -50,7 +50,7 @@ def test_the_day_on_which_summer_time_begins_has_23_hours():
     assert day.end - day.start == timedelta(hours=23)
 
 
-def test_an_hour_that_comes_twice_has_two_names():
+def test_an_hour_repeated_by_the_change_of_clocks_has_two_names():
     zone = ZoneInfo("Europe/Berlin")
     buckets = split_into_buckets(
         datetime(2026, 10, 24, 22, tzinfo=UTC), datetime(2026, 10, 25, 4, tzinfo=UTC), zone, "hour"
@@ -72,13 +72,13 @@ def test_an_hour_that_comes_twice_has_two_names():
         ("month", datetime(2026, 4, 1, tzinfo=UTC), False),
     ],
 )
-def test_a_last_bucket_that_is_not_over_is_named_partial(step, end, is_partial):
+def test_the_label_of_a_current_bucket_says_partial(step, end, is_partial):
     buckets = split_into_buckets(datetime(2026, 3, 1, tzinfo=UTC), end, ZoneInfo("UTC"), step)
     assert [bucket.is_partial for bucket in buckets] == [False] * (len(buckets) - 1) + [is_partial]
     assert buckets[-1].label.endswith(", partial") is is_partial
 
 
-def test_a_day_of_a_changed_clock_is_whole_when_it_is_over():
+def test_a_day_of_23_hours_is_complete_when_it_is_over():
     zone = ZoneInfo("Europe/Berlin")
     start = datetime(2026, 3, 28, tzinfo=zone).astimezone(UTC)
     end = datetime(2026, 3, 30, tzinfo=zone).astimezone(UTC)  # the 29th has 23 hours
@@ -86,7 +86,7 @@ def test_a_day_of_a_changed_clock_is_whole_when_it_is_over():
 
 
 @pytest.mark.parametrize("step", ["day", "month"])
-def test_an_axis_of_times_is_written_as_the_labels_of_buckets_are(step):
+def test_the_time_axis_uses_the_format_of_the_bucket_labels(step):
     """plotly.js writes the English names of months and days, as labels do."""
     moment = datetime(2026, 11, 5, tzinfo=UTC)
     label = format_label(moment, ZoneInfo("UTC"), step)

@@ -1,4 +1,4 @@
-"""Doorbells of one process: equal waiting messages become one, none is lost, and a slow broker delays nobody."""
+"""Messages to the worker: equal waiting messages become one, none is lost, and a slow broker delays no request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wire import wake_worker
 from wire.wake_worker import EXPIRE_SECONDS, MAX_PENDING, send_after_commit
 
 REPORTS = 300
-pytestmark = pytest.mark.django_db(transaction=True)  # nothing commits inside a test's own transaction
+pytestmark = pytest.mark.django_db(transaction=True)  # so that transactions really commit
 
 
 class Task:
@@ -41,7 +41,7 @@ def task(monkeypatch) -> Task:
     return Task()
 
 
-def test_many_reports_of_an_environment_ring_a_few_times(task):
+def test_many_reports_of_an_environment_send_few_messages(task):
     started_at = time.monotonic()
     for _ in range(REPORTS):
         send_after_commit(task, 1)
@@ -63,7 +63,7 @@ def test_a_message_after_an_equal_one_was_taken_is_sent_again(task):
         assert task.sent[(1,)] == count
 
 
-def test_a_full_queue_is_logged_and_takes_no_more(task, caplog):
+def test_a_full_queue_is_logged_and_drops_further_messages(task, caplog):
     for number in range(2 * MAX_PENDING):
         send_after_commit(task, number)
     assert "doorbell queue is full" in caplog.text

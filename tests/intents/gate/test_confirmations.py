@@ -1,4 +1,4 @@
-"""POST /api/confirmations and its decision: each state is left once (contract 3)."""
+"""POST /api/confirmations and its decision: each state is left at most once (contract 3)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_decision_is_one_of_two_words(api, decision):
 
 
 @pytest.mark.parametrize("name", ["sub", "operation", "args", "summary"])
-def test_every_member_is_needed(api, name):
+def test_every_member_is_required(api, name):
     body = {member: value for member, value in QUESTION.items() if member != name}
     response = api.post(ADDRESS, body)
     assert [fault["pointer"] for fault in response.json()["errors"]] == [f"/{name}"]
@@ -115,7 +115,7 @@ def test_the_same_arguments_have_another_hash_in_another_workspace(api, other_wo
     assert first != second
 
 
-def test_what_was_confirmed_under_an_earlier_secret_key_is_minted(api, settings):
+def test_a_call_confirmed_under_an_earlier_secret_key_is_minted(api, settings):
     confirmation_id = request_confirmation(api)["confirmationId"]
     decide(api, confirmation_id)
     call = {name: QUESTION[name] for name in ("sub", "operation", "args")}
@@ -138,7 +138,7 @@ def test_the_args_hash_itself_is_forgotten_with_the_expiry(api):
     assert Confirmation.objects.get().encrypted_args_hash is None
 
 
-def test_a_row_of_before_keyed_hashes_is_rewritten(api):
+def test_a_row_with_an_unkeyed_hash_is_rewritten(api):
     confirmation_id = request_confirmation(api)["confirmationId"]
     decide(api, confirmation_id)
     Confirmation.objects.update(args_hash=args_hash(QUESTION["args"]))
@@ -149,7 +149,7 @@ def test_a_row_of_before_keyed_hashes_is_rewritten(api):
     assert api.post("/api/intents", {**call, "confirmationId": confirmation_id}).status_code == 201
 
 
-def test_asking_and_deciding_are_scopes_of_their_own(api, workspace):
+def test_asking_and_deciding_have_separate_scopes(api, workspace):
     confirmation_id = request_confirmation(api)["confirmationId"]
     keys = workspace.workspace.api_keys
 
@@ -165,7 +165,7 @@ def test_asking_and_deciding_are_scopes_of_their_own(api, workspace):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_eight_decisions_at_once_one_counts(workspace):
+def test_of_eight_simultaneous_decisions_one_counts(workspace):
     environment = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     confirmation = confirmations.request_confirmation(environment, Call("u", "POST /a", args_hash({})), "A", now=now)
@@ -191,7 +191,7 @@ def test_of_eight_decisions_at_once_one_counts(workspace):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_eight_uses_at_once_for_different_tool_calls_one_passes(workspace):
+def test_of_eight_simultaneous_uses_for_different_tool_calls_one_passes(workspace):
     environment = workspace.workspace.environments.get(name="production")
     call, now = Call("u", "POST /a", args_hash({})), timezone.now()
     confirmation = confirmations.request_confirmation(environment, call, "A", now=now)
@@ -215,7 +215,7 @@ def test_of_eight_uses_at_once_for_different_tool_calls_one_passes(workspace):
     assert Confirmation.objects.get().tool_call_id == f"call_{passed[0]}"
 
 
-def test_a_decision_with_time_to_undo_allows_nothing_before_it_takes_effect(production):
+def test_a_decision_that_can_still_be_undone_allows_nothing(production):
     now = timezone.now()
     call = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
     asked = confirmations.request_confirmation(production, call, "Refund", now=now)

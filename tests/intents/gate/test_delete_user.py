@@ -1,4 +1,4 @@
-"""Deleting a user: no row names the `sub` any more; counts stay."""
+"""Deleting a user removes the `sub` from every row; counts stay."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(environment, sub: str) -> None:
     record_verifications(environment, [Verification("expired", now, tool_call_id=f"call {sub}")])
 
 
-def test_only_this_user_goes_and_rejections_stay_as_counts(workspace, other_workspace):
+def test_only_this_user_is_deleted_and_rejections_stay_as_counts(workspace, other_workspace):
     environments = list(workspace.workspace.environments.all())
     foreign = other_workspace.workspace.environments.first()
     for environment in [*environments, foreign]:
@@ -50,7 +50,7 @@ def test_only_this_user_goes_and_rejections_stay_as_counts(workspace, other_work
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_mints_and_decides_meanwhile_gets_a_clear_answer(workspace):
+def test_minting_and_deciding_during_the_deletion_get_a_clear_answer(workspace):
     environment = workspace.workspace.environments.get(name="production")
     is_over, faults = threading.Event(), []
 

@@ -54,7 +54,7 @@ def test_a_read_is_minted_and_passes_the_customers_verifier(api, workspace):
     assert (intent.sub, intent.operation, intent.args_hash) == ("user_17", "GET /orders", args_hash({"page": "2"}))
 
 
-def test_times_are_seconds_and_five_minutes_apart(api):
+def test_times_are_in_seconds_and_five_minutes_apart(api):
     payload = api.post(ADDRESS, READ).json()["payload"]
     assert payload["v"] == 2
     assert payload["expiresAt"] - payload["issuedAt"] == 300
@@ -67,7 +67,7 @@ def test_the_audience_is_the_environments_own(api, workspace):
     assert payload["tenantId"] == workspace.workspace.id
 
 
-def test_a_hash_does_as_well_as_the_arguments(api):
+def test_a_hash_can_replace_the_arguments(api):
     by_hash = {"sub": "u", "operation": "GET /a", "argsHash": args_hash({"page": "2"})}
     assert api.post(ADDRESS, by_hash).json()["payload"]["argsHash"] == args_hash({"page": "2"})
 
@@ -78,7 +78,7 @@ def test_any_json_value_can_be_the_arguments(api, args):
     assert minted["payload"]["argsHash"] == args_hash(args)
 
 
-def test_tool_call_id_and_step_up_go_in_as_they_came(api):
+def test_tool_call_id_and_step_up_are_signed_as_sent(api):
     payload = api.post(ADDRESS, {**READ, "toolCallId": "call_1", "requiresStepUp": True}).json()["payload"]
     assert (payload["toolCallId"], payload["requiresStepUp"]) == ("call_1", True)
     assert "requiresStepUp" not in api.post(ADDRESS, READ).json()["payload"]
@@ -102,7 +102,7 @@ def test_new_intents_are_signed_with_the_newest_secret(api, workspace):
     assert fresh.verify(header, "GET", "/orders", "page=2").sub == "user_17"
 
 
-def test_what_was_minted_is_recorded_without_header_nonce_and_arguments(api, production):
+def test_the_record_of_an_intent_has_no_header_nonce_or_arguments(api, production):
     answer = api.post(ADDRESS, {**READ, "toolCallId": "call_1", "args": {"secret": "hunter22"}}).json()
     record = MintedIntent.objects.values().get()
     assert record["environment_id"] == production.pk
@@ -118,7 +118,7 @@ def test_reads_need_no_confirmation(operation):
 
 
 @given(st.text(max_size=20).filter(lambda text: not text.startswith(("GET /", "HEAD /", "OPTIONS /"))))
-def test_whatever_is_not_plainly_a_read_needs_a_confirmation(operation):
+def test_every_operation_other_than_a_read_needs_a_confirmation(operation):
     assert needs_confirmation(operation)
 
 
@@ -153,7 +153,7 @@ def test_a_confirmation_is_for_exactly_one_call(api, other):
     assert Confirmation.objects.get().state == "confirmed"
 
 
-def test_the_arguments_may_come_as_their_hash_the_second_time(api):
+def test_a_confirmed_call_may_be_minted_by_the_hash_of_its_arguments(api):
     confirmation = confirm(api)
     call = {"sub": WRITE["sub"], "operation": WRITE["operation"], "argsHash": args_hash(WRITE["args"])}
     assert api.post(ADDRESS, {**call, "confirmationId": confirmation}).status_code == 201
@@ -210,7 +210,7 @@ def test_a_used_confirmation_covers_redelivery_of_its_tool_call_for_24_hours(pro
     assert nonces == 2
 
 
-def test_a_tool_call_id_that_the_hub_made_is_covered_too(api):
+def test_redelivery_works_with_a_tool_call_id_made_by_the_hub(api):
     confirmation = confirm(api)
     first = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}).json()["payload"]
     again = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation, "toolCallId": first["toolCallId"]})
@@ -218,7 +218,7 @@ def test_a_tool_call_id_that_the_hub_made_is_covered_too(api):
     assert again.json()["payload"]["nonce"] != first["nonce"]
 
 
-def test_another_workspaces_confirmation_is_as_good_as_none(api, other_workspace):
+def test_a_confirmation_of_another_workspace_is_unknown(api, other_workspace):
     confirmation = confirm(api)
     foreign = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}, key=other_workspace.full_key)
     unknown = api.post(ADDRESS, {**WRITE, "confirmationId": "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"})
@@ -226,7 +226,7 @@ def test_another_workspaces_confirmation_is_as_good_as_none(api, other_workspace
     assert Confirmation.objects.get().state == "confirmed"
 
 
-def test_a_replayed_request_gets_the_same_intent_which_is_kept_encrypted(api):
+def test_a_repeated_request_gets_the_same_intent_which_is_stored_encrypted(api):
     headers = {"Idempotency-Key": "k1"}
     first, second = api.post(ADDRESS, READ, headers=headers), api.post(ADDRESS, READ, headers=headers)
     assert (second.status_code, second.content) == (201, first.content)
@@ -293,7 +293,7 @@ def test_a_key_without_the_scope_mints_nothing(api, workspace):
     assert MintedIntent.objects.count() == 0
 
 
-def test_an_outsider_mints_for_itself_only(api, workspace, other_workspace):
+def test_another_workspace_mints_only_with_its_own_secret(api, workspace, other_workspace):
     payload = api.post(ADDRESS, READ, key=other_workspace.full_key).json()["payload"]
     assert payload["tenantId"] == other_workspace.workspace.id
     assert not MintedIntent.objects.filter(environment__workspace=workspace.workspace).exists()

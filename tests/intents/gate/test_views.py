@@ -57,7 +57,7 @@ def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api
     assert "Refund 12.50 for order 8412" in browser_client.get(address).content.decode()
 
 
-def test_the_head_counts_what_waits_and_what_expired(browser_client, address, production, at):
+def test_the_head_counts_pending_and_expired_confirmations(browser_client, address, production, at):
     now = timezone.now()
     for minutes in (0, 10, 20):
         confirmations.request_confirmation(production, CALL, "Refund", now=now - timedelta(minutes=minutes))
@@ -70,11 +70,11 @@ def test_the_head_counts_what_waits_and_what_expired(browser_client, address, pr
 def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text
-    assert 'value="confirm"' not in text  # only the second step decides
+    assert 'value="confirm"' not in text  # that button comes in the second step
     assert f"decide={pending.pk}&amp;as=confirm" in text
 
 
-def test_undoing_leads_back_to_the_filters_but_not_to_the_second_step(browser_client, address, pending):
+def test_undoing_keeps_the_filters_and_leaves_the_second_step(browser_client, address, pending):
     form = f"http://testserver{address}?range=30d&decide={pending.pk}&as=confirm"
     for decision in ("confirm", "undo"):
         response = browser_client.post(
@@ -93,7 +93,7 @@ def test_a_member_decides_on_the_page_in_two_steps(decide, browser_client, addre
     pending.refresh_from_db()
     assert (pending.state, pending.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
-    assert [row.pk for row, _ in page.context["undecided"]] == [pending.pk]  # the row stays where it was
+    assert [row.pk for row, _ in page.context["undecided"]] == [pending.pk]  # the row stays in this table
     assert [shown_state for _, shown_state in page.context["rows"]] == ["pending"]
     assert "takes effect at" in page.content.decode()
     at(pending.effective_at)
@@ -121,7 +121,7 @@ def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, addres
     assert pending.state == "declined"
 
 
-def test_nothing_is_undone_that_was_not_decided_or_was_decided_by_api(decide, browser_client, address, pending, api):
+def test_only_a_decision_made_on_the_page_can_be_undone(decide, browser_client, address, pending, api):
     assert "already pending" in browser_client.get(decide(pending, "undo")["Location"]).content.decode()
     decision = api.post(f"/api/confirmations/{pending.pk}/decision", {"decision": "confirm"})
     assert decision.json()["state"] == "confirmed"
@@ -137,7 +137,7 @@ def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_
     assert pending.state == "declined"
 
 
-def test_what_is_signed_stands_beside_the_summary_until_it_is_decided(decide, browser_client, address, pending, at):
+def test_the_signed_facts_are_next_to_the_summary_until_the_decision(decide, browser_client, address, pending, at):
     text = browser_client.get(address).content.decode()
     for signed in (CALL.sub, CALL.operation, CALL.args_hash):
         assert f">{signed}</code>" in text
@@ -171,7 +171,7 @@ def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, p
     assert [state for _, state in page.context["rows"]] == ["expired"]
 
 
-def test_exports_have_every_row_and_null_for_what_has_not_happened(browser_client, address, production, pending):
+def test_exports_have_every_row_with_null_for_missing_times(browser_client, address, production, pending):
     for number in range(30):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     tables = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]
@@ -182,7 +182,7 @@ def test_exports_have_every_row_and_null_for_what_has_not_happened(browser_clien
     assert "1 to 10 of 31" in browser_client.get(address).content.decode()
 
 
-def test_the_page_says_how_long_a_long_queue_is(browser_client, address, production):
+def test_the_page_counts_a_long_queue(browser_client, address, production):
     for number in range(52):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     page = browser_client.get(address)
@@ -214,7 +214,7 @@ def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, pending
     assert pending.state == "pending"
 
 
-def test_a_decision_is_protected_against_forgery_and_by_post_only(address, pending, browser_client):
+def test_a_decision_needs_a_csrf_token_and_a_post(address, pending, browser_client):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(get_user_model().objects.get(username="test-operator"))
     decision_address = f"{address}/{pending.pk}/decision"
@@ -225,7 +225,7 @@ def test_a_decision_is_protected_against_forgery_and_by_post_only(address, pendi
 
 
 @pytest.mark.parametrize("state", [*STATES])
-def test_the_filter_on_the_state_finds_what_the_page_calls_so(production, state):
+def test_the_filter_on_the_state_agrees_with_the_displayed_state(production, state):
     now = timezone.now()
     earlier, later = now - timedelta(seconds=1), now + timedelta(seconds=1)
     for stored, expires_at, effective_at in product(STATES, (earlier, later), (None, earlier, later)):

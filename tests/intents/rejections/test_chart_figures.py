@@ -25,9 +25,9 @@ BUCKETS = st.lists(COUNTS, max_size=6).map(
 )
 
 
-@settings(deadline=None)  # plotly's validators are slow when they are first asked
+@settings(deadline=None)  # plotly's validators are slow the first time
 @given(BUCKETS)
-def test_a_figure_is_what_plotly_takes(buckets):
+def test_a_figure_is_valid_for_plotly(buckets):
     figure = build_rejections_figure(buckets)
     graph_objects.Figure(figure)
     assert json.loads(json.dumps(figure)) == figure
@@ -50,7 +50,7 @@ def test_the_table_has_the_numbers_of_the_chart_latest_first(buckets):
 
 
 @pytest.mark.parametrize(("reasons", "drawn"), [(0, 0), (6, 6), (7, 6), (15, 6)])
-def test_rare_reasons_are_drawn_together(reasons, drawn):
+def test_rare_reasons_share_one_series(reasons, drawn):
     counts = Counter({reason: 100 - index for index, reason in enumerate(list(REASONS)[:reasons])})
     series_by_reason = count_by_reason([ResultBucket(START, counts)])
     assert len(series_by_reason) == drawn
@@ -61,7 +61,7 @@ def build_summaries(*counts: tuple[str, int, int]) -> list[ReasonSummary]:
     return [ReasonSummary(reason, count, 0.5, before, START) for reason, count, before in counts]
 
 
-def test_the_sentence_names_the_leader_and_what_grew_most():
+def test_the_sentence_names_the_most_frequent_reason_and_the_one_that_grew_most():
     sentence = describe_reasons(
         build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day", before=BEFORE, is_partial=True
     )
@@ -71,24 +71,24 @@ def test_the_sentence_names_the_leader_and_what_grew_most():
     )
 
 
-def test_a_leader_that_grew_most_is_named_once():
+def test_a_most_frequent_reason_that_also_grew_most_is_named_once():
     sentence = describe_reasons(build_summaries(("expired", 1200, 0), ("replayed", 3, 3)), step="hour", before=BEFORE)
     assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the 7 days before.")
 
 
-def test_nothing_grew_over_a_period_that_has_nothing():
+def test_without_previous_data_no_reason_has_grown():
     sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour", before=BEFORE)
     assert sentence.endswith("expired leads with 1,200, none in the 7 days before.")
 
 
-def test_the_sentence_of_one_reason_compares_it_with_itself():
+def test_the_sentence_of_one_reason_compares_it_with_its_previous_count():
     sentence = describe_reasons(
         build_summaries(("expired", 5, 8), ("replayed", 1, 0)), step="hour", before=BEFORE, reason="expired"
     )
     assert sentence == "5 rejections, one bar per hour: expired only, 3 fewer than in the 7 days before."
 
 
-def test_all_time_is_compared_with_nothing():
+def test_all_time_has_no_comparison():
     for reason in ("", "expired"):
         sentence = describe_reasons(build_summaries(("expired", 5, 0)), step="month", before="", reason=reason)
         assert sentence.endswith(("expired leads with 5.", "expired only."))

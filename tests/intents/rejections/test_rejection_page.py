@@ -1,4 +1,4 @@
-"""One rejection's page: its reported facts, the usual fix, and everything else about its tool call."""
+"""One rejection's page: its facts, the usual fix, and the other events of its tool call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def start(workspace: Any) -> str:
 
 @pytest.fixture
 def rejected(production: Any) -> Rejection:
-    """A call that was confirmed, minted, rejected and delivered again."""
+    """Return the rejection of a call that was confirmed, minted, rejected and delivered again."""
     now = timezone.now() - timedelta(minutes=5)
     SigningSecret.objects.update(signs_from=now - timedelta(days=1))
     asked = request_confirmation(production, CALL, "Refund <12.50>", now=now)
@@ -48,7 +48,7 @@ def rejected(production: Any) -> Rejection:
     return Rejection.objects.filter(tool_call_id="call_81").earliest("occurred_at")
 
 
-def test_the_list_leads_to_a_rejection_and_its_page_to_the_inspector(browser_client, start, rejected):
+def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_client, start, rejected):
     text = browser_client.get(f"{start}/rejections").content.decode()
     links = [unescape(link) for link in re.findall(r'href="([^"]*/rejection\?[^"]*)"', text)]
     link = next(link for link in links if f"id={rejected.pk}" in link)
@@ -86,9 +86,7 @@ def read_page(browser_client: Client, start: str, rejection: Rejection) -> str:
     return " ".join(unescape(browser_client.get(f"{start}/rejection", query).content.decode()).split())
 
 
-def test_the_page_names_both_audiences_also_of_an_intent_that_another_environment_minted(
-    browser_client, start, rejected
-):
+def test_the_page_names_both_audiences_even_of_an_intent_minted_by_another_environment(browser_client, start, rejected):
     staging = rejected.environment.workspace.environments.get(name="staging")
     record_verifications(
         staging, [Verification("audience-mismatch", rejected.occurred_at, 2, "POST /refunds", "call_81")]
@@ -129,7 +127,7 @@ def test_the_page_says_why_a_version_is_unsupported(browser_client, start, produ
     assert "with <code>toolCallId</code> in the report, the minted intent can be found" in page
 
 
-def test_a_rejection_without_a_tool_call_stands_alone(browser_client, start, production):
+def test_a_rejection_without_a_tool_call_has_no_other_events(browser_client, start, production):
     record_verifications(production, [Verification("missing-header", timezone.now())])
     rejection = Rejection.objects.get()
     query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
@@ -173,7 +171,7 @@ def test_another_environment_and_an_outsider_have_no_such_rejection(
         ("GET /orders", "", None),
     ],
 )
-def test_the_difference_of_two_operations_stands_between_what_they_share(signed, called, difference):
+def test_the_difference_of_two_operations_is_between_their_common_prefix_and_suffix(signed, called, difference):
     comparison = compare_operations(signed, called)
     assert (comparison and astuple(comparison)) == difference
 

@@ -1,4 +1,4 @@
-"""Totals and charts read from days and months equal the sums of all quarter hours, in any period and zone."""
+"""Totals and charts from the roll-up by day and month equal sums over quarter hours, in any period and zone."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def list_tallies(environment: Environment, period: Period, filters: RejectionFil
 
 
 def sum_rollup() -> dict:
-    """Sum the tallies by day and month as the roll-up must have them."""
+    """Return the expected roll-up: the tallies summed by day and month."""
     sums: dict = {}
     for tally in VerificationTally.objects.all():
         midnight = tally.start.replace(hour=0, minute=0)
@@ -91,7 +91,7 @@ def test_days_and_months_are_the_sums_of_their_quarter_hours(filled):
     assert read_rollup() == sum_rollup()
 
 
-def test_the_migration_fills_days_and_months_from_what_is_stored(filled):
+def test_the_migration_fills_days_and_months_from_the_stored_quarter_hours(filled):
     kept_rollup = read_rollup()
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE intents_verificationrollup")

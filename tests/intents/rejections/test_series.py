@@ -1,4 +1,4 @@
-"""Buckets along time: nothing lost, nothing counts twice, in any zone."""
+"""Time buckets lose nothing and count nothing twice, in any zone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_count_is_in_exactly_one_bucket(case):
 
 
 @given(counted_periods())
-def test_buckets_follow_each_other_and_begin_with_the_range(case):
+def test_buckets_are_in_order_and_begin_with_the_period(case):
     period, counts = case
     starts = [bucket.start.astimezone(UTC) for bucket in build_buckets(period, counts)]
     assert starts == sorted(set(starts))
@@ -44,7 +44,7 @@ def test_buckets_follow_each_other_and_begin_with_the_range(case):
     assert starts[-1] < period.end
 
 
-def test_an_hour_that_comes_twice_is_two_buckets():
+def test_the_hour_repeated_by_the_change_of_clocks_is_two_buckets():
     start = datetime(2026, 10, 24, 22, tzinfo=UTC)
     period = Period(start, start + timedelta(hours=5), ZoneInfo("Europe/Berlin"))
     counts = [(start + timedelta(hours=hour), "accepted", 1) for hour in (2, 3)]

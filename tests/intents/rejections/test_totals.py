@@ -38,7 +38,7 @@ def test_every_grouping_adds_up_to_all_verifications_and_rejections(totals):
 
 
 @given(TOTALS, TOTALS)
-def test_reasons_are_sorted_by_frequency_and_have_their_counts_of_the_previous_period(totals, before):
+def test_reasons_are_sorted_by_frequency_and_have_counts_of_the_previous_period(totals, before):
     summaries = total_rows.group_by_reason(totals, before)
     assert [summary.count for summary in summaries] == sorted((summary.count for summary in summaries), reverse=True)
     for summary in summaries:

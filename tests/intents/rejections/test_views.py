@@ -1,4 +1,4 @@
-"""The rejections page and its downloads: every number of it is what was reported."""
+"""The rejections page and its downloads show the reported numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_verification(result, *, days_ago=1.0, **members) -> Verification:
 
 @pytest.fixture
 def page(workspace, browser_client):
-    """Reads the page of production, or with a suffix its download."""
+    """Return a function that requests the page of production, or a download by its suffix."""
 
     def read(suffix: str = "", **query: str):
         return browser_client.get(f"/w/{workspace.workspace.slug}/production/rejections{suffix}", query)
@@ -70,13 +70,13 @@ def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
     assert workspace.full_key not in text
 
 
-def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
+def test_the_call_on_the_empty_page_is_accepted(page, api):
     body = page().context["first_report"]
     assert api.post("/api/verification-reports", body.encode()).json() == {"recorded": 42}
     assert "No verifications yet" not in page().content.decode()
 
 
-def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent_in(page, workspace, production):
+def test_the_code_on_the_empty_page_makes_a_protection_that_accepts_a_minted_intent(page, workspace, production):
     names = {
         "API_KEY": workspace.full_key,
         "BASE_URL": "http://localhost",
@@ -84,7 +84,7 @@ def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent
     }
     lines = page().context["first_lines"]
     assert escape(lines) in page().content.decode()
-    exec(lines, names)  # what a reader would paste
+    exec(lines, names)  # the lines that a reader would paste
     call = Call(sub="user_1", operation="GET /orders", args_hash=args_hash({}))
     header = mint_for_call(production, call, now=timezone.now()).header
     verifier = names["protection"].verifier
@@ -92,14 +92,14 @@ def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent
 
 
 @pytest.mark.parametrize("operation", ["\0", "a\0b", "GET /orders\0"])
-def test_an_operation_that_no_text_can_be_finds_nothing(page, filled, operation):
+def test_a_filter_with_a_nul_finds_nothing(page, filled, operation):
     answer = page(operation=operation)
     assert (answer.status_code, answer.context["verifications"]) == (200, 0)
     assert list(read_rows(page(".json", operation=operation), "rejections")) == []
     assert page(".csv", operation=operation, table="operations").status_code == 200
 
 
-def test_the_facts_count_what_was_reported_in_the_range(page, filled):
+def test_the_facts_count_the_verifications_of_the_period(page, filled):
     context = page().context
     assert (context["verifications"], context["rejected"]) == (106, 6)
     assert (context["previous_verifications"], context["previous_rejected"]) == (7, 7)
@@ -108,7 +108,7 @@ def test_the_facts_count_what_was_reported_in_the_range(page, filled):
     assert "5.7 %" in text
 
 
-def test_each_reason_stands_with_its_meaning_and_its_usual_fix(page, filled):
+def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled):
     text = page().content.decode()
     exported = read_rows(page(".json"), "reasons")
     assert [(row["reason"], row["rejections"]) for row in exported] == [
@@ -139,7 +139,7 @@ def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, fil
     assert 'data-is="Previous period" class="num soft">0</td>' not in text
 
 
-def test_versions_and_operations_have_rates_with_their_n(page, filled):
+def test_versions_and_operations_have_rates_with_their_totals(page, filled):
     versions = {row["version"]: row for row in read_rows(page(".json"), "versions")}
     assert {version: (row["verifications"], row["rejections"]) for version, row in versions.items()} == {
         2: (94, 4), 1: (11, 1), None: (1, 1),
@@ -157,7 +157,7 @@ def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled):
     assert sum(row["expired"] for row in series) == 4
 
 
-def test_the_page_says_how_much_of_version_1_is_left(page, filled, workspace):
+def test_the_page_shows_the_share_of_version_1(page, filled, workspace):
     text = " ".join(page().content.decode().split())
     assert "89.5 % of 105 verifications with a known version" in text
     assert "11 of them were still of version 1 in this period." in text
@@ -167,7 +167,7 @@ def test_the_page_says_how_much_of_version_1_is_left(page, filled, workspace):
     assert "Version 1 is accepted until 31 Jan 2027, 12:00" in page().content.decode()
 
 
-def test_the_page_says_where_version_1_is_rejected_although_its_window_is_open(page, filled, workspace):
+def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page, filled, workspace):
     record_verifications(
         filled,
         [
@@ -227,7 +227,7 @@ def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled):
     assert response.context["rejected"] == 6
 
 
-def test_single_rejections_are_the_latest_first_and_page(page, production):
+def test_single_rejections_are_paged_with_the_latest_first(page, production):
     reported = [build_verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)]
     record_verifications(production, reported)
     first = page()
@@ -266,7 +266,7 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
 
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "90d", "12m", "all"])
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
-def test_every_range_opens(page, filled, span, zone):
+def test_every_range_has_a_page_and_exports(page, filled, span, zone):
     response = page(range=span, tz=zone)
     assert response.status_code == 200
     assert sum(row["verifications"] for row in read_rows(page(".json", range=span, tz=zone), "series")) == (
@@ -285,7 +285,7 @@ def test_an_outsider_sees_nothing(filled, workspace, other_workspace):
     assert Client().get(f"{address}.csv").status_code == 401
 
 
-def test_another_environment_shows_nothing_of_this_one(filled, browser_client, workspace):
+def test_another_environment_has_its_own_numbers(filled, browser_client, workspace):
     response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
     assert all(not rows_ for name, rows_ in json.loads(response.getvalue())["tables"].items() if name != "series")
 
@@ -295,7 +295,7 @@ def test_a_machine_reads_the_page_with_a_secret_key(filled, api, workspace):
     assert len(read_rows(response, "rejections")) == 4
 
 
-def test_the_analysis_has_this_range_and_the_one_before(filled):
+def test_the_analysis_has_this_period_and_the_previous_one(filled):
     analysis = RejectionAnalysis(filled, parse_period({"range": "7d"}, now=timezone.now()), RejectionFilters())
     assert (count_verifications(analysis.totals), count_rejections(analysis.totals)) == (106, 6)
     previous = analysis.previous_totals
@@ -308,7 +308,7 @@ def test_the_analysis_has_this_range_and_the_one_before(filled):
     ]
 
 
-def test_the_chart_begins_with_the_first_verification_and_names_the_day_that_is_not_over(page, filled):
+def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_as_partial(page, filled):
     for range_ in ("30d", "12m", "all"):
         response = page(range=range_)
         labels = response.context["figure"]["data"][0]["x"]
@@ -320,7 +320,7 @@ def test_the_chart_begins_with_the_first_verification_and_names_the_day_that_is_
     assert "No data before" not in page(range="7d").content.decode()
 
 
-def test_a_period_without_verifications_says_so_and_when_the_first_are(page, filled):
+def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled):
     text = page(**{"from": "2020-01-01", "to": "2020-01-02"}).content.decode()
     assert "Nothing was reported in this period" in text
     assert "The first data:" in text

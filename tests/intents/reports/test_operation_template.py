@@ -24,23 +24,23 @@ from intents.reports.operation_template import template_operation
         ("orders.Orders/Refund", "orders.Orders/Refund"),
     ],
 )
-def test_an_operation_is_kept_as_a_template(reported, template):
+def test_a_reported_operation_becomes_a_template(reported, template):
     assert template_operation(reported) == template
 
 
 @given(st.integers(10, 10**12), st.sampled_from(["GET /carts/{}/items", "carts/{}", "POST /a/b/{}"]))
-def test_no_number_of_a_path_is_kept(number, form):
+def test_no_number_stays_in_a_path(number, form):
     assert str(number) not in template_operation(form.format(number))
 
 
 @given(st.text(max_size=255))
-def test_a_template_of_a_template_is_itself_and_fits(text):
+def test_templating_again_changes_nothing_and_fits_the_column(text):
     once = template_operation(text)
     assert len(once) <= MAX_OPERATION
     assert template_operation(once) == once
 
 
-def test_many_short_segments_are_cut_where_their_names_do_not_fit():
+def test_a_template_that_is_too_long_is_cut():
     template = template_operation("GET " + "/1" * 120)
     assert len(template) == MAX_OPERATION
     assert template.endswith("…")

@@ -1,4 +1,4 @@
-"""POST /api/verification-reports: every verification counted, once (contract 3)."""
+"""POST /api/verification-reports: every verification is counted once (contract 3)."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_recorded_is_the_sum_of_the_counts(api, workspace):
     assert count_tallied(result="missing-header", version=0, operation="") == 2
 
 
-def test_an_empty_report_is_taken(api):
+def test_an_empty_report_is_accepted(api):
     assert api.post(ADDRESS, report()).json() == {"recorded": 0}
 
 
-def test_each_rejection_keeps_a_row_and_acceptances_none(api, workspace):
+def test_each_rejection_has_a_row_and_accepted_calls_only_counts(api, workspace):
     occurred_at = int((timezone.now() - timedelta(hours=3)).timestamp())
     api.post(
         ADDRESS,
@@ -78,7 +78,7 @@ def test_each_rejection_keeps_a_row_and_acceptances_none(api, workspace):
     assert rejection.environment == environment(workspace)
 
 
-def test_a_verification_without_a_time_happened_now(api):
+def test_a_verification_without_a_time_has_the_time_of_receipt(api):
     before = timezone.now()
     api.post(ADDRESS, report({"result": "expired"}))
     assert before <= Rejection.objects.get().occurred_at <= timezone.now()
@@ -99,7 +99,7 @@ def test_a_redelivery_changes_nothing_and_answers_the_same(api):
     assert (count_tallied(), Rejection.objects.count()) == (5, 1)
 
 
-def test_the_id_in_other_letters_is_the_same_id(api):
+def test_an_id_in_capital_letters_is_the_same_id(api):
     api.post(ADDRESS, report({"result": "expired"}))
     again = api.post(ADDRESS, report({"result": "expired"}, report_id=REPORT_ID.upper()))
     assert (again.status_code, again.json()["code"]) == (422, "report-id-reused")
@@ -113,7 +113,7 @@ def test_the_same_id_with_another_body_is_refused_and_changes_nothing(api):
     assert count_tallied() == 1
 
 
-def test_an_id_is_one_per_workspace_whatever_the_environment(api):
+def test_an_id_is_unique_in_the_workspace_across_environments(api):
     api.post(ADDRESS, report({"result": "expired"}))
     other = api.post(ADDRESS, report({"result": "expired"}, environment="staging"))
     assert other.status_code == 422
@@ -172,7 +172,7 @@ def test_every_fault_is_listed_and_nothing_is_stored(api):
     assert (count_tallied(), VerificationReport.objects.count()) == (0, 0)
 
 
-def test_a_whole_number_is_one_however_it_is_written(api):
+def test_a_whole_number_may_be_written_as_a_float(api):
     body = b'{"reportId": "%s", "verifications": [{"result": "expired", "version": 2.0, "count": 4.0}]}'
     assert api.post(ADDRESS, body % REPORT_ID.encode()).json() == {"recorded": 4}
     assert count_tallied(version=2) == 4
@@ -206,7 +206,7 @@ def test_an_unknown_result_is_answered_with_every_known_one(api):
     assert all(slug in detail for slug in ("accepted", *REASONS))
 
 
-def test_five_hundred_items_pass_and_one_more_is_too_many(api):
+def test_five_hundred_items_are_accepted_and_one_more_is_refused(api):
     item = {"result": "accepted"}
     assert api.post(ADDRESS, report(*[item] * 500)).json() == {"recorded": 500}
     refused = api.post(ADDRESS, report(*[item] * 501, report_id=str(uuid.uuid4())))
@@ -241,7 +241,7 @@ def test_totals_equal_what_was_reported(api, items):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_eight_deliveries_at_once_are_recorded_once(workspace):
+def test_eight_simultaneous_deliveries_are_recorded_once(workspace):
     target = environment(workspace)
     now = timezone.now()
     verifications = [Verification("expired", now, count=3), Verification("accepted", now, count=4)]

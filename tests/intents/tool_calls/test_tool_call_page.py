@@ -30,7 +30,7 @@ CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
 
 @pytest.fixture
 def start(workspace: Any, production: Environment) -> str:
-    """The address of an environment with a call that was confirmed, minted, and rejected twice."""
+    """Return the address of an environment with a call that was confirmed, minted, and rejected twice."""
     now = timezone.now() - timedelta(minutes=5)
     SigningSecret.objects.update(signs_from=now - timedelta(days=1))
     asked = request_confirmation(production, CALL, "Refund <12.50>", now=now)
@@ -49,7 +49,7 @@ def open_page(client: Any, start: str, tool_call_id: str, *, status: int = 200) 
     return " ".join(unescape(response.content.decode()).split())
 
 
-def test_the_page_tells_all_that_happened_and_leads_on(browser_client, start):
+def test_the_page_lists_all_events_with_links(browser_client, start):
     page = open_page(browser_client, start, "call_81")
     assert "3 rejections</span>" in page
     assert "1 intent of version 2 minted" in page
@@ -67,7 +67,7 @@ def test_the_page_tells_all_that_happened_and_leads_on(browser_client, start):
     assert len(tables["rejections"]) == 3
 
 
-def test_a_call_without_rejection_belongs_to_confirmations(browser_client, start, production):
+def test_a_call_without_a_rejection_is_in_the_section_confirmations(browser_client, start, production):
     mint_for_call(production, Call("user_17", "GET /a", args_hash({})), tool_call_id="call_9", now=timezone.now())
     for tool_call_id, section in (("call_81", "rejections"), ("call_9", "confirmations")):
         page = open_page(browser_client, start, tool_call_id)
@@ -76,7 +76,7 @@ def test_a_call_without_rejection_belongs_to_confirmations(browser_client, start
         assert current == f"{start}/{section}"
 
 
-def test_rows_that_name_a_tool_call_lead_to_its_page(browser_client, start):
+def test_rows_with_a_tool_call_link_to_its_page(browser_client, start):
     link = 'toolcall?id=call_81"'
     assert link in browser_client.get(f"{start}/rejections").content.decode()
     assert link in browser_client.get(f"{start}/confirmations").content.decode()
@@ -86,7 +86,7 @@ def test_rows_that_name_a_tool_call_lead_to_its_page(browser_client, start):
 
 
 @pytest.mark.parametrize("tool_call_id", ["call_82", "", "\0", "%", "x" * 9000])
-def test_the_page_of_an_unknown_tool_call_says_so_within_the_usual_navigation(browser_client, start, tool_call_id):
+def test_the_page_of_an_unknown_tool_call_says_so_within_the_workspace(browser_client, start, tool_call_id):
     page = open_page(browser_client, start, tool_call_id, status=404)
     assert "names this tool call" in page or "Name the tool call" in page
     assert "Broken joins" in page

@@ -27,7 +27,7 @@ BODY = json.dumps({"amount": 1250}).encode()
 
 @pytest.fixture
 def minted(workspace, production):
-    """Makes headers as the platform does; any fact of them can be another."""
+    """Return a function that mints a header as the platform does. Its arguments replace facts of the intent."""
 
     def make(**facts) -> str:
         facts = {
@@ -58,7 +58,7 @@ def list_tallies() -> list[tuple[str, int, str, int]]:
     return list(VerificationTally.objects.values_list("result", "version", "operation", "count"))
 
 
-def test_an_accepted_intent_is_answered_whole(api, minted):
+def test_the_answer_has_all_facts_of_an_accepted_intent(api, minted):
     response = api.post(ADDRESS, build_body(minted(tool_call_id="call_1")))
     assert response.status_code == 200
     intent = response.json()["intent"]
@@ -67,7 +67,7 @@ def test_an_accepted_intent_is_answered_whole(api, minted):
     assert list_tallies() == [("accepted", 2, "POST /refunds/{refundId}", 1)]
 
 
-def test_an_intent_of_the_hub_itself_passes(api):
+def test_an_intent_minted_by_the_hub_passes(api):
     read = {"sub": "u", "operation": "GET /orders", "args": {"page": "2"}}
     header = api.post("/api/intents", read).json()["header"]
     response = api.post(ADDRESS, {"header": header, "method": "GET", "path": "/orders", "query": "page=2"})
@@ -132,13 +132,13 @@ def test_an_intent_verified_a_second_time_is_replayed(api, minted):
     assert {*EXPECTED, "replayed"} == {*REASONS}
 
 
-def test_a_rejection_for_another_cause_does_not_use_the_intent_up(api, minted):
+def test_a_rejection_does_not_use_the_nonce(api, minted):
     header = minted()
     assert api.post(ADDRESS, build_body(header, path="/refunds")).status_code == 403
     assert api.post(ADDRESS, build_body(header)).status_code == 200
 
 
-def test_step_up_passes_once_it_has_run(api, minted):
+def test_an_intent_with_step_up_passes_after_the_step_up(api, minted):
     assert api.post(ADDRESS, build_body(minted(requires_step_up=True), stepUp=True)).status_code == 200
 
 
@@ -150,7 +150,7 @@ def test_version_1_passes_while_its_window_is_open(api, workspace):
     assert api.post(ADDRESS, build_body(header)).json()["reason"] == "unsupported-version"
 
 
-def test_the_previous_secret_verifies_until_its_time_is_over(api, minted, workspace):
+def test_the_previous_secret_verifies_until_its_end(api, minted, workspace):
     headers = [minted(), minted()]
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
@@ -169,7 +169,7 @@ def test_a_body_and_a_query_need_the_query_in_the_operation(api, minted):
 
 
 @pytest.mark.parametrize("path", ["/refunds/..", "/a%2Fb", "/a\\b", "/a?b"])
-def test_an_ambiguous_path_is_refused_however_it_was_signed(api, minted, path):
+def test_an_ambiguous_path_is_refused_even_if_it_was_signed(api, minted, path):
     response = api.post(ADDRESS, build_body(minted(operation=f"POST {path}"), path=path))
     assert response.json()["reason"] == "operation-mismatch"
 
@@ -185,13 +185,13 @@ def test_an_encoded_body_is_refused(api, minted, encoding, status):
     assert (response.status_code, response.json().get("reason")) == (status, "args-mismatch" if status == 403 else None)
 
 
-def test_the_audience_is_that_of_the_environment_that_is_named(api, minted):
+def test_the_audience_is_that_of_the_named_environment(api, minted):
     response = api.post(ADDRESS, build_body(minted(), environment="staging"))
     assert response.json()["reason"] == "audience-mismatch"
     assert VerificationTally.objects.get().environment.name == "staging"
 
 
-def test_a_retry_with_its_idempotency_key_gets_the_same_yes(api, minted):
+def test_a_retry_with_its_idempotency_key_gets_the_same_acceptance(api, minted):
     body, headers = build_body(minted()), {"Idempotency-Key": "k1"}
     first, second = api.post(ADDRESS, body, headers=headers), api.post(ADDRESS, body, headers=headers)
     assert (second.status_code, second.content) == (200, first.content)
@@ -215,14 +215,14 @@ def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
         verify_request(production, request, now=timezone.now())
 
 
-def test_a_tally_that_fails_once_the_nonce_is_used_up_says_that_the_intent_may_be(api, minted):
+def test_if_the_tally_fails_after_the_nonce_the_answer_says_that_the_intent_may_be_used_up(api, minted):
     with mock.patch("intents.verification.verify.record_verifications", side_effect=OperationalError):
         response = api.post(ADDRESS, build_body(minted()))
     assert response.status_code == 503
     assert "may have been used up" in response.json()["detail"]
 
 
-def test_a_store_that_is_away_is_503_and_no_pass(api, minted):
+def test_an_unreachable_store_is_503(api, minted):
     with mock.patch("affidavit.SqlNonces.burn", side_effect=StoreUnavailable("away")):
         response = api.post(ADDRESS, build_body(minted()))
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
@@ -231,7 +231,7 @@ def test_a_store_that_is_away_is_503_and_no_pass(api, minted):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_sixteen_copies_at_once_one_passes(workspace):
+def test_of_sixteen_simultaneous_copies_one_passes(workspace):
     production = workspace.workspace.environments.get(name="production")
     header = mint_intent(
         workspace.signing_secret, tenant_id=workspace.workspace.id, sub="u", aud=production.audience,
@@ -311,7 +311,7 @@ def test_a_kept_answer_is_encrypted_and_ends_with_its_intent(api, minted):
 
 
 @pytest.mark.parametrize("unit", [1, 1000])
-def test_a_kept_answer_ends_with_its_intent_in_whatever_unit(api, workspace, unit):
+def test_a_kept_answer_of_version_1_ends_with_its_intent_in_either_unit(api, workspace, unit):
     expires_at = int(timezone.now().timestamp()) + 60
     header = sign_v1(workspace, issuedAt=(expires_at - 300) * unit, expiresAt=expires_at * unit)
     assert api.post(ADDRESS, build_body(header), headers={"Idempotency-Key": "v1"}).status_code == 200

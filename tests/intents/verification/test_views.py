@@ -1,4 +1,4 @@
-"""The intent inspector: every check with both sides, and nothing of it is stored."""
+"""The intent inspector shows every check with signed and actual values, and stores nothing permanently."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_request_that_would_pass_passes_every_check(inspect, header):
     assert "Would pass" in response.content.decode()
 
 
-def test_the_first_failure_is_shown_with_both_sides_and_its_fix(inspect, header, production):
+def test_the_first_failure_is_shown_with_both_values_and_its_fix(inspect, header, production):
     response = inspect(header(aud="https://api.lumen.example"))
     check_states = read_states(response)
     assert list(check_states) == list(dict.fromkeys(reason.check for reason in REASONS.values()))
@@ -76,7 +76,7 @@ def test_the_first_failure_is_shown_with_both_sides_and_its_fix(inspect, header,
     assert escape(REASONS["audience-mismatch"].usual_fix) in text
 
 
-def test_an_older_header_is_judged_as_it_was_received(inspect, header):
+def test_an_older_header_is_checked_at_its_time_of_receipt(inspect, header):
     issued = int(timezone.now().timestamp()) - 86_400
     pasted = header(now=issued, aud="https://api.lumen.example")
     assert inspect(pasted).context["inspection"].reason.slug == "expired"
@@ -88,7 +88,7 @@ def test_an_older_header_is_judged_as_it_was_received(inspect, header):
 
 
 @pytest.mark.parametrize("moment", ["yesterday", "1e400", "nan", "-1", "9999-01-01", "2026-02-30", "²"])
-def test_a_time_of_receipt_that_cannot_be_is_refused_with_the_cure(inspect, header, moment):
+def test_an_invalid_time_of_receipt_is_refused_with_advice(inspect, header, moment):
     response = inspect(header(), received_at=moment)
     assert (response.status_code, response.context["inspection"]) == (200, None)
     assert response.context["form"].errors["received_at"]
@@ -107,7 +107,7 @@ def test_every_failed_check_is_shown_and_the_payload_decoded(inspect, header):
     assert "the end user to authorize against" in text
 
 
-def test_an_unsigned_payload_is_decoded_and_said_to_be_anybodys(inspect, workspace, production):
+def test_a_payload_with_a_wrong_signature_is_decoded_with_a_warning(inspect, workspace, production):
     forged = mint_intent(
         "gas_" + "x" * 40, tenant_id="ws_other", sub="<b>eve</b>", aud=production.audience,
         operation="POST /refunds", args={"amount": 1250},
@@ -120,7 +120,7 @@ def test_an_unsigned_payload_is_decoded_and_said_to_be_anybodys(inspect, workspa
     assert "<b>eve" not in text
 
 
-def test_back_and_a_reload_show_the_result_again_and_no_browser_keeps_it(inspect, header, browser_client, address):
+def test_a_reload_shows_the_result_again_and_no_browser_stores_it(inspect, header, browser_client, address):
     pasted = header()
     first = inspect(pasted)
     assert "no-store" in first["Cache-Control"]
@@ -149,7 +149,7 @@ def test_a_check_is_kept_for_ten_minutes_or_until_the_next(inspect, header, brow
     assert "shown once: inspector check" not in browser_client.session
 
 
-def test_nobody_else_sees_a_check(inspect, header, workspace):
+def test_another_person_does_not_see_a_check(inspect, header, workspace):
     ((result, _),) = inspect(header()).redirect_chain
     colleague = get_user_model().objects.create_user("colleague")
     colleague.memberships.create(workspace=workspace.workspace, role="admin")
@@ -158,14 +158,14 @@ def test_nobody_else_sees_a_check(inspect, header, workspace):
     assert client.get(result).context["inspection"] is None
 
 
-def test_a_link_fills_in_what_a_rejection_knows(browser_client, address):
+def test_a_link_from_a_rejection_fills_in_the_form(browser_client, address):
     text = browser_client.get(f"{address}?method=PUT&path=/a&received_at=2026-03-01T14:02:12Z").content.decode()
     assert 'value="PUT"' in text
     assert 'value="/a"' in text
     assert 'value="2026-03-01T14:02:12Z"' in text
 
 
-def test_looking_stores_nothing_and_uses_nothing_up(inspect, header):
+def test_a_check_stores_nothing_and_uses_no_nonce(inspect, header):
     pasted, before = header(), UsedNonce.objects.count()
     for _ in range(2):
         assert set(read_states(inspect(pasted)).values()) == {"passed"}
@@ -182,7 +182,7 @@ def test_a_used_intent_is_shown_as_replayed(inspect, header, api):
     assert read_states(inspect(pasted))["nonce"] == "failed"
 
 
-def test_a_whole_header_line_and_line_ends_around_it_do_no_harm(inspect, header):
+def test_a_pasted_header_line_with_line_ends_is_accepted(inspect, header):
     response = inspect(f"\r\nX-Service-Intent: {header()}\r\n")
     assert set(read_states(response).values()) == {"passed"}
 
@@ -193,12 +193,12 @@ def test_an_encoded_body_is_shown_as_refused(inspect, header):
     assert "the body has a Content-Encoding: send it plain" in response.content.decode()
 
 
-def test_lines_of_a_body_are_taken_as_line_feeds(inspect, header):
+def test_line_ends_of_a_body_are_read_as_line_feeds(inspect, header):
     response = inspect(header(), body='{"amount":\r\n 1250}')
     assert read_states(response)["arguments"] == "passed"
 
 
-def test_what_was_pasted_stands_in_the_form_again_escaped(inspect):
+def test_the_pasted_text_is_in_the_form_again_and_escaped(inspect):
     text = inspect("<script>alert(1)</script>", body="</textarea><b>").content.decode()
     assert "<script>alert(1)" not in text
     assert "&lt;/textarea&gt;&lt;b&gt;" in text
@@ -236,6 +236,6 @@ def test_an_outsider_inspects_nothing(address, header, other_workspace, workspac
     assert keyed.post(f"{address}/checks", FORM).status_code == 302
 
 
-def test_reading_the_answers_address_leads_to_the_form(browser_client, address):
+def test_opening_the_address_of_a_result_leads_to_the_form(browser_client, address):
     response = browser_client.get(f"{address}/checks")
     assert (response.status_code, response["Location"]) == (302, address)

@@ -1,4 +1,4 @@
-"""Every chart of a year, counted again from the rows by the clocks of ten zones, summer time and all."""
+"""Charts of a year equal a recount of the rows in ten time zones, changes of the clocks included."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def month_clock(zone: ZoneInfo) -> Clock:
 
 @pytest.fixture(scope="module")
 def moments() -> list[datetime]:
-    """Moments spread over the year, and many around the changes of summer time."""
+    """Return times all over the year, many of them around changes of the clocks."""
     chance = random.Random(11)
     anywhere = [BEGIN + timedelta(minutes=chance.randrange(DAYS * 1440)) for _ in range(350)]
     turns = [turn for name in ZONES for turn in changes(ZoneInfo(name))]
@@ -64,7 +64,7 @@ def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments)
     production = workspace.workspace.environments.get(name="production")
     chance = random.Random(12)
     register_conversations(production, [Arrival(f"c{n}", BEGIN) for n in range(0, len(moments), 2)], now=BEGIN)
-    # So long before that a chart from there on is by month
+    # One conversation so long before that a chart of all time is by month
     register_conversations(production, [Arrival("first", BEGIN - timedelta(days=600))], now=BEGIN)
     for n, moment in enumerate(moments):
         record_outcomes(production, [Report(f"c{n}", chance.choice(KEYS))], reported_by=1 + n % 2, now=moment)

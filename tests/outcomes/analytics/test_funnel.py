@@ -43,7 +43,7 @@ def register(environment, *conversations):
 
 
 def count_by_hand(environment, period, keys):
-    """Follow each conversation from the first key on, by brute force."""
+    """Count the funnel by brute force: follow each conversation from its first key on."""
     times = {}
     for row in Outcome.objects.filter(environment=environment, broken=False):
         times.setdefault(row.conversation_id, {})[row.outcome_key] = row.first_reported_at
@@ -76,7 +76,7 @@ def test_the_numbers_are_those_of_a_count_by_hand(production, seed):
         assert counts_of(read_funnel(production, period, steps)) == count_by_hand(production, period, steps)
 
 
-def test_an_outcome_before_the_first_key_is_no_step_and_one_at_the_same_time_is(production):
+def test_an_outcome_before_the_first_key_is_no_step_but_one_at_the_same_time_is(production):
     register(production, "a", "b", "c")
     report(production, "a", "cart", hours=5)
     report(production, "a", "purchase", hours=6)
@@ -87,7 +87,7 @@ def test_an_outcome_before_the_first_key_is_no_step_and_one_at_the_same_time_is(
     assert (counts_of(funnel), funnel.total, funnel.is_cut) == ([3, 1], 3, False)
 
 
-def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_one_is_empty(production):
+def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_key_has_no_conversations(production):
     register(production, "a")
     report(production, "a", "cart", hours=5)
     period = parse_period({}, now=NOW)
@@ -97,9 +97,7 @@ def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_one_is_empty(productio
     assert counts_of(read_funnel(production, period, ("nowhere", "cart"))) == [0, 0]
 
 
-def test_of_very_many_conversations_the_latest_are_followed_and_the_page_says_so(
-    browser_client, production, monkeypatch
-):
+def test_only_the_latest_conversations_are_followed_and_the_page_says_so(browser_client, production, monkeypatch):
     monkeypatch.setattr(funnels, "MAX_CONVERSATIONS", 2)
     now = timezone.now()
     register_conversations(production, [Arrival(name) for name in "abc"], now=now)
@@ -154,7 +152,7 @@ def test_one_click_shows_the_funnel_between_the_two_most_frequent_keys(browser_c
 
 
 def test_the_funnel_reads_its_own_index_and_no_more_than_it_follows(production):
-    """However the tables grow: the first step by key and time with a limit, each later one by the primary key."""
+    """It stays fast as tables grow: the first step reads by key and time with a limit, later steps by primary key."""
     statement = funnels._write_statement(3)
     parameters = {
         "environment": production.pk, "start": NOW - timedelta(days=9), "end": NOW, "limit": 10,

@@ -22,7 +22,7 @@ PAGE = "/w/lumen-books/production/outcome"
 
 @pytest.fixture
 def production(workspace):
-    """130 purchases, each 10 minutes after its conversation's start, one renewal, one broken join."""
+    """Report 130 purchases, each 10 minutes after its conversation's start, one renewal and one broken join."""
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     ids = [f"c{n:03}" for n in range(130)]
@@ -33,7 +33,7 @@ def production(workspace):
     return production
 
 
-def test_page_json_and_csv_tell_the_same(production, browser_client):
+def test_page_json_and_csv_have_the_same_numbers(production, browser_client):
     html = browser_client.get(f"{PAGE}?key=purchase").content.decode()
     tables = read_tables(browser_client.get(f"{PAGE}.json?key=purchase"))
     assert sum(line["outcomes"] for line in tables["series"]) == len(tables["conversations"]) == 130
@@ -45,7 +45,7 @@ def test_page_json_and_csv_tell_the_same(production, browser_client):
     assert "10 min" in html
 
 
-def test_conversations_are_paged_each_once(production, browser_client):
+def test_paging_lists_each_conversation_once(production, browser_client):
     conversation_ids, cursor = [], ""
     while True:
         response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
@@ -58,14 +58,14 @@ def test_conversations_are_paged_each_once(production, browser_client):
     assert sorted(conversation_ids) == [f"c{n:03}" for n in range(130)]
 
 
-def test_the_download_of_all_keys_goes_beyond_its_own_pages(production, browser_client, monkeypatch):
+def test_the_download_of_all_keys_has_all_rows(production, browser_client, monkeypatch):
     monkeypatch.setattr(conversations, "ROWS_AT_ONCE", 7)
     rows = read_rows(browser_client.get(f"{PAGE}.csv?table=conversations"))
     assert len({(row["conversationId"], row["outcomeKey"]) for row in rows}) == len(rows) == 131
 
 
 @pytest.mark.parametrize("key", ["", "purchase"])
-def test_the_first_lines_of_a_download_leave_before_the_last_are_read(production, key):
+def test_a_download_is_streamed_without_sorting(production, key):
     rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
     with read_in_order() as connection, connection.cursor() as cursor:
         cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
@@ -76,7 +76,7 @@ def test_the_first_lines_of_a_download_leave_before_the_last_are_read(production
 
 
 @pytest.mark.parametrize("cursor", ["x", "-", "1-", "9" * 40 + "-1", "1-" + "9" * 30, "²-²"])
-def test_a_cursor_that_cannot_be_read_begins_anew(production, browser_client, cursor):
+def test_an_invalid_cursor_shows_the_first_page(production, browser_client, cursor):
     response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
     assert len(response.context["rows"]) == 50
 
@@ -88,7 +88,7 @@ def test_any_key_has_a_page(production, browser_client, key):
     assert b"<b></h1>" not in html.content
 
 
-def test_keys_that_look_alike_are_pointed_out(production, browser_client):
+def test_keys_with_similar_names_are_pointed_out(production, browser_client):
     record_outcomes(production, [Report("c001", "Purchase ")], now=timezone.now())
     assert "differs only by case" in browser_client.get(f"{PAGE}?key=purchase").content.decode()
 

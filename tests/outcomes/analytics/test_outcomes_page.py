@@ -74,7 +74,7 @@ def test_the_request_of_the_spec_shows_at_once(api, browser_client):
     assert "1 outcome, 1 conversation started; purchase leads with 1." in html
 
 
-def test_a_key_that_only_broken_joins_have_shows_at_once(api, browser_client):
+def test_a_key_with_only_broken_joins_shows_at_once(api, browser_client):
     items = [{"conversationId": "nobody", "outcomeKey": "purchase"}]
     api.post("/api/conversation-outcomes", {"outcomes": items})
     html = browser_client.get(PAGE).content.decode()
@@ -82,7 +82,7 @@ def test_a_key_that_only_broken_joins_have_shows_at_once(api, browser_client):
     assert "broken joins</a>" in html
 
 
-def test_page_json_and_csv_tell_the_same(production, browser_client):
+def test_page_json_and_csv_have_the_same_numbers(production, browser_client):
     report_outcomes(production)
     html = browser_client.get(PAGE).content.decode()
     tables = read_tables(browser_client.get(f"{PAGE}.json"))
@@ -98,7 +98,7 @@ def test_page_json_and_csv_tell_the_same(production, browser_client):
     assert "<b>renewal" not in html
 
 
-def test_keys_that_a_spreadsheet_would_run_are_neutralised_in_csv_only(production, browser_client):
+def test_keys_that_a_spreadsheet_would_execute_are_neutralised_in_csv_only(production, browser_client):
     register_conversations(production, [Arrival("a")], now=timezone.now())
     record_outcomes(production, [Report("a", "=1+1")], now=timezone.now())
     assert read_tables(browser_client.get(f"{PAGE}.json"))["keys"][0]["outcomeKey"] == "=1+1"
@@ -116,7 +116,7 @@ def test_keys_are_paged_and_all_exported(production, browser_client):
     assert len(read_tables(browser_client.get(f"{PAGE}.json"))["keys"]) == 120
 
 
-def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
+def test_the_denominator_of_a_share_is_exported(production, browser_client):
     now = timezone.now()
     register_conversations(production, [Arrival(f"c{number}") for number in range(3)], now=now)
     record_outcomes(production, [Report("c0", "won")], now=now)
@@ -128,7 +128,7 @@ def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
         ]
 
 
-def test_outcomes_before_the_range_are_only_compared_with(production, browser_client):
+def test_outcomes_before_the_period_are_used_only_for_comparison(production, browser_client):
     report_outcomes(production, timezone.now() - timedelta(days=7))
     tables = read_tables(browser_client.get(f"{PAGE}.json?range=24h"))
     assert [(line["outcomes"], line["outcomesBefore"]) for line in tables["keys"]] == [(0, 2), (0, 1)]
@@ -136,7 +136,7 @@ def test_outcomes_before_the_range_are_only_compared_with(production, browser_cl
 
 
 @pytest.mark.parametrize("query", ["range=24h", "range=12m", "range=all", "range=90d&tz=Asia/Kathmandu", "page=x"])
-def test_every_range_counts_what_happened_now(production, browser_client, query):
+def test_every_range_counts_an_outcome_of_now(production, browser_client, query):
     report_outcomes(production)
     tables = read_tables(browser_client.get(f"{PAGE}.json?{query}"))
     assert sum(line["outcomes"] for line in tables["series"]) == 3
@@ -153,7 +153,7 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     assert not any(read_tables(api.get(own, key=other_workspace.full_key)).values())
 
 
-def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
+def test_the_figure_is_valid_for_plotly_and_escapes_markup(production):
     report_outcomes(production)
     chart = chart_of(production)
     figure = chart_figures.draw_lines(chart, unit="outcomes")
@@ -161,7 +161,7 @@ def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
 
-def test_the_day_that_is_not_over_is_shaded(production):
+def test_the_current_day_is_shaded(production):
     report_outcomes(production)
     figure = chart_figures.draw_lines(chart_of(production), unit="outcomes")
     days = figure["data"][0]["x"]
@@ -170,7 +170,7 @@ def test_the_day_that_is_not_over_is_shaded(production):
     assert (shade["x0"], shade["x1"]) == (len(days) - 1.5, len(days) - 0.5)
 
 
-def test_keys_beyond_the_leading_ones_share_one_line(production):
+def test_keys_beyond_the_top_keys_share_one_line(production):
     now = timezone.now()
     register_conversations(production, [Arrival(str(n)) for n in range(9)], now=now)
     record_outcomes(production, [Report(str(n), f"k{m}") for m in range(8) for n in range(m + 1)], now=now)
@@ -186,11 +186,11 @@ def test_the_totals_have_both_periods(production):
     report_outcomes(production, now)
     period = parse_period({"range": "24h"}, now=now)
     totals, previous = series.read_totals(production, period), series.read_totals(production, period.previous())
-    assert (totals.conversations, totals.outcomes) == (0, 0)  # known already, nothing new
+    assert (totals.conversations, totals.outcomes) == (0, 0)  # repeated reports add nothing
     assert (previous.conversations, previous.outcomes, previous.broken) == (3, 3, 1)
 
 
-def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(production):
+def test_the_series_of_all_keys_has_conversations_and_broken_joins(production):
     now = timezone.now()
     report_outcomes(production, now)
     buckets = series.chart_buckets(production, parse_period({}, now=now))
@@ -198,7 +198,7 @@ def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(product
     assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)
 
 
-def test_chosen_keys_have_lines_of_their_own_and_all_others_share_one(production, browser_client):
+def test_selected_keys_have_their_own_lines_and_all_others_share_one(production, browser_client):
     reach_keys(production, {"a": 5, "b": 4, "c": 3, "d": 2})
     assert [(line.key, line.total) for line in chart_of(production, selected=("d", "b", "none")).lines] == [
         ("d", 2), ("b", 4), (None, 8),
@@ -243,7 +243,7 @@ def test_a_search_finds_any_part_of_a_key_whatever_its_case_and_is_exported(prod
 @pytest.mark.parametrize(
     "lookalike", ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed"]
 )
-def test_keys_that_look_alike_are_pointed_out_and_never_merged(production, browser_client, lookalike):
+def test_keys_with_similar_names_are_pointed_out_and_never_merged(production, browser_client, lookalike):
     reach_keys(production, {"ticket-closed": 3, lookalike: 1, "ticket": 1})
     keys = {line["outcomeKey"]: line for line in read_tables(browser_client.get(f"{PAGE}.json"))["keys"]}
     assert {key: line["lookLikeIt"] for key, line in keys.items()} == {
@@ -282,7 +282,9 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     assert "<option selected>staging</option>" in page
 
 
-def test_a_change_has_the_same_colour_on_every_page_and_none_against_another_environment(production, browser_client):
+def test_a_change_has_the_same_colour_on_every_page_but_none_in_a_comparison_of_environments(
+    production, browser_client
+):
     now = timezone.now()
     reach_keys(production, {"purchase": 2}, now=now)
     reach_keys(production, {"purchase": 1}, now=now - timedelta(days=8))
@@ -293,7 +295,7 @@ def test_a_change_has_the_same_colour_on_every_page_and_none_against_another_env
 
 
 @pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])
-def test_an_unknown_environment_is_the_previous_period(production, browser_client, other_workspace, unknown):
+def test_an_unknown_environment_is_ignored(production, browser_client, other_workspace, unknown):
     other_workspace.workspace.environments.create(name="theirs", audience="theirs")
     reach_keys(production, {"purchase": 1})
     (row,) = read_tables(browser_client.get(f"{PAGE}.json?compare={unknown}"))["keys"]
@@ -314,7 +316,7 @@ def test_without_a_comparison_there_is_neither_a_column_nor_a_dotted_line(produc
     assert "Previous period" not in response.content.decode()
 
 
-def test_keys_are_drawn_against_the_same_weekdays_before(production):
+def test_keys_are_drawn_with_the_same_weekdays_of_the_previous_period(production):
     now = timezone.now()
     reach_keys(production, {"purchase": 2, "renewal": 1}, now=now - timedelta(days=7))
     reach_keys(production, {"purchase": 3, "renewal": 1}, now=now)
@@ -326,14 +328,14 @@ def test_keys_are_drawn_against_the_same_weekdays_before(production):
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
 
 
-def test_of_many_keys_only_the_leading_one_is_drawn_against_the_previous_period(production):
+def test_of_many_keys_only_the_top_key_is_drawn_with_its_previous_period(production):
     now = timezone.now()
     for moment in (now - timedelta(days=7), now):
         reach_keys(production, {f"k{n}": 9 - n for n in range(4)}, now=moment)
     assert [line.key for line in chart_of(production).compared] == ["k0"]
 
 
-def test_the_numbers_of_a_chart_are_a_table_that_runs_no_markup():
+def test_the_table_of_a_chart_escapes_markup():
     now = timezone.now()
     rows = [(Bucket(now, now, "Mon 2 Mar"), [1234567, 0]), (Bucket(now, now, "<b>"), [-3])]
     assert [row.strip() for row in outcome_words.render_rows(rows).splitlines()][:2] == [

@@ -22,7 +22,7 @@ MOMENTS = st.datetimes(datetime(2026, 10, 31), datetime(2026, 11, 4), timezones=
 
 
 @given(st.lists(MOMENTS, max_size=12).map(sorted))
-def test_phases_cover_the_period_once_and_each_annotation_begins_one(moments):
+def test_phases_cover_the_period_without_overlap_and_each_annotation_begins_one(moments):
     annotations = [(moment, f"release {number}") for number, moment in enumerate(moments)]
     phases = split_at_annotations(START, END, annotations)
     assert phases[0].start == START
@@ -47,7 +47,7 @@ def test_phases_cover_the_period_once_and_each_annotation_begins_one(moments):
         ((20, 6), (0, 0), None, False),
     ],
 )
-def test_a_change_may_be_chance_if_the_samples_are_small_for_it(before, after, points, is_within_chance):
+def test_a_change_in_small_samples_may_be_chance(before, after, points, is_within_chance):
     change = PhaseChange(Phase(START, END, [], *after), Phase(START, END, [], *before))
     assert change.points == (None if points is None else pytest.approx(points))
     assert change.is_within_chance == is_within_chance
@@ -61,7 +61,7 @@ def test_the_first_phase_has_no_change():
 
 @pytest.fixture
 def release(workspace):
-    """100 conversations of which 20 purchase, a release three hours ago, 50 conversations of which 30 purchase."""
+    """Play 100 conversations with 20 purchases, a release three hours ago, then 50 conversations with 30 purchases."""
     production, now = workspace.workspace.environments.get(name="production"), timezone.now()
     moment = floor_to_quarter(now - timedelta(hours=3))
     arrivals = [Arrival(f"old{n}", moment - timedelta(hours=2)) for n in range(100)]
@@ -74,7 +74,7 @@ def release(workspace):
     )
 
 
-def test_page_and_downloads_say_how_a_release_changed_the_share(release, browser_client):
+def test_page_and_downloads_show_how_a_release_changed_the_share(release, browser_client):
     query = {"key": "purchase", "range": "24h"}
     tables = read_tables(browser_client.get(f"{PAGE}.json", query))
     latest, earlier = tables["phases"]

@@ -1,4 +1,4 @@
-"""Moving by the page: counted, confirmed, logged, undone; by people only."""
+"""Moving broken joins on the page: counted, confirmed, logged, undone, and for people only."""
 
 import re
 from datetime import timedelta
@@ -33,7 +33,7 @@ def form_of(html):
     return re.search(r'<form method="post" action="([^"]*/joins/move[^"]*)"', html)[1].replace("&amp;", "&")
 
 
-def test_the_page_counts_what_would_move_and_moves_exactly_that(environments, browser_client):
+def test_the_page_counts_the_movable_joins_and_moves_exactly_those(environments, browser_client):
     production, staging = environments
     html = browser_client.get(CHOSEN).content.decode()
     assert "Move 2 to staging" in html
@@ -67,7 +67,7 @@ def test_both_actions_need_a_csrf_token_and_post(environments, browser_client):
     assert not Move.objects.exists()
 
 
-def test_a_key_reads_the_page_but_never_moves(environments, api):
+def test_a_key_reads_the_page_but_cannot_move(environments, api):
     assert "Move 2" not in api.get(CHOSEN).content.decode()
     headers = {"x-service-api-key": api.key}
     assert api.client.post(f"{PAGE}/move", {"to": "staging"}, headers=headers).status_code == 302

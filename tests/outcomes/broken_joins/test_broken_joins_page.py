@@ -26,7 +26,7 @@ def tables(client, query=""):
 
 @pytest.fixture
 def production(workspace):
-    """One broken join of every kind, two of `other-environment`, and one that healed after an hour."""
+    """Report a broken join of every kind, a second of `other-environment`, and one that healed after an hour."""
     production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
     now = timezone.now()
     register_conversations(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)
@@ -37,7 +37,7 @@ def production(workspace):
     return production
 
 
-def test_every_kind_is_diagnosed_and_what_was_meant_is_shown(production, browser_client):
+def test_every_kind_is_diagnosed_and_the_intended_id_is_shown(production, browser_client):
     diagnoses = {
         line["conversationId"]: (line["diagnosis"], line["found"], line["foundIn"])
         for line in tables(browser_client)["broken"]
@@ -61,7 +61,7 @@ def test_diagnoses_are_counted_with_an_example_and_what_to_do(production, browse
     assert all(line["advice"] and line["example"] for line in tables(browser_client)["diagnoses"])
 
 
-def test_a_healed_join_says_how_late_its_conversation_was(production, browser_client):
+def test_a_healed_join_shows_how_late_its_conversation_was(production, browser_client):
     (line,) = tables(browser_client)["healed"]
     assert (line["conversationId"], line["healedAfterSeconds"], line["diagnosis"]) == ("late", 3600, "late")
     assert line["healedAt"] - line["firstReportedAt"] == 3600
@@ -75,7 +75,7 @@ def test_the_page_shows_the_same_numbers(production, browser_client):
     assert "<code>conv_81Xa</code>" in html
 
 
-def test_causes_of_one_diagnosis_stand_together_and_say_once_what_to_do(production, workspace, browser_client):
+def test_causes_of_one_diagnosis_are_grouped_with_one_advice(production, workspace, browser_client):
     third = workspace.workspace.environments.exclude(name__in=["production", "staging"]).first()
     third = third or workspace.workspace.environments.create(name="test")
     register_conversations(third, [Arrival("t1")], now=timezone.now())
@@ -110,7 +110,7 @@ def test_repeats_raise_the_reports_and_keep_the_first_time(production, browser_c
         ("why=never-seen", {"never"}),
     ],
 )
-def test_a_diagnosis_filters_page_and_download_alike(production, browser_client, query, ids):
+def test_a_diagnosis_filters_page_and_download(production, browser_client, query, ids):
     assert {line["conversationId"] for line in tables(browser_client, query)["broken"]} == ids
     html = browser_client.get(f"{PAGE}?{query}").content.decode()
     section = html.partition('id="joins"')[2].partition("</section>")[0]
@@ -179,7 +179,7 @@ def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
     assert f"{workspace.report_key[:12]}…" in html
 
 
-def test_a_range_without_broken_joins_says_that_older_ones_wait(production, browser_client):
+def test_a_period_without_broken_joins_mentions_older_unresolved_ones(production, browser_client):
     later = timezone.now() + timedelta(days=1)
     register_conversations(production, [Arrival("later")], now=later)
     record_outcomes(production, [Report("later", "purchase")], now=later)
@@ -188,7 +188,7 @@ def test_a_range_without_broken_joins_says_that_older_ones_wait(production, brow
     assert "Older broken joins are unresolved" in html
 
 
-def test_a_range_without_reports_does_not_say_that_all_is_well(production, browser_client):
+def test_a_period_without_reports_does_not_say_that_all_is_well(production, browser_client):
     html = browser_client.get(f"{PAGE}?from=2020-01-01&to=2020-01-02").content.decode()
     assert "Nothing was reported in this period" in html
     assert "The first data:" in html
@@ -224,7 +224,7 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     assert (main_cause.since, main_cause.is_start, main_cause.is_partial) == (now, True, False)
 
 
-def test_the_main_cause_says_since_when_also_before_the_period(workspace, monkeypatch):
+def test_the_main_cause_has_its_start_even_before_the_period(workspace, monkeypatch):
     production = environment_of(workspace, "production")
     now = timezone.now()
 
@@ -242,7 +242,7 @@ def test_the_main_cause_says_since_when_also_before_the_period(workspace, monkey
     assert start_of_cause() == (now - timedelta(days=20), False)
 
 
-def test_the_main_cause_names_the_key_only_if_it_reported_all_of_it(workspace):
+def test_the_main_cause_names_a_key_only_if_that_key_reported_all_of_it(workspace):
     production = environment_of(workspace, "production")
     key, other_key = workspace.workspace.api_keys.all()[:2]
     now = timezone.now()
@@ -252,7 +252,7 @@ def test_the_main_cause_names_the_key_only_if_it_reported_all_of_it(workspace):
     assert find_main_cause(production, all_time()).api_key is None
 
 
-def test_the_overview_names_no_cause_where_none_prevails(production):
+def test_the_overview_names_no_cause_if_none_prevails(production):
     assert find_main_cause(production, all_time()) is None
 
 

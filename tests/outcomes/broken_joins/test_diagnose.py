@@ -29,7 +29,7 @@ def verdict(reported: str, *known_ids: str) -> Diagnosis:
         ":conversationId", "$CONVERSATION_ID", "[[id]]", " ", "''", "YOUR_CONVERSATION_ID", "#{id}", "\u200f",
     ],
 )  # fmt: skip
-def test_what_was_never_filled_in_is_a_placeholder(reported):
+def test_an_unfilled_template_variable_is_a_placeholder(reported):
     assert diagnose(reported, siblings={reported: "staging"}, candidates=()) == Diagnosis("placeholder")
 
 
@@ -37,12 +37,12 @@ def test_what_was_never_filled_in_is_a_placeholder(reported):
     "reported",
     ["conv_81", "01J9ZC", "a{b}c", "100%", "550e8400-e29b-41d4-a716-446655440000", "😀", "nullable", "42"],
 )
-def test_what_could_be_an_id_is_no_placeholder(reported):
+def test_a_possible_id_is_no_placeholder(reported):
     assert not is_placeholder(reported)
 
 
 @given(ids)
-def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
+def test_an_id_known_in_another_environment_is_diagnosed_so(conversation_id):
     diagnosis = diagnose(conversation_id, siblings={conversation_id: "staging"}, candidates=())
     assert diagnosis == Diagnosis("other-environment", KnownConversation(conversation_id, "staging"))
 
@@ -58,7 +58,7 @@ def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
         "https://shop.example/#/c/conv_81Xa", "conversationId=conv_81Xa",
     ],
 )  # fmt: skip
-def test_case_white_space_quotes_and_addresses_are_alterations(reported):
+def test_changed_case_white_space_quotes_and_addresses_are_alterations(reported):
     assert verdict(reported, "conv_81Xa") == Diagnosis("altered", KnownConversation("conv_81Xa", "production"))
 
 
@@ -71,11 +71,11 @@ def test_an_id_with_a_slash_in_it_is_found_at_the_end_of_a_path():
     assert verdict("/x/other/slash", "conv/slash").kind == "never-seen"
 
 
-def test_two_addresses_with_one_ending_are_no_alteration_of_each_other():
+def test_two_addresses_with_the_same_ending_are_no_alteration_of_each_other():
     assert verdict("https://shop.example/1/chat", "https://shop.example/2/chat").kind == "never-seen"
 
 
-def test_the_right_one_is_found_behind_wrong_ones_of_the_same_bare_form():
+def test_the_right_candidate_is_found_among_others_of_the_same_bare_form():
     candidates = [
         KnownConversation("https://shop.example/1/chat", "production"),
         KnownConversation("CHAT", "production"),
@@ -89,7 +89,7 @@ def test_outer_white_space_and_quotes_never_change_the_bare_form(conversation_id
 
 
 @given(st.text(max_size=255))
-def test_a_bare_form_is_never_longer_than_its_column_and_holds_no_nul_of_its_own(text):
+def test_a_bare_form_fits_its_column(text):
     assert len(bare_form(text)) <= 255
 
 

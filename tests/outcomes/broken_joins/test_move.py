@@ -35,7 +35,7 @@ KEYS = ("purchase", "renewal")
 
 
 def facts(environment: Environment) -> set[tuple]:
-    """Everything that stands on record in an environment, but for row ids."""
+    """Return all outcomes of an environment, without row ids."""
     rows = Outcome.objects.filter(environment=environment)
     return set(
         rows.values_list(
@@ -63,7 +63,7 @@ def environments(workspace):
     return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
 
 
-def test_ids_that_a_sibling_knows_move_there_and_nothing_else(environments):
+def test_only_ids_known_in_the_target_environment_are_moved(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(
@@ -81,7 +81,7 @@ def test_ids_that_a_sibling_knows_move_there_and_nothing_else(environments):
     )  # fmt: skip
 
 
-def test_a_join_added_to_an_existing_outcome_is_undone_exactly_in_spite_of_later_reports(environments):
+def test_a_join_merged_into_an_existing_outcome_is_undone_exactly_despite_later_reports(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(production, [Report("s1", "purchase")] * 3, reported_by=7, now=START + HOUR)
@@ -100,7 +100,7 @@ def test_a_join_added_to_an_existing_outcome_is_undone_exactly_in_spite_of_later
     assert AuditEntry.objects.filter(action="move of broken joins undone").count() == 1
 
 
-def test_a_join_that_comes_back_is_listed_where_it_was(environments):
+def test_an_undone_join_is_listed_in_its_old_position(environments):
     production, staging = environments
     record_outcomes(
         production, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START
@@ -112,7 +112,7 @@ def test_a_join_that_comes_back_is_listed_where_it_was(environments):
     assert [row.conversation.conversation_id for row in find_broken_joins(production, EVER)] == before
 
 
-def test_a_join_that_healed_meanwhile_goes_back_as_healed_at_that_time(environments):
+def test_a_join_whose_conversation_was_registered_meanwhile_is_healed_when_undone(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(production, [Report("s1", "purchase")], now=START + HOUR)
@@ -125,7 +125,7 @@ def test_a_join_that_healed_meanwhile_goes_back_as_healed_at_that_time(environme
     check_tallies(*environments)
 
 
-def test_only_the_diagnosed_ones_of_the_range_are_movable(environments, workspace):
+def test_only_diagnosed_joins_of_the_period_can_be_moved(environments, workspace):
     production, staging = environments
     register_conversations(staging, [Arrival("old"), Arrival("new"), Arrival("undefined")], now=START)
     record_outcomes(production, [Report("old", "purchase")], now=START)
@@ -136,7 +136,7 @@ def test_only_the_diagnosed_ones_of_the_range_are_movable(environments, workspac
     assert [outcome.conversation.conversation_id for outcome in outcomes] == ["new"]
 
 
-def test_an_id_that_two_siblings_know_moves_to_the_one_that_its_diagnosis_names(environments, workspace):
+def test_an_id_known_in_two_environments_moves_to_the_one_in_its_diagnosis(environments, workspace):
     production, staging = environments
     third = Environment.objects.create(workspace=workspace.workspace, name="third", audience="third")
     for environment in (third, staging):
@@ -161,12 +161,12 @@ steps = st.lists(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps, st.randoms(use_true_random=False))
-def test_undoing_every_move_in_any_order_leaves_what_would_stand_without_any(db, steps, chance):
+def test_undoing_all_moves_in_any_order_gives_the_state_without_moves(db, steps, chance):
     check_undoing(steps, chance)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_undoing_is_as_exact_after_a_long_history_with_many_moves(db, seed):
+def test_undoing_is_exact_after_a_long_history_with_many_moves(db, seed):
     chance = random.Random(seed)
     assert check_undoing([any_step(chance) for _ in range(80)], chance) >= 1
 
@@ -180,10 +180,7 @@ def any_step(chance: random.Random) -> tuple:
 
 
 def check_undoing(steps: Sequence[tuple], chance: random.Random) -> int:
-    """Play a history twice, once with its moves, in three environments, so that ids move on and on.
-
-    Return the number of moves.
-    """
+    """Play a history with and without its moves, undo the moves, and compare. Return the number of moves."""
     with_moves, without = three_environments(), three_environments()
     moves, now = [], START
     for number, step, key in steps:
@@ -213,7 +210,7 @@ def play(environment: Environment, step: tuple, key: int, now: datetime) -> None
 
 
 def three_environments() -> list[Environment]:
-    """Return environments of a workspace of their own, because diagnoses name every sibling."""
+    """Create a workspace of three environments. It is separate, because diagnoses consider every sibling."""
     slug = f"w{Workspace.objects.count()}"
     workspace = Workspace.objects.create(name=slug, slug=slug)
     return [Environment.objects.create(workspace=workspace, name=f"e{n}", audience=f"{slug}:{n}") for n in range(3)]

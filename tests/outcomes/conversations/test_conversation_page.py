@@ -1,4 +1,4 @@
-"""One conversation's page: all that is stored of it, in order. For an unknown id the page says why."""
+"""One conversation's page lists everything stored about it, in order. For an unknown id it says why."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def load_tables(client: Any, start: str, conversation_id: str) -> Any:
     return json.loads(client.get(f"{start}/conversation.json", {"id": conversation_id}).getvalue())["tables"]
 
 
-def test_the_page_lists_all_that_happened_in_order(browser_client, start, production, workspace):
+def test_the_page_lists_all_events_in_order(browser_client, start, production, workspace):
     key = workspace.workspace.api_keys.order_by("pk").first()
     record_outcomes(production, [Report("c1", "purchase")], reported_by=key.pk, now=NOW)
     register_conversations(production, [Arrival("c1", NOW - timedelta(minutes=5))], now=NOW + timedelta(minutes=1))
@@ -88,7 +88,7 @@ def test_both_pages_of_a_broken_join_tell_the_whole_story(browser_client, start,
     ]
 
 
-def test_a_broken_join_says_why_and_where_it_is_known(browser_client, start, production, workspace):
+def test_a_broken_join_shows_its_diagnosis_and_where_the_id_is_known(browser_client, start, production, workspace):
     staging = workspace.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival("c2")], now=NOW)
     record_outcomes(production, [Report("c2", "purchase")], now=NOW)
@@ -130,7 +130,9 @@ def test_rows_with_an_id_lead_to_its_page(browser_client, start, production):
         ("\0", "Name the conversation"),
     ],
 )
-def test_an_unknown_id_says_so_within_the_usual_navigation(browser_client, start, workspace, conversation_id, words):
+def test_the_page_of_an_unknown_id_says_so_within_the_workspace(
+    browser_client, start, workspace, conversation_id, words
+):
     staging = workspace.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival("only-staging")], now=NOW)
     page = open_page(browser_client, start, conversation_id, status=404)
@@ -151,7 +153,7 @@ def test_an_outsider_learns_nothing(browser_client, start, production, other_wor
     assert "known in" not in own.content.decode()
 
 
-def test_a_page_is_bounded_and_the_download_is_not(browser_client, start, production, monkeypatch):
+def test_a_page_has_a_limited_number_of_rows_and_the_download_has_all(browser_client, start, production, monkeypatch):
     monkeypatch.setattr(views, "MAX_OUTCOMES", 2)
     register_conversations(production, [Arrival("c1")], now=NOW)
     record_outcomes(production, [Report("c1", f"key-{n}") for n in range(5)], now=NOW)
@@ -169,7 +171,7 @@ def test_a_conversation_is_found_by_an_index_that_begins_with_the_environment(pr
     assert plan.count("Index Scan") == 1
 
 
-def test_an_outcome_from_before_the_start_says_so_on_every_page(browser_client, start, production):
+def test_an_outcome_before_the_start_is_marked_on_every_page(browser_client, start, production):
     register_conversations(production, [Arrival("early", NOW)], now=NOW)
     record_outcomes(production, [Report("early", "purchase")], now=NOW - timedelta(minutes=46, seconds=30))
     record_outcomes(production, [Report("early", "renewal")], now=NOW)
@@ -177,11 +179,11 @@ def test_an_outcome_from_before_the_start_says_so_on_every_page(browser_client, 
     assert ">46 min before the start</td>" in page
     assert ">under 1 s</td>" in page
     key_page = browser_client.get(f"{start}/outcome", {"key": "purchase"}).content.decode()
-    assert key_page.count("46 min before the start") == 3  # the row, the median as a fact, and over the chart
+    assert key_page.count("46 min before the start") == 3  # in the row, in the facts, and above the chart
     assert "under 1 s" not in key_page
 
 
-def test_a_person_goes_on_to_the_cause_and_an_admin_to_the_deletion(browser_client, start, production, workspace):
+def test_the_page_links_to_the_cause_and_for_an_admin_to_the_deletion(browser_client, start, production, workspace):
     record_outcomes(production, [Report("gone", "purchase")], now=NOW)
     page = open_page(browser_client, start, "gone")
     assert f'href="{start}/joins?why=never-seen#joins"' in page
@@ -224,8 +226,8 @@ def test_broken_joins_that_name_it_are_shown_with_cause_key_and_move(browser_cli
     ]
 
 
-def test_a_broken_join_names_the_conversation_that_the_page_of_broken_joins_names(production, workspace):
-    """Both read the same diagnosis: of two conversations that an id could mean, only one has the join."""
+def test_a_broken_join_names_the_same_conversation_as_the_page_of_broken_joins(production, workspace):
+    """Of two conversations that an id could mean, only the one in the diagnosis lists the join."""
     staging = workspace.workspace.environments.get(name="staging")
     for environment, conversation_id in ((production, "Conv-7"), (production, "conv-7"), (staging, "CONV-7")):
         register_conversations(environment, [Arrival(conversation_id)], now=NOW)

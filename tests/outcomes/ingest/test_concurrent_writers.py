@@ -1,4 +1,4 @@
-"""Real connections at once: no deadlock, no lost tally, no broken join left beside its registration."""
+"""Simultaneous connections cause no deadlock, lose no tally, and leave no broken join of a registered conversation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def production(workspace) -> Environment:
 
 
 def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
-    """Run every act on a connection of its own, all at the same moment; raise what any of them raises."""
+    """Run all functions at the same time on separate connections; raise the first exception of any."""
     start = Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> object:
@@ -83,7 +83,7 @@ def test_one_batch_from_thirty_two_connections_makes_each_outcome_once(productio
     assert read_tallies(production) == recount(production)
 
 
-def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock(production):
+def test_new_keys_in_simultaneous_reports_are_listed_once_without_deadlock(production):
     names = [f"key {n}" for n in range(200)]
 
     def reports(seed: int) -> None:
@@ -97,7 +97,7 @@ def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock
 
 
 @pytest.mark.parametrize("round_", range(8))
-def test_a_report_beside_its_registration_leaves_no_broken_join(production, round_):
+def test_a_report_during_its_registration_leaves_no_broken_join(production, round_):
     ids = [f"c{n}" for n in range(40)]
     acts = [
         lambda: record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=timezone.now()),
@@ -110,7 +110,7 @@ def test_a_report_beside_its_registration_leaves_no_broken_join(production, roun
 
 
 def test_a_report_waits_for_a_registration_that_has_not_committed(production):
-    """The race in slow motion, both ways round."""
+    """Both orders of the race are tested step by step."""
     for first, second in (("register", "record"), ("record", "register")):
         id_ = f"{first} first"
         acts = {
@@ -128,7 +128,7 @@ def test_a_report_waits_for_a_registration_that_has_not_committed(production):
     assert read_tallies(production) == recount(production)
 
 
-def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_lose_nothing(production, workspace):
+def test_moves_and_undos_during_reports_and_registrations_never_deadlock_and_lose_nothing(production, workspace):
     staging = workspace.workspace.environments.get(name="staging")
     ids = [f"c{n}" for n in range(60)]
     register_conversations(staging, [Arrival(id_) for id_ in ids], now=timezone.now())

@@ -53,7 +53,7 @@ def test_an_empty_batch_is_valid(api):
     assert response["X-Outcomes-New"] == "0"
 
 
-def test_a_repeated_outcome_is_no_second_one_but_counts_as_a_report(api, workspace):
+def test_a_repeated_outcome_only_counts_as_another_report(api, workspace):
     know(api, "c")
     first = report(api, item("c"), item("c"))
     again = report(api, item("c"))
@@ -64,7 +64,7 @@ def test_a_repeated_outcome_is_no_second_one_but_counts_as_a_report(api, workspa
     assert outcome.first_reported_at < outcome.last_reported_at
 
 
-def test_unknown_ids_come_once_and_in_order_of_first_appearance(api):
+def test_unknown_ids_are_listed_once_in_order_of_first_appearance(api):
     know(api, "k")
     response = report(api, item("z"), item("k"), item("a"), item("z", "other"), item("m"), item("a"))
     assert response.json() == {"recorded": 1, "unknownConversations": ["z", "a", "m"]}
@@ -92,7 +92,7 @@ def test_strange_ids_are_stored_exactly_and_distinguished(api):
         max_size=20,
     )
 )
-def test_whatever_text_is_sent_comes_back_as_it_was(api, texts):
+def test_any_text_is_returned_unchanged(api, texts):
     fresh = [f"unseen {text}" for text in texts]
     response = report(api, *(item(id_, text) for id_, text in zip(fresh, texts, strict=True)))
     assert response.json()["unknownConversations"] == list(dict.fromkeys(fresh))
@@ -142,7 +142,7 @@ def test_an_outsiders_key_sees_and_touches_nothing(api, other_workspace):
         ({}, ["/outcomes"]),
     ],
 )
-def test_every_fault_is_pointed_at_and_nothing_is_stored(api, outcomes, pointers):
+def test_every_fault_has_a_pointer_and_nothing_is_stored(api, outcomes, pointers):
     response = api.post(URL, {"outcomes": outcomes})
     assert response.status_code == 400
     assert response.json()["code"] == "invalid-request"
@@ -176,7 +176,7 @@ def test_reporting_needs_its_scope(api, workspace):
     assert report(api, item("c")).json()["code"] == "scope-missing"
 
 
-def test_a_replay_under_an_idempotency_key_changes_not_even_the_reports(api):
+def test_a_replay_under_an_idempotency_key_does_not_even_count_as_a_report(api):
     know(api, "c")
     body = {"outcomes": [item("c"), item("u")]}
     answers = [api.post(URL, body, headers={"Idempotency-Key": "k1"}) for _ in range(3)]
@@ -184,7 +184,7 @@ def test_a_replay_under_an_idempotency_key_changes_not_even_the_reports(api):
     assert set(Outcome.objects.values_list("reports", flat=True)) == {1}
 
 
-def test_replays_give_the_same_bytes_whatever_was_there(api):
+def test_replays_give_the_same_bytes_whatever_was_stored(api):
     know(api, "c")
     body = {"outcomes": [item("c"), item("u"), item("c", "renewal")]}
     assert len({api.post(URL, body).content for _ in range(20)}) == 1

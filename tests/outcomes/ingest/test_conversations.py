@@ -30,7 +30,7 @@ def test_an_empty_batch_is_valid(api):
     assert register(api).json() == {"registered": 0, "alreadyKnown": 0, "healedOutcomes": 0}
 
 
-def test_the_first_registrations_time_stands(api):
+def test_the_time_of_the_first_registration_is_kept(api):
     register(
         api,
         {"conversationId": "a", "startedAt": 1_700_000_000},
@@ -85,7 +85,7 @@ def test_a_sibling_environment_heals_nothing_here(api):
         (7, "/conversations"),
     ],
 )
-def test_faults_are_pointed_at_and_nothing_is_stored(api, conversations, pointer):
+def test_faults_have_pointers_and_nothing_is_stored(api, conversations, pointer):
     response = api.post(URL, {"conversations": conversations})
     assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
     assert [fault["pointer"] for fault in response.json()["errors"]] == [pointer]

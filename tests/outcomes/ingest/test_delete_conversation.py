@@ -1,4 +1,4 @@
-"""Deleting a conversation id: every row of it goes, and the tallies are as if it had never been."""
+"""Deleting a conversation id deletes all its rows, and restores the tallies as without it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def list_ids() -> set[tuple[str, str]]:
     return set(Conversation.objects.values_list("environment__name", "conversation_id"))
 
 
-def test_a_known_conversation_goes_with_its_outcomes(environments, workspace):
+def test_a_known_conversation_is_deleted_with_its_outcomes(environments, workspace):
     for environment in environments:
         register_conversations(environment, [Arrival("c1", START), Arrival("c2", START)], now=START)
         items = [Report(id_, key) for id_ in ("c1", "c2", "odd") for key in KEYS]
@@ -83,7 +83,7 @@ def test_another_workspace_keeps_its_own(environments, workspace, other_workspac
     assert Conversation.objects.get().environment == foreign_environment
 
 
-def test_broken_joins_and_healed_outcomes_go_too(environments, workspace):
+def test_broken_joins_and_healed_outcomes_are_deleted_too(environments, workspace):
     production, _ = environments
     record_outcomes(production, [Report("late", "purchase"), Report("never", "purchase")], reported_by=7, now=START)
     register_conversations(production, [Arrival("late", START)], now=START + HOUR)
@@ -113,7 +113,7 @@ def test_a_moved_join_can_be_deleted_on_either_side_and_its_move_still_be_undone
     check_tallies(*environments)
 
 
-def test_a_deleted_id_can_come_again(environments, workspace):
+def test_a_deleted_id_can_be_registered_again(environments, workspace):
     production, _ = environments
     for _round in range(2):
         record_outcomes(production, [Report("c1", "purchase")], now=START)
@@ -142,7 +142,7 @@ def test_any_order_of_reports_moves_and_deletions_adds_up(environments, workspac
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_others_report_and_register_no_outcome_is_left_without_its_conversation(workspace):
+def test_deleting_during_reports_and_registrations_leaves_no_outcome_without_its_conversation(workspace):
     production = workspace.workspace.environments.get(name="production")
     faults: list[BaseException] = []
     is_over = threading.Event()

@@ -1,4 +1,4 @@
-"""A batch sent a hundred times: the same bytes, and nothing changes but what counts reports."""
+"""A batch sent a hundred times gets the same bytes and changes only the counts of reports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def know(api) -> None:
     api.post("/api/conversations", {"conversations": [{"conversationId": "known"}, {"conversationId": "😀"}]})
 
 
-def test_a_hundred_replays_change_nothing_but_what_counts_reports(api):
+def test_a_hundred_replays_change_only_the_counts_of_reports(api):
     know(api)
     first = api.post(URL, batch())
     before = everything(but=COUNTING)
@@ -42,7 +42,7 @@ def test_a_hundred_replays_change_nothing_but_what_counts_reports(api):
     assert sum(Outcome.objects.values_list("reports", flat=True)) == 40 * (TIMES + 1)
 
 
-def test_under_an_idempotency_key_not_even_that_changes(api):
+def test_under_an_idempotency_key_replays_change_nothing(api):
     know(api)
     headers = {"Idempotency-Key": "order-17"}
     first = api.post(URL, batch(), headers=headers)

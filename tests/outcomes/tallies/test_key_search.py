@@ -1,4 +1,4 @@
-"""A search looks through every key that was ever reported, once, however it was reported."""
+"""A search covers every key that was ever reported, whatever reported it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def search_keys(environment, search: str) -> list[str]:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(texts, max_size=12, unique=True), texts)
-def test_a_search_finds_the_keys_that_hold_the_text_and_no_others(environments, names, search):
+def test_a_search_finds_exactly_the_keys_that_contain_the_text(environments, names, search):
     production, _ = environments
     OutcomeKey.objects.all().delete()
     OutcomeKey.objects.bulk_create(OutcomeKey(environment=production, outcome_key=name) for name in names)
@@ -56,7 +56,7 @@ def test_a_key_is_found_from_its_first_report_on_whether_or_not_its_conversation
     assert list_search_keys(staging) == set()
 
 
-def test_a_key_that_a_move_brings_is_found_there_until_the_move_is_undone(environments):
+def test_a_moved_key_is_found_in_the_target_until_the_move_is_undone(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s")], now=NOW)
     record_outcomes(production, [Report("s", "purchase")], now=NOW)
@@ -66,7 +66,7 @@ def test_a_key_that_a_move_brings_is_found_there_until_the_move_is_undone(enviro
     assert (search_keys(production, "purch"), search_keys(staging, "purch")) == (["purchase"], [])
 
 
-def test_what_was_reported_before_keys_were_listed_is_listed_by_the_migration(environments):
+def test_the_migration_lists_keys_that_were_reported_before_it(environments):
     production, staging = environments
     for day in (0, 40):
         record_outcomes(production, [Report("c", f"key {day}"), Report("c", "often")], now=NOW + timedelta(days=day))

@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, tallies equal a recount of the rows, and every range adds up."""
+"""After any events in any order, tallies equal a recount of the rows, and every period adds up."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ fewer_examples = settings(max_examples=40, deadline=None, suppress_health_check=
 
 
 def played(workspace, history) -> Environment:
-    """An environment of its own in which the history took place."""
+    """Return a new environment after the history."""
     name = f"e{Environment.objects.count()}"
     environment = Environment.objects.create(workspace=workspace.workspace, name=name, audience=name)
     for now, batch in history:

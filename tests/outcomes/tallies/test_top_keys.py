@@ -35,7 +35,7 @@ def two_tails(module_rows) -> Workspace:
 
 @pytest.fixture(scope="module")
 def long_tail(two_tails) -> Environment:
-    """The n-th of 400 keys is about 1/n as frequent as the first, over fifty days."""
+    """Report fifty days of outcomes with 400 keys; the n-th is about 1/n as frequent as the first."""
     chance, production = random.Random(3), two_tails.environments.get(name="production")
     ids = [f"c{n}" for n in range(90)]
     register_conversations(production, [Arrival(id_) for id_ in ids], now=END)
@@ -47,8 +47,8 @@ def long_tail(two_tails) -> Environment:
 
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
-def test_a_page_has_the_lines_of_the_whole_list(long_tail, period, monkeypatch):
-    """Also for short periods, and for searches that few keys match."""
+def test_a_page_has_the_same_rows_as_the_whole_list(long_tail, period, monkeypatch):
+    """SHORT and FEW_MATCHES switch on the shortcuts for short periods and for searches with few matches."""
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]
     ):
@@ -79,8 +79,8 @@ WHERE environment_id = %s AND outcome_key = '' AND lane = 0
 """
 
 
-def test_shards_without_outcomes_make_no_key_more_frequent(long_tail):
-    """Where eight writers registered conversations at once, but one reported outcomes."""
+def test_shards_without_outcomes_do_not_change_the_bounds(long_tail):
+    """The rows are as after eight simultaneous writers, of which only one reported outcomes."""
     depths = {"q": 8, "d": 16, "m": 32}
     bounds = top_keys.read_key_bounds(long_tail, RANGES[-1], depths, "")
     with connection.cursor() as cursor:
@@ -89,7 +89,7 @@ def test_shards_without_outcomes_make_no_key_more_frequent(long_tail):
     assert top_keys.read_key_bounds(long_tail, RANGES[-1], depths, "") == bounds
 
 
-def test_a_page_of_several_writers_with_deletions_has_the_lines_of_the_whole_list(two_tails, monkeypatch):
+def test_a_page_has_the_same_rows_after_several_writers_and_deletions(two_tails, monkeypatch):
     chance, staging = random.Random(5), two_tails.environments.get(name="staging")
     ids = [f"c{n}" for n in range(40)]
     register_conversations(staging, [Arrival(id_) for id_ in ids], now=END)
@@ -97,7 +97,7 @@ def test_a_page_of_several_writers_with_deletions_has_the_lines_of_the_whole_lis
         for day in range(0, 40, 5):
             reports = [Report(chance.choice(ids), f"key {int(200 ** chance.random())}") for _ in range(100)]
             record_outcomes(staging, reports, now=END - timedelta(days=day, minutes=shard))
-        with connection.cursor() as cursor:  # as if this shard had been free when they were reported
+        with connection.cursor() as cursor:  # move the counts to this shard, as if it had been free
             cursor.execute(
                 "UPDATE outcomes_tally SET lane = %s WHERE environment_id = %s AND lane = 0", [shard, staging.pk]
             )
@@ -114,7 +114,7 @@ def test_a_page_of_several_writers_with_deletions_has_the_lines_of_the_whole_lis
 
 @pytest.fixture(scope="module")
 def other_tail(two_tails) -> Environment:
-    """Other keys lead here, over thirty days."""
+    """Report thirty days of outcomes in which other keys are the most frequent."""
     chance, sibling = random.Random(4), two_tails.environments.get(name="sibling")
     ids = [f"c{n}" for n in range(60)]
     register_conversations(sibling, [Arrival(id_) for id_ in ids], now=END)
@@ -126,7 +126,7 @@ def other_tail(two_tails) -> Environment:
 
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
-def test_a_comparison_with_another_environment_begins_as_its_whole_list(long_tail, other_tail, period, monkeypatch):
+def test_a_page_of_a_comparison_has_the_same_rows_as_its_whole_list(long_tail, other_tail, period, monkeypatch):
     comparison = keys.Comparison(other_tail, period, keys.SIBLING)
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]
@@ -141,25 +141,25 @@ def test_a_comparison_with_another_environment_begins_as_its_whole_list(long_tai
         assert not page.is_counted or page.total.keys == len(whole)
 
 
-def test_top_keys_beside_another_environment_are_found_without_reading_all_keys(long_tail, other_tail):
+def test_top_keys_of_a_comparison_are_found_without_reading_all_keys(long_tail, other_tail):
     comparison = keys.Comparison(other_tail, RANGES[-1], keys.SIBLING)
     rows, _ = top_keys.find_top_totals(long_tail, RANGES[-1], 4, comparison=comparison)
     assert rows == list(keys.stream_keys(long_tail, RANGES[-1], comparison=comparison))[:4]
     assert any(row.compared for row in rows)
 
 
-def test_a_short_range_with_few_reports_is_not_searched_for_leaders(long_tail, monkeypatch):
+def test_a_short_period_with_few_reports_is_read_completely(long_tail, monkeypatch):
     monkeypatch.setattr(top_keys, "read_key_bounds", None)
     assert top_keys.find_top_totals(long_tail, RANGES[0], 3) == ((), None)
 
 
-def test_keys_that_hold_the_text_are_read_alone_where_they_are_few(long_tail, monkeypatch):
+def test_if_few_keys_match_the_search_only_those_are_read(long_tail, monkeypatch):
     monkeypatch.setattr(top_keys, "read_key_bounds", None)
     lines, only = top_keys.find_top_totals(long_tail, RANGES[-1], 3, search="KEY 1 ")
     assert (lines, only) == ((), ["key 1 of 1"])
 
 
-def test_all_keys_are_read_where_the_bound_does_not_decide(workspace):
+def test_all_keys_are_read_if_the_bounds_do_not_decide(workspace):
     production = workspace.workspace.environments.get(name="production")
     register_conversations(production, [Arrival("c")], now=END)
     record_outcomes(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
@@ -180,7 +180,7 @@ def test_a_key_that_cannot_reach_the_last_top_key_is_not_read():
 )
 @example(datetime(9999, 11, 1, tzinfo=UTC), timedelta(days=60))
 @example(datetime(2026, 2, 8, tzinfo=UTC), timedelta(days=40))
-def test_a_widened_period_holds_the_period_and_little_more(start, length):
+def test_a_widened_period_contains_the_period_and_is_little_longer(start, length):
     period = Period(start, start + length, ZoneInfo("UTC"))
     wide = top_keys.widen_period(period)
     assert wide.start <= period.start < period.end <= wide.end
@@ -189,8 +189,8 @@ def test_a_widened_period_holds_the_period_and_little_more(start, length):
 
 
 @pytest.mark.parametrize("days", [3, 33, 47])
-def test_keys_that_lie_outside_the_period_do_not_lead_it(long_tail, days):
-    """In the months of the first attempt, but before the period, other keys were far more frequent."""
+def test_keys_from_outside_the_period_are_not_top_keys(long_tail, days):
+    """Other keys are far more frequent shortly before the period, in the same months."""
     staging = long_tail.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival(f"c{n}") for n in range(60)], now=END)
     period = Period(END - timedelta(days=days), END, ZoneInfo("UTC"))
@@ -207,7 +207,7 @@ def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
     return Tally.objects.filter(environment=environment).values_list("outcomes", "magnitude")
 
 
-def test_a_magnitude_is_how_many_steps_were_reached(long_tail):
+def test_a_magnitude_is_the_number_of_steps_reached(long_tail):
     assert all(
         magnitude == sum(step <= outcomes for step in MAGNITUDE_STEPS) for outcomes, magnitude in magnitudes(long_tail)
     )

@@ -25,7 +25,7 @@ def assert_declared(address: str, method: str, response: HttpResponse) -> None:
     answers = declared_answers(address, method)
     assert str(response.status_code) in answers, response.content
     declared = answers[str(response.status_code)]
-    if response.status_code >= 400 and response.content:  # HEAD has none
+    if response.status_code >= 400 and response.content:  # an answer to HEAD has no content
         _, narrowed = declared["content"]["application/problem+json"]["schema"]["allOf"]
         assert response.json()["code"] in narrowed["properties"]["code"]["enum"]
     for name in response.headers.keys() & {"Retry-After", "WWW-Authenticate", "RateLimit", "Idempotent-Replayed"}:

@@ -25,7 +25,7 @@ def batch(request):
     return request.param, BATCHES[request.param]
 
 
-def test_items_are_counted_before_one_of_them_is_looked_at(api, batch):
+def test_items_are_counted_before_any_is_validated(api, batch):
     address, name = batch
     with mock.patch.object(BoundedList, "run_child_validation", side_effect=AssertionError):
         response = api.post(f"/{address}", {name: [{}] * 501, "environment": 17})
@@ -33,7 +33,7 @@ def test_items_are_counted_before_one_of_them_is_looked_at(api, batch):
     assert response.json()["received"] == 501
 
 
-def test_checking_stops_at_the_fault_that_nobody_reads(api, batch):
+def test_checking_stops_one_fault_beyond_the_limit(api, batch):
     address, name = batch
     with mock.patch.object(
         BoundedList, "run_child_validation", autospec=True, side_effect=BoundedList.run_child_validation
@@ -43,7 +43,7 @@ def test_checking_stops_at_the_fault_that_nobody_reads(api, batch):
     assert check.call_count <= MAX_FAULTS + 1
 
 
-def test_up_to_a_hundred_faults_all_are_listed(api):
+def test_up_to_a_hundred_faults_are_listed(api):
     items = [{"conversationId": "c1", "outcomeKey": "k"}, {}] * 50
     problem = api.post("/api/conversation-outcomes", {"outcomes": items}).json()
     assert len(problem["errors"]) == 100
@@ -51,7 +51,7 @@ def test_up_to_a_hundred_faults_all_are_listed(api):
     assert problem["errors"][-1]["pointer"] == "/outcomes/99/outcomeKey"
 
 
-def test_a_descriptor_is_read_up_to_the_fault_that_nobody_reads():
+def test_reading_a_descriptor_stops_one_fault_beyond_the_limit():
     broken = {"type": "object", "properties": {f"p{number}": {} for number in range(5000)}}
     with pytest.raises(InvalidDescriptor) as raised:
         from_descriptor(broken, seen=1)
@@ -69,7 +69,7 @@ def test_a_descriptor_is_read_up_to_the_fault_that_nobody_reads():
     ],
     ids=["many-undecided", "many-parameters", "many-segments", "long", "long-when-templated"],
 )
-def test_what_no_path_can_have_is_refused_with_one_fault(api, members, pointer):
+def test_an_impossible_path_is_refused_with_one_fault(api, members, pointer):
     observation = {"method": "GET", "path": "/orders", "status": 200, "count": 1, **members}
     response = api.post(WITNESS, {"reportId": REPORT_ID, "observations": [observation]})
     assert response.status_code == 400
@@ -100,8 +100,8 @@ def test_a_refused_report_is_parsed_once(api, observations):
     assert parse.call_count == 1
 
 
-def test_a_report_with_many_shapes_is_not_searched_for_each_of_them(api, monkeypatch):
-    """With `more`, which is ignored, each search would go through nearly 4 MiB."""
+def test_a_report_with_many_shapes_is_searched_once(api, monkeypatch):
+    """The ignored member `more` is nearly 4 MiB, so that repeated searches would take long."""
     monkeypatch.setattr("catalog.ingest.quick_report.MAX_STAND_INS", 3)
     shapes = [{"type": "object", "properties": {f"n{number}": {"type": "string"}}} for number in range(4)]
     base = {"method": "GET", "path": "/orders", "status": 200, "count": 1}

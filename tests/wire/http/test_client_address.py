@@ -1,4 +1,4 @@
-"""The client's address is the nearest one that no trusted proxy has; nobody can choose it by a header."""
+"""The client's address is the nearest one that is not a trusted proxy. No client can choose it by a header."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS = st.one_of(st.ip_addresses().map(str), st.sampled_from([PROXY, "::1", CLI
     ("peer", "forwarded_for", "address"),
     [
         (CLIENT, "", CLIENT),
-        (CLIENT, "198.51.100.1", CLIENT),  # a client that is no proxy may send any header
+        (CLIENT, "198.51.100.1", CLIENT),  # the header of a client that is no proxy is ignored
         (PROXY, CLIENT, CLIENT),
         (PROXY, f"198.51.100.1, {CLIENT}", CLIENT),
         (PROXY, f"{CLIENT}, 10.9.9.9", CLIENT),
@@ -40,28 +40,28 @@ PARTS = st.one_of(st.ip_addresses().map(str), st.sampled_from([PROXY, "::1", CLI
         ("nonsense", CLIENT, ""),
     ],
 )
-def test_the_nearest_address_that_is_no_proxys(peer, forwarded_for, address):
+def test_the_nearest_address_that_is_not_a_proxy(peer, forwarded_for, address):
     assert find_client_address(peer, forwarded_for, PROXIES) == address
 
 
 @given(peer=PARTS, parts=st.lists(PARTS, max_size=6))
-def test_the_result_is_an_address_that_was_given_or_nothing(peer, parts):
+def test_the_result_is_an_address_or_empty(peer, parts):
     address = find_client_address(peer, ",".join(parts), PROXIES)
     if address:
         ip_address(address)
 
 
 @given(peer=st.ip_addresses().map(str), forwarded_for=st.text())
-def test_without_trusted_proxies_no_header_counts(peer, forwarded_for):
+def test_without_trusted_proxies_the_header_is_ignored(peer, forwarded_for):
     assert find_client_address(peer, forwarded_for, []) == find_client_address(peer, "", [])
 
 
 @given(client=st.ip_addresses(v=4).filter(lambda a: a not in PROXIES[0]).map(str), forged=st.lists(PARTS, max_size=5))
-def test_what_a_client_writes_before_its_own_address_changes_nothing(client, forged):
+def test_addresses_that_a_client_adds_to_the_header_change_nothing(client, forged):
     assert find_client_address(PROXY, ",".join([*forged, client]), PROXIES) == client
 
 
-def test_the_address_is_set_for_the_time_of_a_request(settings):
+def test_the_address_is_set_during_a_request(settings):
     settings.TRUSTED_PROXIES = PROXIES
     addresses: list[str] = []
 

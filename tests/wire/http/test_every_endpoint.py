@@ -1,4 +1,4 @@
-"""Contract 1's table of cases, run over every machine endpoint that the address list has."""
+"""The table of cases in contract 1, run for every machine endpoint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 Body = dict[str, Any]
 DECISION = "api/confirmations/<str:confirmation_id>/decision"
 
-# A good body for every endpoint. Other workspaces get the same one: an intent is then rejected, which is an answer.
+# A valid body for every endpoint. It is also sent for other workspaces, where the intent is rejected.
 BODIES: Mapping[str, Callable[[NewWorkspace], Body]] = {
     "api/conversation-outcomes": lambda _: {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]},
     "api/conversations": lambda _: {"conversations": [{"conversationId": "c1"}]},
@@ -250,12 +250,12 @@ def test_what_is_not_strict_json_is_refused(send, body):
     assert (response.status_code, code_of(response)) == (400, "invalid-json")
 
 
-def test_nesting_of_128_is_no_json_fault(send):
+def test_a_nesting_of_128_levels_is_valid_json(send):
     assert code_of(send(b"[" * 128 + b"]" * 128)) == "invalid-request"
 
 
 @pytest.mark.parametrize("body", [[], None, 1, "text", {}], ids=str)
-def test_another_form_is_refused_with_pointers(send, body):
+def test_a_body_of_another_form_is_refused_with_pointers(send, body):
     response = send(json.dumps(body).encode())
     assert (response.status_code, code_of(response)) == (400, "invalid-request")
     for fault in response.json()["errors"]:
@@ -312,7 +312,7 @@ def test_unknown_members_are_ignored(send, good_body):
     assert send({**good_body(), "somethingNew": {"a": 1}}).status_code < 300
 
 
-def test_a_sane_request_id_is_kept_and_another_replaced(send):
+def test_a_valid_request_id_is_kept_and_an_invalid_one_replaced(send):
     assert send(**{"X-Request-Id": "abc-123"})["X-Request-Id"] == "abc-123"
     assert send(**{"X-Request-Id": "a b\tc"})["X-Request-Id"].startswith("req_")
 
@@ -351,12 +351,12 @@ def test_a_key_of_another_workspace_is_another_key(send, other_workspace, good_b
     assert foreign_answer.status_code < 300 or foreign_answer.status_code in (
         403,
         404,
-    )  # its intent or confirmation is not theirs
+    )  # the other workspace does not have the intent or confirmation
     assert "Idempotent-Replayed" not in foreign_answer
 
 
 @pytest.mark.parametrize("state", ["53100", "57P03", None], ids=["disk full", "starting up", "connection lost"])
-def test_a_database_that_is_away_or_full_is_503_and_nothing_is_acknowledged(send, state, good_body):
+def test_an_unreachable_or_full_database_is_503_and_nothing_is_acknowledged(send, state, good_body):
     body = good_body()
     cause = psycopg.errors.lookup(state)("x") if state else psycopg.OperationalError("x")
 

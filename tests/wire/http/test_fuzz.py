@@ -1,4 +1,4 @@
-"""Calls that fit or break the served OpenAPI never fail the hub, and every answer is one that it declares.
+"""Calls that fit or break the served OpenAPI never cause a failure of the hub, and every answer is declared.
 
 FUZZ_CASES sets how many calls are made of each endpoint (160: more than 2,000 in all); the normal run makes few.
 """
@@ -21,14 +21,14 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.wire.http.declared import openapi
 
 EXAMPLES = int(os.environ.get("FUZZ_CASES", "5"))
-# A schema cannot say which environments exist or how a template is written: such faults are 400 for data that fits it,
-# and 422 stands for a key or report id that was used before.
+# A schema cannot say which environments exist or how a template is written, so data that fits it may get 400. A key or
+# report id that was used before gets 422.
 ACCEPTED = ["2xx", "3xx", "400", "401", "403", "404", "409", "422"]
 CHECKS = {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}
 
 
 def load_schema(**checks: Any) -> Any:
-    """Return what the hub serves, to be called. checks: those that differ."""
+    """Return the served OpenAPI as a schema that can be called. checks: changes to CHECKS."""
     config = schemathesis.Config.from_dict(
         {
             "checks": {**CHECKS, **checks},
@@ -41,14 +41,14 @@ def load_schema(**checks: Any) -> Any:
 
 
 schema = load_schema()
-# In calls that follow from others, the test's own key would be taken for a generated one.
+# The check of authentication is off, because in linked calls it mistakes the test's key for a generated one.
 schema_of_links = load_schema(ignored_auth={"enabled": False})
 quick = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
 
 
 @pytest.fixture(autouse=True)
 def _connection_stays(db: None) -> Iterator[None]:
-    """A request does not close the test's connection: all others would be answered with 503."""
+    """Keep the test's connection open after a request; otherwise all later requests would get 503."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -64,7 +64,7 @@ def test_every_answer_is_declared(case: Any, workspace: Any) -> None:
 
 
 @pytest.mark.timeout(3600)
-def test_every_answer_is_declared_when_calls_follow_from_others(workspace: Any) -> None:
+def test_every_answer_to_linked_calls_is_declared(workspace: Any) -> None:
     class Calls(schema_of_links.as_state_machine()):  # type: ignore[misc]
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
             return {"headers": {"x-service-api-key": workspace.full_key, "Host": "localhost"}}

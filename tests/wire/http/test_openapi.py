@@ -28,7 +28,7 @@ def codes_of(path, method):
             yield from ((code, int(status), response) for code in narrowed["properties"]["code"]["enum"])
 
 
-def test_the_document_is_the_same_however_often_it_is_made():
+def test_the_document_is_the_same_each_time():
     first, second = (SchemaGenerator().get_schema(public=True) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
     assert first["components"] == openapi()["components"]
@@ -39,7 +39,7 @@ def test_the_document_is_valid():
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_every_code_stands_under_its_status_with_its_headers(path, method):
+def test_every_code_is_listed_under_its_status_with_its_headers(path, method):
     codes = list(codes_of(path, method))
     assert {code for code, _, _ in codes} >= {"missing-api-key", "scope-missing", "rate-limited", "unavailable"}
     for code, status, response in codes:
@@ -47,12 +47,12 @@ def test_every_code_stands_under_its_status_with_its_headers(path, method):
         assert set(HEADERS_OF_CODE.get(code, ())) < set(response["headers"])
 
 
-def test_a_failure_of_the_hub_is_no_declared_answer():
+def test_a_failure_of_the_hub_is_not_declared():
     assert "internal-error" not in {code for operation in OPERATIONS for code, _, _ in codes_of(*operation)}
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_the_errors_that_api_md_names_as_an_endpoints_own_are_declared(path, method):
+def test_the_errors_in_api_md_are_declared(path, method):
     _, _, rest = API.partition(f"\n## {method.upper()} {path}\n")
     assert rest, f"docs/api.md has no section {method.upper()} {path}"
     own = re.search(r"^Own errors:(.*?)\n\n", rest.partition("\n## ")[0], re.MULTILINE | re.DOTALL)

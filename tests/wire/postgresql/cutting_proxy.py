@@ -1,4 +1,4 @@
-"""A proxy before the database that cuts the connection when a text passes: the database acts, its answer is lost."""
+"""A proxy in front of the database. It cuts the connection after passing a text on, so that the answer is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHOLE = 1024 * 1024
 
 
 class CuttingProxy:
-    """A proxy that cuts once, when a client sends `text`. refuse: no connection after that gets through."""
+    """A proxy that cuts once, when a client sends `text`. refuse: whether to refuse all later connections."""
 
     def __init__(self, folder: Path, server_socket: str) -> None:
         self.server_socket = server_socket

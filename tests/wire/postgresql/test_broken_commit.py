@@ -44,11 +44,11 @@ def test_a_commit_without_an_answer_may_have_been_stored(api, proxy, refuse):
     assert VerificationReport.objects.count() == 1
 
 
-def test_a_statement_of_its_own_without_an_answer_may_have_been_stored(api, proxy):
+def test_a_statement_outside_a_transaction_without_an_answer_may_have_been_stored(api, proxy):
     proxy.cut_at(ID.encode())
     detail = detail_of(api.post(OUTCOMES, BODY))
     assert (proxy.cuts, "may have been stored" in detail) == (1, True)
-    connection.close()  # as before every request; Django's test client keeps it
+    connection.close()  # as a server does before each request; Django's test client does not
     assert Outcome.objects.get().conversation.conversation_id == ID
 
 

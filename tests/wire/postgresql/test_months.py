@@ -39,7 +39,7 @@ def list_partitions() -> list[str]:
         return [name.removeprefix("intents_rejection_") for (name,) in cursor.fetchall()]
 
 
-def test_months_follow_one_another_over_the_turn_of_a_year():
+def test_months_follow_one_another_across_years():
     assert list(iterate_utc_months(Month(2040, 11), Month(2041, 2))) == MONTHS
     assert (Month(2040, 12).end, Month(2040, 12).suffix) == (datetime(2041, 1, 1, tzinfo=UTC), "y2040m12")
     assert Month.at(datetime.fromisoformat("2041-01-01T02:00+05:45")) == Month(2040, 12)
@@ -73,7 +73,7 @@ def test_a_month_is_dropped_only_if_no_other_environment_has_rows_in_it(producti
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_month_that_others_are_using_is_left_for_the_next_time(production):
+def test_a_month_in_use_is_dropped_next_time(production):
     create_coming_months(REJECTIONS, now=YEAR_2040)
     has_written, may_end = threading.Event(), threading.Event()
 

@@ -23,7 +23,7 @@ def test_a_statement_is_planned_once_for_all_its_parameters():
 
 
 @pytest.mark.django_db
-def test_nothing_is_prepared_where_a_pooler_would_lose_it():
+def test_nothing_is_prepared_behind_a_pooler():
     connection.ensure_connection()
     allowed, connection.connection.prepare_threshold = connection.connection.prepare_threshold, None
     try:
@@ -33,6 +33,6 @@ def test_nothing_is_prepared_where_a_pooler_would_lose_it():
 
 
 @pytest.mark.django_db
-def test_errors_of_prepared_statements_are_those_of_every_other_cursor():
+def test_errors_of_prepared_statements_are_the_usual_ones():
     with pytest.raises(DatabaseError), open_prepared_cursor() as cursor:
         cursor.execute("SELECT nothing_of_this_name")

@@ -63,7 +63,7 @@ def test_a_cell_of_numbers_only_is_not_quoted():
 DIVIDE = "SELECT 1 / (20000 - n) AS n FROM generate_series(1, %(last)s::int) AS n"
 
 
-def test_a_failure_on_the_way_is_said_in_the_last_line():
+def test_a_failure_during_the_download_is_reported_in_its_last_line():
     received = []
     with pytest.raises(DatabaseError, match="division by zero"):
         received.extend(
@@ -90,7 +90,7 @@ def test_reading_only_a_part_leaves_the_callers_transaction_usable():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("chunks", [0, 1, 2, 4])
-def test_an_answer_that_nobody_reads_to_its_end_leaves_no_transaction_open(chunks):
+def test_an_answer_that_is_not_read_to_its_end_leaves_no_transaction_open(chunks):
     response = stream_csv([Table("t", ["n"], MANY)], None, "f")
     content = response.streaming_content
     for _ in range(chunks):

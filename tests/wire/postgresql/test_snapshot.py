@@ -1,4 +1,4 @@
-"""A page is of one moment: a report that arrives meanwhile is in all of its figures or in none."""
+"""A page reads one snapshot: a report that arrives meanwhile is in all of its figures or in none."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def report_more(workspace: Any, api: Any) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("page", ["overview", "outcomes", "joins"])
-def test_what_is_reported_while_a_page_is_made_is_in_none_of_its_figures(browser_client, workspace, report_more, page):
+def test_a_report_that_arrives_while_a_page_is_made_is_in_none_of_its_figures(
+    browser_client, workspace, report_more, page
+):
     report_more()
     address = f"/w/{workspace.workspace.slug}/production/{page}?range=7d"
     before = browser_client.get(address)
@@ -84,7 +86,7 @@ def list_figures(response: Any) -> list[str]:
     return re.sub(r"<time\b.*?</time>", "", main, flags=re.DOTALL).split()
 
 
-def test_all_tables_of_a_download_are_of_one_moment(browser_client, workspace, report_more):
+def test_all_tables_of_a_download_are_of_one_snapshot(browser_client, workspace, report_more):
     address = f"/w/{workspace.workspace.slug}/production/outcomes.json?range=7d"
     before = json.loads(browser_client.get(address).getvalue())["tables"]
     with writing_meanwhile(report_more):
@@ -113,7 +115,7 @@ def test_a_snapshot_refuses_to_write_and_leaves_no_transaction(workspace):
     workspace.workspace.save()
 
 
-def test_an_open_transaction_goes_on_and_is_committed(workspace):
+def test_an_open_transaction_continues_and_is_committed(workspace):
     with transaction.atomic():
         workspace.workspace.name = "Another name"
         with read_snapshot():

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def questions(monkeypatch):
-    """The answers of the server to the question whether the connection works."""
+    """Record the results of checking whether the connection works."""
     answers, ask = [], base.DatabaseWrapper.is_usable
 
     def note(wrapper):
@@ -44,16 +44,16 @@ def end_backend() -> None:
     other_connection.close()
 
 
-def test_requests_that_follow_another_within_a_second_do_not_ask(questions, monkeypatch):
+def test_requests_within_a_second_of_another_do_not_check_the_connection(questions, monkeypatch):
     monkeypatch.setattr("wire.postgresql.base.TRUSTED_FOR", 3600.0)
     assert [select_one() for _ in range(5)] == [1] * 5
     assert questions == []
 
 
-def test_a_connection_of_which_nothing_was_heard_for_a_second_is_asked(questions, monkeypatch):
+def test_a_connection_that_was_idle_for_a_second_is_checked(questions, monkeypatch):
     monkeypatch.setattr("wire.postgresql.base.TRUSTED_FOR", -1.0)
     assert [select_one() for _ in range(5)] == [1] * 5
-    assert questions == [True] * 4  # the first has just been opened
+    assert questions == [True] * 4  # the first request opens the connection and does not check it
 
 
 @pytest.mark.parametrize("trusted_for", [-1.0, 3600.0])
@@ -66,7 +66,7 @@ def test_a_connection_that_the_database_closed_since_the_last_request_is_replace
     assert questions[-1] is False
 
 
-def test_after_an_error_the_server_is_asked(questions, monkeypatch):
+def test_after_an_error_the_connection_is_checked(questions, monkeypatch):
     monkeypatch.setattr("wire.postgresql.base.TRUSTED_FOR", 3600.0)
     select_one()
     select_one()

@@ -1,4 +1,4 @@
-"""Expired answers are deleted as fast as they come: until none is left, in turns that let other tasks in between."""
+"""Expired answers are deleted until none is left, in turns, so that other tasks can run in between."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wire import tasks
 from wire.models import IdempotentAnswer
 from wire.turns import Turn
 
-MANY = 6000  # 50 a second for two minutes
+MANY = 6000  # as many as in two minutes at 50 a second
 pytestmark = pytest.mark.django_db
 
 
@@ -40,7 +40,7 @@ def test_no_expired_answer_is_left(rings):
     assert (IdempotentAnswer.objects.count(), rings) == (3, [])
 
 
-def test_after_its_turn_the_task_stops_and_sends_itself_again(rings, monkeypatch):
+def test_after_its_turn_the_task_stops_and_queues_itself_again(rings, monkeypatch):
     monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))
     store_answers(MANY, age=timedelta(minutes=1))
     tasks.prune()

@@ -1,4 +1,4 @@
-"""Columns are encrypted again in small batches, none of which is skipped."""
+"""Columns are encrypted again in small batches, and no batch is skipped."""
 
 import pytest
 from django.utils import timezone
@@ -12,7 +12,7 @@ NEW = "n" * 50
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 4, 500])
-def test_every_row_of_every_batch(settings, workspace, batch):
+def test_every_row_of_every_batch_is_encrypted_again(settings, workspace, batch):
     for number in range(3):
         text = encrypt(f"secret {number}".encode())
         SigningSecret.objects.create(workspace=workspace.workspace, ciphertext=text, prefix=str(number))

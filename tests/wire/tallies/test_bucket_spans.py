@@ -1,4 +1,4 @@
-"""The plan of a chart's buckets: added and subtracted, they give each bucket exactly, wherever it begins and ends."""
+"""The read plan of a chart: its sums, added and subtracted, give each bucket exactly, for any start and end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LENGTHS = {"hour": 2 * DAY, "day": 60 * DAY, "month": 400 * DAY}
 
 
 def count_quarters(plan: ReadPlan, segment_number: int, epoch_seconds: int) -> Counter[datetime]:
-    """Count each quarter hour of a sum once."""
+    """Return the quarter hours that one sum of the plan contains, each with the count 1."""
     grain, _, till = plan.segments[segment_number]
     start = datetime.fromtimestamp(epoch_seconds, UTC)
     end = {"q": till, "d": start + DAY, "m": next_month(start)}[grain]
@@ -28,7 +28,7 @@ def count_quarters(plan: ReadPlan, segment_number: int, epoch_seconds: int) -> C
 
 @settings(deadline=None)
 @given(quarters, st.floats(0.001, 1), st.sampled_from(ZONES), st.sampled_from(sorted(LENGTHS)))
-def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, share, zone, step):
+def test_a_bucket_counts_exactly_its_own_quarter_hours_once(start, share, zone, step):
     end = start + max(QUARTER, share * LENGTHS[step] // QUARTER * QUARTER)
     bucket_row = split_into_buckets(start, end, ZoneInfo(zone), step)
     sums: list[Counter[datetime]] = [Counter() for _ in bucket_row]
@@ -43,7 +43,7 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
 
 
 @given(quarters, st.sampled_from(ZONES), st.sampled_from(["day", "month"]))
-def test_only_the_buckets_that_are_used_are_read(start, zone, step):
+def test_only_the_sums_that_are_used_are_read(start, zone, step):
     bucket_row = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
     plan = plan_reads(tuple(bucket_row))
     read = Counter()
@@ -55,7 +55,7 @@ def test_only_the_buckets_that_are_used_are_read(start, zone, step):
 
 
 @given(quarters, st.sampled_from(ZONES))
-def test_a_day_of_any_zone_reads_half_of_its_quarter_hours_at_most(start, zone):
+def test_a_day_in_any_zone_reads_at_most_half_of_its_quarter_hours(start, zone):
     bucket_row = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
     lengths = [end - since for grain, since, end in plan_reads(tuple(bucket_row)).segments if grain == "q"]
     assert max(lengths, default=QUARTER) <= DAY / 2

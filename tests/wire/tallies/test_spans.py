@@ -53,7 +53,7 @@ def test_no_finer_grain_is_used_where_a_coarser_one_fits(start, span):
             assert next_month(first) > segment.end
 
 
-def test_a_year_of_kolkata_needs_its_months_only_between_the_odd_hours():
+def test_a_year_in_kolkata_is_read_as_months_days_and_the_quarter_hours_at_both_ends():
     start = datetime(2025, 12, 31, 18, 30, tzinfo=UTC)
     end = datetime(2026, 12, 31, 18, 30, tzinfo=UTC)
     assert [segment.grain for segment in cover(start, end)] == ["q", "m", "d", "q"]
