@@ -82,20 +82,20 @@ def test_the_canonical_form_of_a_canonical_form_is_itself(document):
 
 
 @given(documents, documents)
-def test_different_documents_have_different_forms(one, other):
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    assert same or _equal_by_value(one, other) or canonical_json(one) != canonical_json(other)
+def test_different_documents_have_different_forms(first, second):
+    same = json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
+    assert same or _equal_by_value(first, second) or canonical_json(first) != canonical_json(second)
 
 
-def _equal_by_value(one, other) -> bool:
+def _equal_by_value(first, second) -> bool:
     """Return whether two values are equal as JSON: 1 equals 1.0; unlike in Python, 1 does not equal true."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal_by_value(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal_by_value, one, other))
-    return one == other
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_equal_by_value(first[name], second[name]) for name in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_equal_by_value, first, second))
+    return first == second
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -19,9 +19,9 @@ _KINDS = {
 
 
 def describe_mistake(text: str, prefix: str) -> str | None:
-    """Return what `text` is by its prefix, and how the right one begins; None if `text` may be the right value.
+    """Return a sentence: what `text` is by its prefix, and what is expected. None if `text` may be the right value.
 
-    prefix: of the right kind. The sentence does not repeat the text, which may be a secret.
+    prefix: the expected one. The sentence does not repeat the text, which may be a secret.
     """
     for other_prefix, kind in _KINDS.items():
         if other_prefix != prefix and text.startswith(other_prefix):
@@ -30,5 +30,5 @@ def describe_mistake(text: str, prefix: str) -> str | None:
 
 
 def read_variable(value: str | None, name: str) -> str | None:
-    """Return `value`, or what the environment variable says if it is None; None without either."""
+    """Return `value`, or the environment variable if `value` is None; None if that is not set either."""
     return value if value is not None else os.environ.get(name) or None

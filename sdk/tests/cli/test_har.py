@@ -183,7 +183,7 @@ def test_undecided_paths_can_be_sent_later_and_the_rest_keeps_its_report_ids(rec
 
 
 def test_at_most_fifty_held_back_paths_are_listed(recorded, capsys):
-    names = [f"{one}{two}q" for one in "bcdfghklmn" for two in "aeiouy"]
+    names = [f"{first}{second}q" for first in "bcdfghklmn" for second in "aeiouy"]
     _, errors = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
     assert errors.count("  GET /halls/[") == 50
     assert errors.endswith("  and 10 more\n")

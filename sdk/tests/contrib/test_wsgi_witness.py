@@ -98,18 +98,18 @@ def test_a_stream_is_reported_and_passes_chunk_by_chunk():
 
 
 def test_a_stream_over_the_size_limit_is_passed_on_without_buffering():
-    made = []
+    chunk_numbers = []
 
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON)])
         for number in range(1000):
-            made.append(number)
+            chunk_numbers.append(number)
             yield b"[" * 1000
 
     eye = make_witness(hub := Hub(), max_body=5000)
     chunks = WitnessMiddleware(app, eye)(environ(), lambda *_: None)
     for number, chunk in enumerate(chunks):
-        assert (chunk, len(made)) == (b"[" * 1000, number + 1)
+        assert (chunk, len(chunk_numbers)) == (b"[" * 1000, number + 1)
         assert sum(map(len, chunks._exchange._response._chunks)) <= 5000
     eye.flush()
     assert eye.stats.bodies_left_out == {"too large": 1}
@@ -296,16 +296,16 @@ def writing(start_response):
     return []
 
 
-@pytest.mark.parametrize("answered", [
+@pytest.mark.parametrize("send_chunks", [
     lambda start: start("200 OK", [("Content-Type", JSON)]) and [b'{"a":1}'],
     lambda start: start("200 OK", [("Content-Type", JSON)]) and (b'{"a"', b":1}"),
     lambda start: start("200 OK", [("Content-Type", JSON)]) and Sized(),
     lambda start: start("200 OK", [("Content-Type", JSON)]) and iter([b'{"a":1}']),
     writing,
 ], ids=["list", "tuple", "sized", "iterator", "write"])  # fmt: skip
-def test_the_server_sends_the_same_bytes_as_without_a_witness(answered):
+def test_the_server_sends_the_same_bytes_as_without_a_witness(send_chunks):
     def app(environ, start_response):
-        return answered(start_response)
+        return send_chunks(start_response)
 
     eye = make_witness(hub := Hub())
     assert served(WitnessMiddleware(app, eye)) == served(app)

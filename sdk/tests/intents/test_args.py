@@ -139,9 +139,9 @@ def hash_of_literal(literal: str, around: str = '{"n":%s}') -> str | None:
 @example("4.9e-324", "5e-324")
 @example("2.225073858e-308", "2.225073859e-308")
 @example("1.797693134e308", "1.797693135e308")
-def test_different_numbers_never_share_a_hash(one, other):
-    hashes = hash_of_literal(one), hash_of_literal(other)
-    assert None in hashes or (hashes[0] == hashes[1]) is (Decimal(one) == Decimal(other))
+def test_different_numbers_never_share_a_hash(first, second):
+    hashes = hash_of_literal(first), hash_of_literal(second)
+    assert None in hashes or (hashes[0] == hashes[1]) is (Decimal(first) == Decimal(second))
 
 
 @given(literals)

@@ -43,9 +43,9 @@ def test_signatures_agree_with_wycheproof():
     cases = [(group["tagSize"], case) for group in groups for case in group["tests"]]
     assert len(cases) == 174
     for tag_size, case in cases:
-        made = SigningKey(bytes.fromhex(case["key"])).sign(bytes.fromhex(case["msg"]))
+        signature = SigningKey(bytes.fromhex(case["key"])).sign(bytes.fromhex(case["msg"]))
         whole = tag_size == 256
-        assert (made.hex() == case["tag"]) is (whole and case["result"] == "valid")
+        assert (signature.hex() == case["tag"]) is (whole and case["result"] == "valid")
         if not whole:  # a shortened signature is refused for its length
             with pytest.raises(Unreadable):
                 open_envelope(encoded(ENVELOPE.format("", case["tag"])))
@@ -207,8 +207,8 @@ def test_bits_left_over_at_the_end_are_refused():
     for filler in ("", "x", "xx"):
         text = encoded(ENVELOPE.format(filler, "0" * 64))
         bare = text.rstrip("=")
-        others = [bare[:-1] + last for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if bare[:-1] + last != bare]
-        for other in others:
+        altered_headers = [bare[:-1] + last for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if bare[:-1] + last != bare]
+        for other in altered_headers:
             with pytest.raises(Unreadable):
                 open_envelope(other)
 

@@ -198,13 +198,14 @@ def test_an_intent_names_the_secret_that_verified_it():
 
 
 def test_a_verifier_of_one_workspace_asks_for_its_own_secrets_only():
-    asked = []
+    looked_up = []
     subject, hub = (
-        verifier(lambda name: asked.append(name) or [SECRET], workspace=workspace) for workspace in (WORKSPACE, None)
+        verifier(lambda name: looked_up.append(name) or [SECRET], workspace=workspace)
+        for workspace in (WORKSPACE, None)
     )
     assert reason(minted(tenant_id="other").header, subject) == "tenant-mismatch"
     assert reason(resigned(tenantId=7), hub) == "bad-signature"
-    assert asked == [WORKSPACE]
+    assert looked_up == [WORKSPACE]
 
 
 def test_a_request_without_a_body_verifies_with_empty_arguments():
@@ -314,8 +315,8 @@ def test_the_reason_is_the_first_failure_in_the_order_of_the_contract():
         ("malformed", SECRET, {"nonce": 7, **wrong}),
         ("expired", SECRET, {"nonce": "used", **wrong}),
         *[
-            (expected, SECRET, {"nonce": "used", **dict(list(wrong.items())[place:])})
-            for place, expected in enumerate(
+            (expected, SECRET, {"nonce": "used", **dict(list(wrong.items())[position:])})
+            for position, expected in enumerate(
                 ["tenant-mismatch", "audience-mismatch", "operation-mismatch", "args-mismatch", "step-up-required"], 1
             )
         ],

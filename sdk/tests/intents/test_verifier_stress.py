@@ -74,7 +74,7 @@ def test_switching_to_version_2_under_load_rejects_no_valid_request():
         ready.wait()
     for thread in threads:
         thread.join()
-    assert {told for _, told in outcomes} == {None}
+    assert {outcome for _, outcome in outcomes} == {None}
     assert len(outcomes) == 4 * 250
     assert reason(v1(), subject) == "unsupported-version"
 

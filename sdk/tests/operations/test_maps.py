@@ -23,8 +23,8 @@ from affidavit.operations import is_alike_map
         bodies(lambda name: PRICE if name[0] != "b" else {**PRICE, "until": "x"}),
         [*bodies(PRICE), {"bal": None}, {}],
         [*bodies(PRICE), {"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": PRICE}],
-        bodies(1, names=80, each=4),
-        bodies(["x"], names=64, each=2),
+        bodies(1, names=80, size=4),
+        bodies(["x"], names=64, size=2),
     ],
 )
 def test_many_rare_names_with_similar_values_are_a_map(values):
@@ -38,7 +38,7 @@ def test_many_rare_names_with_similar_values_are_a_map(values):
         ([{**body, "total": PRICE} for body in bodies(PRICE)], "one name is always there"),
         (bodies(PRICE, names=18), "they are few"),
         (bodies(1, names=60), "scalars are always alike"),
-        (bodies("x", names=100, each=25), "scalars that are not that rare"),
+        (bodies("x", names=100, size=25), "scalars that are not that rare"),
         (bodies({"data": {"id": 1, "type": "x"}}), "wrapped alike, as relationships are"),
         (bodies(lambda name: PRICE if name[0] != "b" else {"key": 1, "secret": 2}), "some have other properties"),
         (bodies(lambda name: PRICE if name[0] != "b" else {**PRICE, "amount": "1"}), "a property of two types"),

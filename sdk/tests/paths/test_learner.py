@@ -137,7 +137,7 @@ def test_an_empty_list_has_the_shape_of_a_full_one(empty):
 
 
 def test_many_siblings_with_empty_lists_stay_undecided():
-    names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
+    names = [f"{first}{second}nt" for first, second in itertools.product("bcdfg", "aeo")]
     result = learned(*((f"GET /moods/{name}", []) for name in names)).template(f"/moods/{names[0]}")
     assert (result.path, result.undecided) == (f"/moods/{names[0]}", (1,))
 
@@ -158,7 +158,7 @@ def test_a_sibling_of_parameters_that_begins_with_a_verb_is_undecided_without_a_
 
 
 def test_many_unknown_siblings_with_one_shape_are_undecided():
-    names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
+    names = [f"{first}{second}nt" for first, second in itertools.product("bcdfg", "aeo")]
     learner = learned(*((f"GET /moods/{name}", {"hue": 1, "tempo": 2, "weather": {"wet": True}}) for name in names))
     assert learner.template(f"/moods/{names[0]}").undecided == (1,)
 
@@ -169,7 +169,7 @@ def test_a_segment_without_any_sign_after_a_parameter_is_a_literal():
 
 
 def test_very_many_segments_without_any_sign_are_undecided():
-    names = [f"{one}{two}nt" for one, two in itertools.product("bcdfghjk", "aeo")]
+    names = [f"{first}{second}nt" for first, second in itertools.product("bcdfghjk", "aeo")]
     result = learned(*((f"POST /orders/17/{name}", ABSENT) for name in names)).template(f"/orders/17/{names[0]}")
     assert result.undecided == (2,)
 

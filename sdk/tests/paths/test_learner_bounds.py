@@ -83,9 +83,9 @@ def test_memory_is_bounded_whatever_arrives(monkeypatch):
     for _ in range(2000):
         name, value = ("".join(rng.choices(string.ascii_lowercase, k=9)) for _ in range(2))
         learner.learn("GET", f"/{name}/{value}", 200, response={"name": value, "other": name})
-    places = list(learner._root.walk())
-    assert len(places) < 200
-    assert sum(len(place.value_readings) for place in places) <= 100
+    nodes = list(learner._root.walk())
+    assert len(nodes) < 200
+    assert sum(len(node.value_readings) for node in nodes) <= 100
 
 
 def test_more_versions_than_the_word_limit_are_still_versions(monkeypatch):
@@ -134,8 +134,8 @@ def texts_in(thing, seen=None):
         inner += [*thing, *thing.values()]
     elif isinstance(thing, (list, tuple, set, frozenset)):
         inner += thing
-    for one in inner:
-        yield from texts_in(one, seen)
+    for part in inner:
+        yield from texts_in(part, seen)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))

@@ -148,11 +148,11 @@ class _Api:
             "/v1/warehouses", "/v1/warehouses", {"city": "Ghent", "shelves": 4, "climate": {"dry": True}}, ["audit"]
         )
         for warehouse in warehouses:
-            here, there = f"/v1/warehouses/{warehouse}/shelves", "/v1/warehouses/{}/shelves"
-            shelves = yield from self._collection(here, there, {"height": 2.5, "crates": []}, ["lock"])
+            path, template = f"/v1/warehouses/{warehouse}/shelves", "/v1/warehouses/{}/shelves"
+            shelves = yield from self._collection(path, template, {"height": 2.5, "crates": []}, ["lock"])
             for shelf in shelves:
                 yield from self._collection(
-                    f"{here}/{shelf}/crates", f"{there}/{{}}/crates", {"weight": 1.5, "fragile": False}, []
+                    f"{path}/{shelf}/crates", f"{template}/{{}}/crates", {"weight": 1.5, "fragile": False}, []
                 )
         yield Call(
             "GET",
@@ -172,10 +172,17 @@ class _Api:
         listed = [{self._identity: name, **members} for name in names]
         yield Call("GET", path, 200, None, {"data": listed, "count": len(listed)}, template)
         for name in names:
-            one, of_one = f"{path}/{name}", f"{template}/{{}}"
-            yield Call("GET", one, 200, None, self._answer({self._identity: name, **members}), of_one)
+            member_path, member_template = f"{path}/{name}", f"{template}/{{}}"
+            yield Call("GET", member_path, 200, None, self._answer({self._identity: name, **members}), member_template)
             for part in parts:
-                yield Call("POST", f"{one}/{part}", 202, None, {"queued": True, "position": 1}, f"{of_one}/{part}")
+                yield Call(
+                    "POST",
+                    f"{member_path}/{part}",
+                    202,
+                    None,
+                    {"queued": True, "position": 1},
+                    f"{member_template}/{part}",
+                )
         yield Call("DELETE", f"{path}/{names[0]}", 204, None, None, f"{template}/{{}}")
         return names
 

@@ -15,10 +15,10 @@ def seen(*values: Any) -> Evidence:
     return total
 
 
-def bodies(value: Any, *, names: int = 40, each: int = 2) -> list[dict[str, Any]]:
-    """Return objects with `each` names of their own: `names` different names in total.
+def bodies(value: Any, *, names: int = 40, size: int = 2) -> list[dict[str, Any]]:
+    """Return objects with `size` names of their own: `names` different names in total.
 
     The value of each name is `value`, or `value(name)` if it is a function.
     """
-    made = value if callable(value) else lambda name: value
-    return [{name: made(name) for name in WORDS[at : at + each]} for at in range(0, names, each)]
+    make_value = value if callable(value) else lambda name: value
+    return [{name: make_value(name) for name in WORDS[at : at + size]} for at in range(0, names, size)]

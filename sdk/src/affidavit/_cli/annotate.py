@@ -24,9 +24,9 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("annotate", help="mark what happened on the hub's charts", description=_DESCRIPTION)
     parser.add_argument("text", metavar="TEXT", help="1 to 200 characters, such as: Deploy 4.2")
     parser.add_argument("--at", type=float, metavar="TIME", help="in Unix seconds; default now")
-    parser.add_argument("--url", metavar="URL", help="where more is to be read: http or https")
-    parser.add_argument("--all-environments", action="store_true", help="it concerns all of the workspace")
-    parser.add_argument("--once", metavar="KEY", help="adds nothing when it was sent with this key before")
+    parser.add_argument("--url", metavar="URL", help="a link to more information: http or https")
+    parser.add_argument("--all-environments", action="store_true", help="mark it in all environments")
+    parser.add_argument("--once", metavar="KEY", help="a second call with the same key adds nothing")
     add_hub_options(parser)
     parser.set_defaults(run=run)
 

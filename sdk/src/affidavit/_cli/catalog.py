@@ -33,7 +33,9 @@ def add_parser(commands: Any) -> None:
     parser = actions.add_parser("pull", help="into a file, if it has changed", description=_DESCRIPTION)
     parser.add_argument("file", metavar="FILE", type=Path, help="where to write it")
     parser.add_argument("--form", choices=sorted(_FORMS), default="catalog", help="default catalog")
-    parser.add_argument("--evidence", action="store_true", help="form catalog with counts, which any traffic changes")
+    parser.add_argument(
+        "--evidence", action="store_true", help="form catalog with its counts; any traffic changes them"
+    )
     add_hub_options(parser)
     parser.set_defaults(run=run)
 

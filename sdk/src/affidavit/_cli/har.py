@@ -46,7 +46,7 @@ def add_parser(commands: Any) -> None:
     add_hub_options(parser)
     parser.add_argument("--dry-run", action="store_true", help="send nothing, print the catalog as JSON")
     parser.add_argument(
-        "--send-undecided", action="store_true", help="send paths with segments that may be values, as they stand"
+        "--send-undecided", action="store_true", help="also send paths with segments that may be values, unchanged"
     )
     parser.set_defaults(run=run)
 

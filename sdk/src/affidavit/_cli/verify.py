@@ -43,10 +43,10 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--workspace", metavar="ID", help=f"the backend's own: ws_…; or {WORKSPACE_VARIABLE}")
     parser.add_argument("--audience", help=f"the backend's own; or {AUDIENCE_VARIABLE}")
     _add_secret_options(parser)
-    parser.add_argument("--operation", help="what a view of another transport declares")
-    parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="what the route demands")
-    parser.add_argument("--step-up", action="store_true", help="the stronger verification has run")
-    parser.add_argument("--at", type=_parse_time, metavar="TIME", help="as if it were then, in Unix seconds")
+    parser.add_argument("--operation", help="the operation that the view declares, if it does")
+    parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="the version that the route demands")
+    parser.add_argument("--step-up", action="store_true", help="assume that the user has stepped up")
+    parser.add_argument("--at", type=_parse_time, metavar="TIME", help="check as of this time, in Unix seconds")
     parser.set_defaults(run=run)
 
 

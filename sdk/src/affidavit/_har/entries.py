@@ -35,7 +35,7 @@ from .file import AttachedBodies, Progress, TooLarge, scan
 from .hosts import hosts_differ
 
 SWITCHED = 101
-UNTOLD_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
+MISSING_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
 
 _UNSOUND = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
 
@@ -219,7 +219,7 @@ def _explain_form(form: FormFields | Unread) -> FormFields | LeftOut:
 
 def _read_sent_type(part: Mapping[str, Json]) -> str | None:
     media_type = _read_media_type(part)
-    return None if media_type in UNTOLD_TYPES else media_type
+    return None if media_type in MISSING_TYPES else media_type
 
 
 def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodies) -> Json | Absent | LeftOut:
@@ -234,9 +234,9 @@ def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodi
         return raw if raw is LeftOut.INVALID else _explain_missing(media_type) if was_sent else ABSENT
     if not raw.strip():
         return ABSENT
-    if media_type not in UNTOLD_TYPES and not is_json(media_type):
+    if media_type not in MISSING_TYPES and not is_json(media_type):
         return LeftOut.NOT_JSON
-    if media_type in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
+    if media_type in MISSING_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
         return LeftOut.NOT_JSON
     try:
         return parse(raw)
@@ -255,11 +255,11 @@ def _read_raw_body(part: Mapping[str, Json], bodies: AttachedBodies) -> bytes | 
     try:
         return b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
     except ValueError:
-        return LeftOut.INVALID if _read_media_type(part) in UNTOLD_TYPES or is_json(_read_media_type(part)) else None
+        return LeftOut.INVALID if _read_media_type(part) in MISSING_TYPES or is_json(_read_media_type(part)) else None
 
 
 def _explain_missing(media_type: str) -> LeftOut:
-    return LeftOut.NOT_IN_FILE if media_type in UNTOLD_TYPES or is_json(media_type) else LeftOut.NOT_JSON
+    return LeftOut.NOT_IN_FILE if media_type in MISSING_TYPES or is_json(media_type) else LeftOut.NOT_JSON
 
 
 def _read_media_type(part: Mapping[str, Json]) -> str:

@@ -92,7 +92,7 @@ _reporters: "WeakSet[Reporter]" = WeakSet()
 
 
 def settle_all() -> None:
-    """Send what all reporters of this process have not sent yet; wait as long as the most patient of them at most."""
+    """Send what all reporters of this process have not sent yet; wait at most as long as the longest `exit_timeout`."""
     _finish_all(Reporter._settle)
 
 

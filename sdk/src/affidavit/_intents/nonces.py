@@ -33,8 +33,8 @@ class NonceStore(Protocol):
 class MemoryNonces:
     """Used nonces in the memory of one process: safe for its threads, bounded, forgotten when the process ends.
 
-    Refuses to work as one of several workers (see `OneProcess`) unless several_workers is True. Full of
-    `limit` nonces that are still kept, it raises StoreUnavailable: about 200 bytes each.
+    Refuses to work as one of several workers (see `OneProcess`) unless several_workers is True.
+    With `limit` unexpired nonces, about 200 bytes each, it is full and raises StoreUnavailable.
     """
 
     is_in_memory = True

@@ -129,7 +129,7 @@ class Learner:
         return node
 
     def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
-        """Return the values that may be kept: beyond the bound, only segments with hashes below a falling limit."""
+        """Return the values to keep. Beyond MAX_HASHES, keep only hashes below a limit that falls as more arrive."""
         within_limit = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
         shared = {self._known_hashes.setdefault(hashed, hashed): reads for hashed, reads in within_limit}
         while len(self._known_hashes) > MAX_HASHES:
@@ -140,7 +140,7 @@ class Learner:
         return {hashed: reads for hashed, reads in shared.items() if hashed < self._limit}
 
     def _has_room(self, segments: int) -> bool:
-        """Whether so many more nodes may be added; all nodes are counted only now and then."""
+        """Return whether the tree has room for this many more nodes, which are counted only now and then."""
         self._unchecked += segments
         if self._unchecked > MAX_TREE_NODES and not self._full:
             self._unchecked = sum(1 for _ in self._root.walk()) + segments

@@ -68,10 +68,10 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 class TrafficFacts:
     """Facts about all traffic together.
 
-    echoed: segments that were the value of a property in the bodies of their own exchange. parts: segments that stood
-    between data, as `items` in `orders/17/items/3`. places: below how many different segments each segment stands.
-    scalars: by segment, the meaning of the properties that hold it as a value. hashes: of each segment. style: how the
-    API writes its words. paths: the number of different paths.
+    echoed: segments that were the value of a property in the bodies of their own exchange. parts: segments between
+    data, such as `items` in `orders/17/items/3`. places: after how many different segments each segment occurs.
+    scalars: by segment, the meaning of the properties that have it as a value. hashes: the hash of each segment.
+    style: how the API writes its words. paths: the number of different paths.
     """
 
     vocabulary: Vocabulary

@@ -128,7 +128,7 @@ class PathNode:
             self._add_shape(method, shape)
 
     def _forget_parents(self) -> None:
-        """Forget the parents of what follows data: once words became data, they are no longer known."""
+        """Forget the parents of segments after data: once words count as data, their parents are unknown."""
         if self.crowded and self.data is not None:
             for node in self.data.words.values():
                 node.parents = frozenset()

@@ -31,10 +31,10 @@ _IRREGULAR = {
 class Reading(IntFlag):
     """The kind of values that the name of a property promises."""
 
-    ENUMERATION = 1  # one of a few, as `status`
+    ENUMERATION = 1  # one of a few values, such as `status`
     OTHER = 2
-    IDENTITY = 4  # this one and no other, as `name`
-    RELATED = 8  # named after the segment that stands before it, as `user` in `/users/anna`
+    IDENTITY = 4  # identifies one thing, such as `name`
+    RELATED = 8  # named after the segment before the value, such as `user` in `/users/anna`
 
 
 def split_words(name: str) -> list[str]:

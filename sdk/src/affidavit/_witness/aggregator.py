@@ -187,7 +187,7 @@ def _omit_form(body: Json | FormFields | Absent) -> Json | Absent:
 
 
 def _note_types(operation: Operation, path_template: Template, path: str) -> None:
-    """Note the types of the values in a raw path; of an error only integers: anybody can request any name in vain."""
+    """Record the types of the values in a raw path. For an error, texts are ignored: anybody can request any name."""
     for name, kind in infer_types(path_template.path, path):
         if name in operation.value_types and (operation.status < 400 or kind != "string"):
             operation.value_types[name] = merge_types(operation.value_types[name], kind)

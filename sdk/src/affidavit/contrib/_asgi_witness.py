@@ -82,7 +82,7 @@ class _Exchange:
         return message
 
     def send(self, message: Message) -> Awaitable[None]:
-        """Note what the app sends, and return the coroutine of the server's `send`: this saves one for each message."""
+        """Note a message of the app; return the server's coroutine, which costs less than awaiting it here."""
         if not self.is_reported:
             try:
                 if message["type"] == "http.response.start":
