@@ -29,7 +29,7 @@ CALLS = 100
 SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the duration of the same request without a witness
 KEPT_SHARE = 0.92
 """The least share of an app's requests per second that is left with a witness."""
-LOOK_LIMIT = 5.0  # times the duration of parsing the body
+LOOK_LIMIT = 5.0  # times the duration of parsing the body; the limit for inspecting it
 ORDER = {
     "id": 17, "customer": {"name": "Ömer", "email": "o@example.com"}, "paid": True, "note": None,
     "lines": [{"sku": f"B-{number}", "quantity": number, "price": 12.5} for number in range(20)],

@@ -25,8 +25,8 @@ def fold(environment_id: int) -> None:
 def sweep() -> None:
     """Fold, in this process, the reports for which no task was queued, because the broker was unreachable.
 
-    Younger reports are left to their task, and reports of an environment that a worker is folding to that worker: this
-    thread would take processor time from the tasks of its process.
+    Newer reports are left to their own task. An environment that a worker is folding is left to that worker, because
+    this thread would take processor time from the tasks of its process.
     """
     now = timezone.now()
     environment_ids = queries.list_environments_to_fold(after=now - LONGEST_WAIT, now=now)

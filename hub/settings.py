@@ -183,7 +183,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Private networks in which webhooks of alerts may be, also without TLS
 WEBHOOK_PRIVATE_TARGETS = read_networks("WEBHOOK_PRIVATE_TARGETS")
 
-# One environment shows so many operations; any further ones are only counted.
+# An environment shows at most this many operations; further ones are only counted.
 MAX_OPERATIONS = read_number("MAX_OPERATIONS", 10_000, "not a number of operations. Set a number from 1 on.")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # bytes of a form; wire.http.body bounds what machines send

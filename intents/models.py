@@ -64,7 +64,7 @@ class VerificationRollup(models.Model):
     """Sums of verification tallies, by day and month of UTC with the same result, version and operation.
 
     The sums over all versions and operations, with the version ALL_VERSIONS and an empty operation, are by quarter hour
-    too. Written by the statement that writes the tallies, so that both always agree; pages read the longest that fit.
+    too. Written by the statement that writes the tallies, so that both always agree. Pages read the coarsest that fit.
     A sharded counter as the tallies of outcomes: readers sum the shards.
     """
 

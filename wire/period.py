@@ -111,7 +111,7 @@ def parse_period(query: Mapping[str, str], *, now: datetime) -> Period:
 
 
 def to_local_time(moment: datetime, zone: ZoneInfo) -> datetime:
-    """Return what the zone's clocks and calendars show, without a zone."""
+    """Return the local time in the zone, as a datetime without a zone."""
     return moment.astimezone(zone).replace(tzinfo=None)
 
 

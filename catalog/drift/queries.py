@@ -56,7 +56,7 @@ def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
 
 
 def find_absent(environment: Environment, places: Collection[Place]) -> set[Place]:
-    """Return those of these places whose last change of presence is that they are no longer seen."""
+    """Return the given places that are no longer seen, by their last change of presence."""
     conditions = [Q(operation=operation, part=part, pointer=pointer) for operation, part, pointer in places]
     if not conditions:
         return set()
@@ -72,7 +72,7 @@ def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]
 
 
 def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str, str]]:
-    """Return the fields with breaking changes among these, each once, however often it changed."""
+    """Return each field that has breaking changes among these once."""
     return drift.exclude(breaks="").order_by().values_list("operation", "part", "pointer").distinct()
 
 

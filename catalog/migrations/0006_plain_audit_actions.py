@@ -12,7 +12,7 @@ PLAIN_ACTIONS = {
 
 
 def rename_actions(apps: Any, schema_editor: Any) -> None:
-    """Give the entries of before the words that the pages use."""
+    """Rename the actions of earlier entries to the words of the pages."""
     entries = apps.get_model("workspaces", "AuditEntry").objects
     for former, plain in PLAIN_ACTIONS.items():
         entries.filter(action=former).update(action=plain)

@@ -43,7 +43,7 @@ def rewrite_keys(apps: Any, schema_editor: Any) -> None:
 
 
 def point_to_operation(model_name: str, related_name: str) -> migrations.AlterField:
-    """The foreign key is one of the environment and the operation, which only the database knows."""
+    """In the database the foreign key has two columns, environment and operation; the models have only the operation."""
     field = models.ForeignKey(
         db_constraint=False,
         on_delete=django.db.models.deletion.CASCADE,

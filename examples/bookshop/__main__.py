@@ -26,7 +26,7 @@ from examples.bookshop.calls import over_http
 from examples.bookshop.shop import Bookshop, Settings
 
 WAIT_FACTOR = 1 / 15  # share of a real user's pauses, so that a viewer of the pages sees something happen
-OPENING_WAIT_FACTOR = 1 / 60  # the first conversations wait so much less
+OPENING_WAIT_FACTOR = 1 / 60  # the same for the first conversations
 LIVELY_SECONDS = 480  # long enough to see the drift of the release; later there are fewer conversations
 LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 180.0  # seconds between two; today must not dwarf the days of the history
 STAGING_SHARE = 0.12  # the share of conversations in the second environment

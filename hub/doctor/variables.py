@@ -17,7 +17,7 @@ THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
 LEAST_DIFFERENT_CHARACTERS = 10
 HUB_VARIABLES = ("HUB_BALLAST_MIB", "HUB_DATA_DIR", "HUB_HOST", "HUB_PORT", "HUB_SAMPLE", "HUB_START_EMPTY")
-LEAST_LIKENESS = 0.8  # of a misspelt name; a cluster sets names of its own, such as HUB_PORT_80_TCP, which are no fault
+LEAST_LIKENESS = 0.8  # similarity of a misspelt name; names that Kubernetes sets, such as HUB_PORT_80_TCP, are below it
 
 
 def list_misspelt_names() -> dict[str, str]:

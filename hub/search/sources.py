@@ -1,4 +1,4 @@
-"""Search each kind of thing by a query of its own: names by a part of them, ids by their beginning or exactly.
+"""Search each kind of thing by a separate query: names by any part, ids by prefix or exactly.
 
 Each query reads one environment by an index that begins with the environment, and is bounded. The search text is never
 stored.

@@ -1,4 +1,4 @@
-"""Rejections and minted intents are partitioned by month. Their keys replace the indexes of the latest."""
+"""Rejections and minted intents are partitioned by month. Their primary keys replace the indexes for reading the latest rows."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The HTTP manners that every endpoint shares (contract 1)."""
+"""HTTP code that all endpoints share (contract 1)."""

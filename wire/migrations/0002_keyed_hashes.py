@@ -1,4 +1,4 @@
-"""Digests of bodies become keyed hashes; kept answers of hosted verification hold intents in the clear and go."""
+"""Replace digests of bodies by keyed hashes; delete kept answers of hosted verification with unencrypted intents."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ WHERE indrelid = %(table)s::regclass AND NOT EXISTS (
 )
 ORDER BY indexrelid
 """
-# An identity's sequence has a name of its own, by which a copy of the database sets it.
+# The name of an identity's sequence must stay the same, because a copy of the database sets the sequence by name.
 SELECT_SEQUENCE = """
 SELECT column_name, pg_get_serial_sequence(%(table)s, column_name) FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = %(table)s AND is_identity = 'YES'
@@ -94,9 +94,9 @@ def partition_table(
     without_constraints: tuple[str, ...] = (),
     without_indexes: tuple[str, ...] = (),
 ) -> None:
-    """Partition the table. by: how; key: the columns of its primary key; without: columns that it loses.
+    """Partition the table. by: the clause after PARTITION BY. key: the columns of the new primary key.
 
-    without_indexes: such that the name of an index begins with one of these.
+    without, without_constraints: columns and constraints to drop. without_indexes: prefixes of indexes to drop.
     """
     with schema_editor.connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")

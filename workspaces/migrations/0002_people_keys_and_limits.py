@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 
 def keep_what_was_allowed(apps: Any, schema_editor: Any) -> None:
-    """Owners become admins and members editors; a key with every scope of before keeps every scope."""
+    """Turn owners into admins and members into editors; keys that had all scopes get the new scope too."""
     membership = apps.get_model("workspaces", "Membership")
     membership.objects.filter(role="owner").update(role="admin")
     membership.objects.filter(role="member").update(role="editor")
@@ -24,7 +24,7 @@ def sign_from_the_start(apps: Any, schema_editor: Any) -> None:
 
 
 def move_sample_marks(apps: Any, schema_editor: Any) -> None:
-    """The sample was marked by an entry of the audit log, which is changed no more."""
+    """Mark the sample by a row of its own. Earlier an audit entry marked it, but audit entries are never changed."""
     sample = apps.get_model("workspaces", "SampleWorkspace")
     entries = apps.get_model("workspaces", "AuditEntry").objects.filter(action="sample made")
     for entry in entries:

@@ -16,6 +16,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(MAKE_ATTEMPTS, "DROP TABLE workspaces_attempts"),
-        # Their keys stood there in the clear; from now on sessions are found by a digest. Everybody signs in again.
+        # The table had session keys in the clear; now it has digests of them. So everybody has to sign in again.
         migrations.RunSQL("DELETE FROM django_session", migrations.RunSQL.noop),
     ]

@@ -1,4 +1,4 @@
-"""What happened when, for charts; how long that is kept. The key begins with the workspace."""
+"""Add annotations, which charts mark, and their retention. Their key begins with the workspace."""
 
 import django.db.models.deletion
 import django.utils.timezone

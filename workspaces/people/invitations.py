@@ -30,9 +30,10 @@ class WrongAddress(MembershipFault):
 
 @transaction.atomic
 def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: datetime) -> tuple[Invitation, str]:
-    """Return a new invitation and the secret part of its link. Only a digest of the secret is stored.
+    """Return a new invitation and the secret part of its link.
 
-    It replaces an earlier one to the same address. Raises MembershipFault if the address is a member's.
+    Only a digest of the secret is stored. The invitation replaces an earlier one to the same address.
+    Raises MembershipFault if the address is a member's.
     """
     email = email.strip().lower()
     if workspace.memberships.filter(user__in=_list_users(email)).exists():

@@ -1,4 +1,4 @@
-"""Sessions that nobody can use who only reads the database: keys are digests of cookies, data is encrypted."""
+"""Sessions that a copy of the database does not give away: keys are digests of cookies, data is encrypted."""
 
 from __future__ import annotations
 

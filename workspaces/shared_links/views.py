@@ -32,7 +32,7 @@ from workspaces.shown_once import keep_for_next_page, take_once
 NAME = "shared-links"
 NEW_LINK = "new shared link"
 COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
-UNTOLD_MEMBERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # members of an address that are not filters
+NOT_FILTERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # other members of an address
 HEADERS = {
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "no-referrer",
@@ -73,7 +73,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
             "link": link,
             "period": period,
             "has_period": page.has_period,
-            "filters": [item for item in inner_request.GET.items() if item[0] not in UNTOLD_MEMBERS],
+            "filters": [item for item in inner_request.GET.items() if item[0] not in NOT_FILTERS],
         }
         return HttpResponse(render_to_string("workspaces/shared_page.html", context), headers=HEADERS)
 

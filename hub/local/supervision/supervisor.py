@@ -17,7 +17,7 @@ from hub.local.supervision.parent_death import build_parent_watch
 
 POLL_SECONDS = 0.2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds until a restart; doubled after each
-STEADY_SECONDS = 60.0  # a program that has run for so long has its earlier failures forgotten
+STEADY_SECONDS = 60.0  # after running this long, a program's earlier failures no longer count
 MOST_FAILURES = 10  # in a row; their pauses take about a minute
 STOP_SECONDS = 15.0
 
