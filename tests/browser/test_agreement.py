@@ -55,12 +55,12 @@ def settle(page: Page) -> None:
 
 def find_difference(page: Page) -> str:
     """Return both texts around the first difference between the page and a fresh answer; "" if they are equal."""
-    shown, answered = page.evaluate(READ_BOTH)
-    if shown == answered:
+    page_text, answer_text = page.evaluate(READ_BOTH)
+    if page_text == answer_text:
         return ""
-    pairs = enumerate(zip(shown, answered, strict=False))
+    pairs = enumerate(zip(page_text, answer_text, strict=False))
     start = max(next((index for index, pair in pairs if pair[0] != pair[1]), 0) - 40, 0)
-    return f"shown: {shown[start:][:200]}\nanswered: {answered[start:][:200]}"
+    return f"shown: {page_text[start:][:200]}\nanswered: {answer_text[start:][:200]}"
 
 
 def choose(dice: random.Random, page: Page, selector: str) -> Any:

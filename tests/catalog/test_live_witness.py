@@ -58,10 +58,10 @@ def test_answers_of_an_app_are_in_the_catalog_under_the_rules_of_the_hub(api, wo
         assert api.post("/api/witness-reports", json.loads(body)).status_code == 202
     fold_reports(environment, now=timezone.now())
     catalog = json.loads(b"".join(api.get("/api/catalog")))
-    posted, got = catalog["operations"]
+    posted, read = catalog["operations"]
     assert (posted["path"], posted["observations"]) == ("/orders", 1)
-    assert (got["path"], got["observations"]) == ("/orders/{order_id}", 300)
-    shape = got["responses"]["200"]
+    assert (read["path"], read["observations"]) == ("/orders/{order_id}", 300)
+    shape = read["responses"]["200"]
     assert {name: "redacted" in of for name, of in shape["properties"].items()} == {
         "id": False, "shoeSize": True, "total": False,
     }  # fmt: skip

@@ -44,12 +44,12 @@ def recorded(request: pytest.FixtureRequest, shared: Path, module_rows: None, co
 def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
     """Yield every body that has a shape, with its method, template without names, and part (`request` or status)."""
     for method, path, status, entry in exchanges(file):
-        answered = entry["response"]["content"].get("text")
-        sent = entry["request"].get("postData", {}).get("text")
-        if answered:
-            yield BodyLocation(method, strip_names(path), str(status)), json.loads(answered)
-        if sent and 200 <= status < 400:
-            yield BodyLocation(method, strip_names(path), "request"), json.loads(sent)
+        response_text = entry["response"]["content"].get("text")
+        request_text = entry["request"].get("postData", {}).get("text")
+        if response_text:
+            yield BodyLocation(method, strip_names(path), str(status)), json.loads(response_text)
+        if request_text and 200 <= status < 400:
+            yield BodyLocation(method, strip_names(path), "request"), json.loads(request_text)
 
 
 def test_no_object_of_the_recorded_traffic_is_taken_for_a_map(recorded):

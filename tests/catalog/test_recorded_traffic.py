@@ -50,8 +50,8 @@ def observed(file: Any) -> Observations:
     for method, _, status, entry in exchanges(file):
         url = urlsplit(entry["request"]["url"])
         sent = entry["request"].get("postData", {}).get("text")
-        answered = entry["response"]["content"].get("text")
-        bodies = {"request": sent, "response": answered}
+        response_text = entry["response"]["content"].get("text")
+        bodies = {"request": sent, "response": response_text}
         observations.add(
             method,
             template(url.path),

@@ -16,7 +16,7 @@ import pytest
 from hub.local.postgres_programs import find_user_prefix
 from tests.hub.running import free_port
 
-# Each transaction gets the next of three server connections: whatever a session left on one is not there for the next.
+# Transactions take turns on three server connections, so a session cannot rely on state from an earlier transaction.
 CONFIGURATION = """\
 [databases]
 * = host={HOST} user={USER} password={PASSWORD}

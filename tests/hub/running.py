@@ -1,4 +1,4 @@
-"""A real hub of one test: `manage.py up` in a folder of its own, its output kept, every process ended."""
+"""Run a real hub for one test: `manage.py up` in its own folder, with its output, and an end to all its processes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Hub:
         return {**inherited, **own, **self.settings, "DJANGO_SETTINGS_MODULE": "hub.settings"}
 
     def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
-        """Start and wait for the one line. from_nothing: make the database too, in place of a copy of an empty one."""
+        """Start and wait for the printed address. from_nothing: create the database instead of copying an empty one."""
         is_new = from_nothing or self.environment["HUB_SAMPLE"] == "1" or "DATABASE_URL" in self.settings
         if not ((self.folder / "var").exists() or is_new):
             self.copy_empty_database()
@@ -68,7 +68,7 @@ class Hub:
         raise AssertionError(f"the hub did not start:\n{self.output}")
 
     def copy_empty_database(self) -> None:
-        """Make the data directory as a hub leaves it that was started once and not used."""
+        """Copy the data directory of a hub that was started once and not used."""
         shutil.copytree(prepare_empty_database(), self.folder / "var")
 
     def create_sign_in_link(self) -> str:
@@ -93,7 +93,7 @@ class Hub:
             time.sleep(0.05)
 
     def processes(self) -> list[int]:
-        """Everything that runs with this hub's data directory in its environment or command line."""
+        """Return the ids of processes with this hub's data directory in their environment or command line."""
         mark = str(self.folder / "var").encode()
         pids = []
         for entry in Path("/proc").iterdir():
@@ -118,7 +118,7 @@ class Hub:
     def request(
         self, path: str, body: Any = None, *, key: str = "", headers: Mapping[str, str] | None = None
     ) -> tuple[int, Any, Mapping[str, str]]:
-        """Status, body (parsed where it is JSON) and headers, errors included."""
+        """Return status, body (parsed if it is JSON) and headers, of errors too."""
         data = None if body is None else json.dumps(body).encode()
         all_headers = {"Content-Type": "application/json", "x-service-api-key": key, **(headers or {})}
         request = urllib.request.Request(self.address + path, data, {k: v for k, v in all_headers.items() if v})
@@ -132,7 +132,7 @@ class Hub:
 
 @functools.cache
 def prepare_empty_database() -> Path:
-    """Return a data directory with an unused database, made once for all processes of a test run."""
+    """Return a data directory with an unused database, which is made once per test run."""
     folder = Path(os.environ[FOLDER]) / "unused hub"
     with folder.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -151,7 +151,7 @@ def content(response: Any) -> Any:
 
 @contextmanager
 def running_hub(folder: Path) -> Iterator[Hub]:
-    """Yield a hub that has not been started; end all processes that it has left at the end."""
+    """Yield a hub that is not started yet. At the end, kill all processes that it left."""
     folder.mkdir(parents=True, exist_ok=True)
     hub = Hub(folder, free_port())
     try:
@@ -167,7 +167,7 @@ def find_processes(hub: Hub, *words: str) -> list[int]:
 
 
 def read_process(pid: int, name: str) -> bytes:
-    """Return a file of a process below /proc; empty if the process has ended, which it may at any moment."""
+    """Return the content of a file in /proc of a process; empty if the process has ended."""
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:
@@ -181,7 +181,7 @@ def read_parent(pid: int) -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs: a zombie, which its parent has not collected yet, does not."""
+    """Return whether a process runs. A zombie, which its parent has not collected yet, does not run."""
     state = read_process(pid, "stat").rpartition(b")")[2].split()
     return bool(state) and state[0] != b"Z"
 

@@ -63,7 +63,7 @@ class Standby:
 @contextmanager
 def running_standby(primary: dict[str, Any]) -> Iterator[Standby]:
     """Run a replica of a server until the end of the block. primary: Django's settings of its database."""
-    # A short path, because it holds a socket.
+    # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="standby", ignore_cleanup_errors=True) as folder:
         standby = Standby(Path(folder), primary)
         standby.create()

@@ -1,4 +1,4 @@
-"""Canaries are planted in recorded traffic wherever a value can stand. None of them reaches any data of the hub."""
+"""Canaries are planted in recorded traffic wherever a value can be. None of them reaches any data of the hub."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.hub.test_traffic import create, everything, wait_until_folded
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 KEY = "gak_" + "0" * 64
-# Found anywhere and in any case: a plain word with a number, which by itself could be a name.
+# A canary is a plain word with a number, which could pass for a name. It is searched in upper and lower case.
 CANARY = re.compile(r"canary[-_]?\d{4,}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What the command line sent to a hub, and printed."""
+    """The requests that the command line sent to a hub, and its output."""
 
     file: Path
     requests: list[Received]
@@ -54,7 +54,7 @@ def planted(entry: dict[str, Any], number: int) -> dict[str, Any]:
 
 
 def with_canaries(url: str, template: str | None, word: str) -> str:
-    """Return the URL with a canary in each true parameter, and in the query one as a value and one in a name."""
+    """Return the URL with a canary in each path parameter, and in the query as a value and within a name."""
     parts = urlsplit(url)
     pairs = zip(parts.path.split("/"), (template or parts.path).split("/"), strict=True)
     path = "/".join(f"{word}-{n}" if true.startswith("{") else raw for n, (raw, true) in enumerate(pairs))
@@ -63,7 +63,7 @@ def with_canaries(url: str, template: str | None, word: str) -> str:
 
 
 def in_body(text: str, word: str) -> str:
-    """Return a body whose strings are canaries; each object has one more value, and a map whose keys are canaries."""
+    """Return the body with canaries for strings. Each object also gets a canary value, and a map with canary keys."""
     return json.dumps(in_value(json.loads(text), word))
 
 
@@ -107,7 +107,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def deliveries(recordings: list[Path]) -> list[Delivery]:
-    """What the command line sends and prints of each recording."""
+    """Send each recording with the command line; return the requests and the output."""
     return [deliver(file) for file in recordings]
 
 

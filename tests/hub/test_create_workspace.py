@@ -23,7 +23,7 @@ def run_command(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_json_is_one_line_with_everything_that_is_shown_once():
+def test_json_is_one_line_with_all_keys_and_secrets():
     output = run_command("Tea House", "--environment", "staging", "--environment", "dev", "--json")
     assert output.endswith("}\n")
     assert output.count("\n") == 1
@@ -43,7 +43,7 @@ def test_a_full_key_has_every_scope_and_is_made_only_when_asked_for():
     assert "key of all scopes gak_" in run_command("Other", "--full-key")
 
 
-def test_the_readable_form_says_the_same():
+def test_the_readable_form_has_the_same_values():
     output = run_command("Tea House")
     workspace = Workspace.objects.get()
     page, audience = "/w/tea-house/production/overview", "urn:affidavit:tea-house:production"
@@ -57,7 +57,7 @@ def test_two_workspaces_of_one_name_get_two_slugs():
 
 
 @pytest.mark.parametrize("arguments", [("",), ("x" * 101,), ("Shop", "--environment", "Not A Name")])
-def test_what_cannot_be_made_is_one_line_and_makes_nothing(arguments):
+def test_an_invalid_workspace_is_refused_in_one_line_and_makes_nothing(arguments):
     with pytest.raises(StartupError) as caught:
         run_command(*arguments)
     assert "\n" not in str(caught.value)
@@ -71,7 +71,7 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_the_command_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
+def test_a_key_made_before_the_first_start_works(hub):
     process = hub.manage("create_workspace", "Tea House", "--json")
     assert process.returncode == 0
     database = f"in {hub.folder}/var (HUB_DATA_DIR)"
@@ -95,7 +95,7 @@ def test_a_refusal_is_one_line_like_that_of_a_start(hub):
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_hub_does_not_begin_on_a_database_that_ends_with_a_command(hub):
+def test_a_hub_does_not_start_on_the_temporary_database_of_a_command(hub):
     with data_dir.lock_data_dir(hub.folder / "var"):
         process = hub.manage("create_workspace", "Tea House")
     assert process.returncode == 1

@@ -41,7 +41,7 @@ def requests_with(planted: list[str]) -> Any:
     yield "get", "/healthz", {}, {"Host": f"{value}.example"}
 
 
-def test_what_is_refused_repeats_nothing(planted, accept):
+def test_a_refusal_repeats_nothing_of_the_request(planted, accept):
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     for method, path, form, headers in requests_with(planted):
         response = getattr(client, method)(path, form, headers={**headers, "Accept": accept})
@@ -50,7 +50,7 @@ def test_what_is_refused_repeats_nothing(planted, accept):
             assert not [value for value in planted if value in text], (method, path, text)
 
 
-def test_what_fails_repeats_nothing_and_logs_nothing_of_it(planted, accept, monkeypatch, capsys, api):
+def test_a_failure_repeats_and_logs_nothing_of_the_request(planted, accept, monkeypatch, capsys, api):
     def fail() -> None:
         local_value = " ".join(planted)
         raise RuntimeError(local_value)
@@ -67,7 +67,7 @@ def test_what_fails_repeats_nothing_and_logs_nothing_of_it(planted, accept, monk
     ("method", "path", "status"),
     [("get", "production/nowhere", 404), ("get", "nowhere/catalog", 404), ("post", "production/operation/maps", 403)],
 )
-def test_a_refusal_keeps_the_workspace(client, workspace, method, path, status):
+def test_a_refusal_is_shown_within_the_workspace(client, workspace, method, path, status):
     viewer = get_user_model().objects.create_user("viewer")
     workspace.workspace.memberships.create(user=viewer, role="viewer")
     client.force_login(viewer)
@@ -79,13 +79,13 @@ def test_a_refusal_keeps_the_workspace(client, workspace, method, path, status):
     assert ('aria-current="page"' in page) == (path == "nowhere/catalog")
 
 
-def test_a_failure_cannot_be_shared(browser_client, workspace):
+def test_an_error_page_has_no_share_button(browser_client, workspace):
     page = browser_client.get(f"/w/{workspace.workspace.slug}/nowhere/catalog", headers={"Accept": "text/html"})
     assert page.status_code == 404
     assert "data-share" not in page.content.decode()
 
 
-def test_a_failure_of_the_hub_keeps_the_workspace_and_names_the_request(browser_client, workspace, monkeypatch):
+def test_a_failure_of_the_hub_is_shown_within_the_workspace_with_the_request_id(browser_client, workspace, monkeypatch):
     def fail(*args: Any) -> None:
         raise RuntimeError("a secret of the hub")
 
@@ -101,7 +101,7 @@ def test_a_failure_of_the_hub_keeps_the_workspace_and_names_the_request(browser_
     assert not [word for word in ("Traceback", "RuntimeError", "a secret of the hub") if word in page]
 
 
-def test_a_stranger_learns_nothing_of_the_workspace(client, workspace, db):
+def test_a_stranger_sees_no_workspace_on_an_error_page(client, workspace, db):
     client.force_login(get_user_model().objects.create_user("stranger"))
     response = client.get(f"/w/{workspace.workspace.slug}/production/catalog", headers={"Accept": "text/html"})
     assert response.status_code == 404

@@ -42,7 +42,7 @@ def test_a_report_that_waits_for_the_worker_is_reported_and_leaves_this_process_
     assert answer.json()["oldestUnfoldedSeconds"] > 3500
 
 
-def test_a_database_that_takes_no_writes_is_not_ready(client, monkeypatch):
+def test_a_read_only_database_is_not_ready(client, monkeypatch):
     def refuse() -> None:
         raise OperationalError("could not extend file: No space left on device")
 

@@ -1,4 +1,4 @@
-"""Under a name that the hub does not go by: the one error shape for machines, a page for people."""
+"""A request with an unknown host name gets a problem document (machines) or a page (people)."""
 
 import pytest
 from django.test import Client
@@ -16,7 +16,7 @@ def test_a_machine_gets_a_problem_document_with_its_request_id(api, address):
     assert "ALLOWED_HOSTS" in answer.json()["detail"]
 
 
-def test_a_machine_that_posts_gets_one_too_and_nothing_is_stored(api):
+def test_a_post_gets_a_problem_document_too_and_nothing_is_stored(api):
     body = {"conversations": [{"conversationId": "c1"}]}
     answer = api.post("/api/conversations", body, headers=WRONG)
     assert (answer.status_code, answer.json()["status"]) == (400, 400)

@@ -32,7 +32,7 @@ PATIENCE = 10.0  # seconds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "replica"]),
-    pytest.mark.xdist_group("replica"),  # the server of the tests feeds one replica at a time
+    pytest.mark.xdist_group("replica"),  # the tests' server can have one replica at a time
 ]
 
 
@@ -41,7 +41,7 @@ def standby(django_db_setup: None, django_db_blocker: Any) -> Iterator[Standby]:
     with django_db_blocker.unblock():
         primary = dict(connection.settings_dict)
     with running_standby(primary) as server:
-        # A mirror, so that nothing empties it between tests.
+        # Declared as a mirror, so that Django does not empty it between tests.
         connections.settings[replica.REPLICA_ALIAS] = {**server.settings, "TEST": {"MIRROR": "default"}}
         yield server
         del connections.settings[replica.REPLICA_ALIAS]
@@ -81,7 +81,7 @@ def read_tables(client: Any, address: str, **query: str) -> tuple[Any, str | Non
 
 
 def wait_until_read(client: Any, address: str) -> None:
-    """Wait until the replica shows all that was written, and pages are read from it."""
+    """Wait until the replica has all writes and pages are read from it."""
     wait_until_replayed()
     wait_for(lambda: read_tables(client, f"{address}/outcomes")[1])
 
@@ -89,7 +89,7 @@ def wait_until_read(client: Any, address: str) -> None:
 def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(workspace, api, browser_client, monkeypatch):
     address = fill_workspace(workspace, api)
     wait_until_replayed()
-    # Writes of other tests on this server may delay the replica; other tests here measure its age.
+    # A fixed age, because writes of parallel tests may delay the replica. Other tests check the measurement.
     monkeypatch.setattr(replica.replica_clock, "measure_age", lambda: 0.5)
     statements: list[str] = []
 
@@ -124,7 +124,7 @@ def test_settings_and_decisions_are_read_from_the_primary(workspace, api, browse
     assert AGE_HEADER not in api.get("/api/witness-rules").headers
 
 
-def test_an_old_replica_is_not_read(workspace, api, browser_client, standby, settings):
+def test_a_replica_that_lags_too_far_is_not_read(workspace, api, browser_client, standby, settings):
     settings.REPLICA_MAX_AGE = 4
     address = fill_workspace(workspace, api)
     wait_until_read(browser_client, address)
@@ -141,7 +141,7 @@ def test_an_old_replica_is_not_read(workspace, api, browser_client, standby, set
     wait_for(lambda: read_tables(browser_client, f"{address}/outcomes")[1])
 
 
-def test_a_replica_that_is_away_is_not_missed(workspace, api, browser_client, standby):
+def test_pages_are_read_from_the_primary_while_the_replica_is_stopped(workspace, api, browser_client, standby):
     address = fill_workspace(workspace, api)
     wait_until_read(browser_client, address)
     before, age = read_tables(browser_client, f"{address}/outcomes")
@@ -156,10 +156,10 @@ def test_a_replica_that_is_away_is_not_missed(workspace, api, browser_client, st
     wait_for(lambda: read_tables(browser_client, f"{address}/outcomes")[1])
 
 
-def test_a_replica_that_fails_while_it_is_read_is_replaced_by_the_primary(
+def test_a_page_is_read_from_the_primary_if_the_replica_fails_during_it(
     workspace, api, browser_client, clock, monkeypatch
 ):
-    """As if the replica went away between the measurement and the page, or cancelled a statement."""
+    """Simulate a replica that becomes unreachable between the measurement of its age and the page."""
     address = fill_workspace(workspace, api)
     wait_until_replayed()
     monkeypatch.setattr(clock, "measure_age", lambda: 0.5)
@@ -184,12 +184,12 @@ def test_a_person_sees_their_own_change_at_once(workspace, api, browser_client, 
         standby.execute("SELECT pg_wal_replay_resume()")
 
 
-def test_a_machine_is_given_no_cookie(api):
+def test_a_machine_gets_no_cookie(api):
     answer = api.post("/api/witness-reports", {"reportId": "x", "observations": [observation()]})
     assert RECENT_CHANGE not in answer.cookies
 
 
-def test_a_primary_is_no_replica(workspace, api, browser_client, monkeypatch):
+def test_a_primary_configured_as_replica_is_refused(workspace, api, browser_client, monkeypatch):
     address = fill_workspace(workspace, api)
     settings_dict = connections[replica.REPLICA_ALIAS].settings_dict
     monkeypatch.setitem(settings_dict, "HOST", connection.settings_dict["HOST"])

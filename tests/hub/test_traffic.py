@@ -1,4 +1,4 @@
-"""Recorded traffic of two public APIs, poured into a running hub by the command line: all arrives, once, and no value.
+"""Recorded traffic of two public APIs is sent to a running hub: all of it arrives once, and no value.
 
 Other tests check how operations are named; here every entry is recounted from the file.
 """
@@ -55,7 +55,7 @@ def empty_texts(hub: Hub) -> str:
 
 @pytest.fixture(scope="module")
 def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[str]]:
-    """All texts after both files were sent as by default, undecided paths held back; and the parameters' names."""
+    """Send both files with undecided paths held back; return all texts of the hub, and the names of parameters."""
     workspaces = [pour(hub, traffic / name, f"careful {name}") for name in FILES]
     texts = "".join(everything(hub, workspace) for workspace in workspaces)
     return texts, {name for workspace in workspaces for name in parameter_names(hub, workspace)}
@@ -63,7 +63,7 @@ def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[s
 
 @pytest.fixture(scope="module")
 def poured(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
-    """Report each file, whole, to a workspace of its own, after reading the texts of the careful run."""
+    """Send each complete file to its own workspace, after `careful_texts` has been read."""
     return {name: pour(hub, traffic / name, name, "--send-undecided") for name in FILES}
 
 
@@ -105,7 +105,7 @@ def catalog(hub: Hub, workspace: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_2xx_entry_ends_in_the_catalog(hub, traffic, poured, name):
+def test_every_2xx_entry_is_in_the_catalog(hub, traffic, poured, name):
     recorded = [entry for entry in entries(traffic / name) if 200 <= entry["response"]["status"] < 300]
     patterns = {}
     for operation in catalog(hub, poured[name])["operations"]:
@@ -173,14 +173,14 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
             for body in (entry["request"].get("postData", {}).get("text"), entry["response"]["content"].get("text")):
                 collect(json.loads(body) if body else None, names, values)
     secret_values = {value for value in values - names if len(value) >= SHORTEST}
-    # A word that stands as a literal in a path, or in a name, is a word of the catalog; so are types.
+    # Literals of paths, words of names, and types are in the catalog anyway.
     secret_values -= find_in("\n".join([empty_texts, "unknown", *literals, *names, *parameters]), secret_values)
     secret_values = {value for value in secret_values if not set(value.strip("/").split("/")) <= literals}
     assert len(secret_values) > 10_000
     assert sorted(find_in(DIGEST.sub("", texts), secret_values)) == []
 
 
-# Operations of Linode that the document behind the true templates lacks: those templates take their names for ids.
+# Linode operations that are missing from its documentation. The recorded true templates take their names for ids.
 UNDOCUMENTED = frozenset({
     "default-ranges", "ipv6s", "rulesets", "settings", "sharegroups", "templates", "vpc-availability",
 })  # fmt: skip
@@ -199,7 +199,7 @@ def parameter_names(hub: Hub, workspace: dict[str, Any]) -> set[str]:
 
 
 def find_in(text: str, values: set[str]) -> set[str]:
-    """Return which of the values stand anywhere in the text; one pass over it by their first characters."""
+    """Return the values that occur in the text. Goes over the text once, by the values' first characters."""
     by_start: dict[str, list[str]] = {}
     for value in values:
         by_start.setdefault(value[:SHORTEST], []).append(value)

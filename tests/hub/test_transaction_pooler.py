@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode each transaction may run on another connection: nothing of a session is kept."""
+"""Behind PgBouncer in transaction mode, transactions run on different connections and keep no session state."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _pooled(tmp_path: Path, transactional_db: None) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_pooled")
-def test_every_page_and_download_is_whole_behind_a_transaction_pooler(workspace, api, browser_client):
+def test_every_page_and_download_works_behind_a_transaction_pooler(workspace, api, browser_client):
     address = fill_workspace(workspace, api)
     for name in list_page_names():
         query = find_query(name)
@@ -59,7 +59,7 @@ def test_commands_that_need_the_server_itself_refuse_a_pooler(tmp_path):
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_hub_starts_migrates_stores_and_folds_behind_a_transaction_pooler(tmp_path, django_db_blocker):
+def test_a_hub_works_behind_a_transaction_pooler_from_its_start_to_folding(tmp_path, django_db_blocker):
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("CREATE DATABASE pooled")
     with running_pooler(tmp_path, connection.settings_dict) as port, running_hub(tmp_path / "hub") as hub:

@@ -1,4 +1,4 @@
-"""An upgrade with data in place leaves the web processes of the version before reading and writing."""
+"""During an upgrade with data, web processes of the previous version keep reading and writing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from tests.hub.running import running_hub
 from tests.hub.upgrade import ROWS
 
-LONGEST_SECONDS = 5.0  # of a request of the old code, at most; generous, because other work may share the machine
+LONGEST_SECONDS = 5.0  # limit for a request of the old code; long, because other work may share the machine
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_the_code_before_reads_and_writes_while_the_database_is_migrated_and_afterwards(tmp_path: Path) -> None:
+def test_old_code_reads_and_writes_during_and_after_the_migration(tmp_path: Path) -> None:
     with running_hub(tmp_path) as hub:
         result = hub.manage("shell", "--no-imports", "-c", "from tests.hub.upgrade import main; main()")
     assert result.returncode == 0, result.stderr

@@ -1,6 +1,6 @@
 """Upgrade a database with data while code of the previous version reads and writes it.
 
-Print what that code met, as JSON. Run by `manage.py shell`, in a data directory of its own.
+Print the results of that code as JSON. Run by `manage.py shell`, in a data directory of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 @dataclass
 class OldCode:
-    """A process of the version before: its models, and what it met."""
+    """A process of the previous version: its models, and the results of its reads and writes."""
 
     apps: Apps
     written: int = 0
@@ -47,7 +47,7 @@ class OldCode:
         self.environment = self.model("workspaces.Environment").objects.create(workspace=workspace, **facts)
 
     def write(self) -> None:
-        """Write one row of each kind as a request does, and read them."""
+        """Write one row of each kind as a request does, and read the rows."""
         environment = self.environment
         conversation = self.model("outcomes.Conversation").objects.create(
             environment=environment, conversation_id=str(uuid.uuid4()), registered_at=NOW

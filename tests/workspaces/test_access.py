@@ -34,7 +34,7 @@ def test_a_member_and_an_operator_find_the_pages(workspace, browser_client, addr
     assert member.get(address).status_code == browser_client.get(address).status_code == 200
 
 
-def test_what_is_not_yours_looks_like_what_does_not_exist(workspace, other_workspace):
+def test_a_foreign_workspace_looks_like_a_missing_one(workspace, other_workspace):
     outsider = browser_of("outsider", other_workspace.workspace)
     headers = {"accept": "text/html", "x-request-id": "same"}
     pages = [outsider.get(at, headers=headers) for at in (PAGE, "/w/nowhere/production/overview")]
@@ -42,7 +42,7 @@ def test_what_is_not_yours_looks_like_what_does_not_exist(workspace, other_works
     assert foreign_page == missing_page
 
 
-def test_the_menu_of_workspaces_names_ones_own_only(workspace, other_workspace):
+def test_the_menu_lists_only_the_workspaces_of_the_person(workspace, other_workspace):
     page = browser_of("member", workspace.workspace).get(PAGE).content.decode()
     assert "Lumen Books" in page
     assert "Other Shop" not in page
@@ -71,12 +71,12 @@ def test_a_publishable_or_revoked_key_reads_nothing(client, workspace):
     assert (publishable.status_code, revoked.status_code) == (403, 401)
 
 
-def test_an_environment_that_is_not_there_is_not_found(workspace, browser_client):
+def test_an_unknown_environment_is_not_found(workspace, browser_client):
     page = browser_client.get("/w/lumen-books/qa/overview")
     assert page.status_code == 404
     assert "Lumen Books has no environment of this name. It has production and staging." in page.content.decode()
 
 
-def test_who_is_signed_out_gets_a_problem_from_a_download(client, workspace):
+def test_without_signing_in_a_download_answers_a_problem_document(client, workspace):
     answer = client.get(f"{PAGE}.json")
     assert (answer.status_code, answer.json()["code"]) == (401, "not-signed-in")

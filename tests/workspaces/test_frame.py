@@ -27,12 +27,12 @@ def test_a_page_has_one_heading_a_skip_link_and_a_language(page):
     assert '<html lang="en" data-in-zone>' in page
 
 
-def test_exactly_one_section_is_the_current_one(page):
+def test_exactly_one_section_is_current(page):
     sections = re.search(r'<nav aria-label="Sections">(.*?)</nav>', page, re.S)[1]
     assert re.findall(r'aria-current="page">\s*([^<]*[^<\s])', sections) == ["Rejections"]
 
 
-def test_sections_keep_the_range_and_the_environment(page):
+def test_links_to_sections_keep_the_range_and_the_environment(page):
     assert 'href="/w/lumen-books/staging/outcomes?range=30d&amp;tz=Europe%2FBerlin" data-go="o"' in page
 
 
@@ -61,20 +61,20 @@ def test_forms_of_settings_keep_the_range(browser_client, workspace, form, form_
     assert "90d" not in answer.content.decode() + answer.get("Location", "")
 
 
-def test_share_leads_to_the_shared_links_in_the_same_range(page):
+def test_share_links_to_the_shared_links_in_the_same_range(page):
     assert 'href="/w/lumen-books/staging/shared-links?range=30d&amp;tz=Europe%2FBerlin">All links' in page
 
 
-def test_the_environment_switch_leads_to_the_same_page_in_the_same_range(page):
+def test_the_environment_switch_links_to_the_same_page_in_the_same_range(page):
     assert 'href="/w/lumen-books/production/rejections?range=30d&amp;tz=Europe%2FBerlin"' in page
 
 
-def test_a_range_that_cannot_be_read_is_said(browser_client, workspace):
+def test_an_invalid_range_is_reported(browser_client, workspace):
     page = browser_client.get(f"{PAGE}?from=yesterday").content.decode()
     assert "could not be read" in page
 
 
-def test_what_the_frame_loads_is_there(page):
+def test_every_file_that_the_frame_loads_exists(page):
     loaded = re.findall(r'(?:src|href)="/static/([^"]+)"', page)
     assert len(loaded) > 10
     assert [name for name in loaded if not finders.find(name)] == []
@@ -98,7 +98,7 @@ def test_every_details_element_is_a_menu_or_keeps_its_state(template):
         assert "data-menu" in tag or "{% disclosure" in tag, f"{tag}: name it with the tag disclosure"
 
 
-def test_a_page_is_compressed_and_one_that_shows_a_secret_never(browser_client, workspace):
+def test_a_page_is_compressed_unless_it_shows_a_secret(browser_client, workspace):
     compressed = browser_client.get(PAGE, headers={"Accept-Encoding": "gzip"})
     assert compressed["Content-Encoding"] == "gzip"
     assert "Accept-Encoding" in compressed["Vary"]
@@ -109,11 +109,11 @@ def test_a_page_is_compressed_and_one_that_shows_a_secret_never(browser_client, 
     address = "/w/lumen-books/staging/keys"
     shown_once = browser_client.post(f"{address}/create", form, follow=True, headers={"Accept-Encoding": "gzip"})
     assert "gak_" in shown_once.content.decode()
-    assert "data-in-zone" not in shown_once.content.decode()  # a second request would not have the key
+    assert "data-in-zone" not in shown_once.content.decode()  # it would reload the page, and the key would be gone
     assert "Content-Encoding" not in shown_once
 
 
-def test_what_pages_load_is_small():
+def test_the_files_that_pages_load_are_small():
     names = [*(ROOT / "static").rglob("*.js"), *(ROOT / "static").rglob("*.css"), ROOT / "static/icon.svg"]
     assert sum(len(brotli.compress(path.read_bytes(), quality=BROTLI_QUALITY)) for path in names) <= 60_000
 

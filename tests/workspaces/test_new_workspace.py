@@ -15,7 +15,7 @@ def member_client(client, workspace):
     return client
 
 
-def test_an_operator_without_a_workspace_is_led_to_making_one(browser_client):
+def test_an_operator_without_a_workspace_is_redirected_to_create_one(browser_client):
     assert browser_client.get("/")["Location"] == "/workspaces/new"
     assert b"Create your first workspace" in browser_client.get("/workspaces/new").content
 
@@ -24,11 +24,11 @@ def test_the_first_page_leads_to_the_first_workspace(browser_client, other_works
     assert browser_client.get("/")["Location"] == "/w/lumen-books/production/overview"
 
 
-def test_a_member_is_led_to_their_own_workspace_only(member_client, other_workspace):
+def test_a_member_is_redirected_to_their_own_workspace(member_client, other_workspace):
     assert member_client.get("/")["Location"] == "/w/lumen-books/production/overview"
 
 
-def test_a_person_without_a_workspace_is_told_so_and_sees_none(client, workspace):
+def test_a_person_without_a_workspace_sees_a_page_that_says_so(client, workspace):
     client.force_login(get_user_model().objects.create_user("stranger"))
     answer = client.get("/")
     assert answer.status_code == 200
@@ -53,7 +53,7 @@ def test_a_new_workspace_shows_its_keys_once_after_a_redirect_and_says_what_is_n
     assert (again.status_code, again["Location"]) == (302, "/w/tea-house/production/overview")
 
 
-def test_what_a_page_shows_once_is_not_readable_in_the_database(browser_client):
+def test_a_secret_shown_once_is_encrypted_in_the_database(browser_client):
     browser_client.post("/workspaces/new", {"name": "Tea House"})
     assert "gak_" in str(browser_client.session.items())
     stored = str(list(Session.objects.values()))
@@ -71,7 +71,7 @@ def test_what_a_page_shows_once_is_not_readable_in_the_database(browser_client):
         ({"name": "Shop", "environments": " ".join(f"e{n}" for n in range(51))}, "at most 50 environments"),
     ],
 )
-def test_what_cannot_be_a_workspace_is_refused_with_its_reason(browser_client, form, message):
+def test_an_invalid_workspace_is_refused_with_the_reason(browser_client, form, message):
     answer = browser_client.post("/workspaces/new", form)
     assert message in answer.content.decode()
     assert not Workspace.objects.exists()
@@ -83,7 +83,7 @@ def test_only_operators_make_workspaces(member_client):
     assert Workspace.objects.count() == 1
 
 
-def test_an_unknown_address_fails_on_a_page_with_a_way_out(browser_client):
+def test_the_page_for_an_unknown_address_has_a_way_back(browser_client):
     answer = browser_client.get("/nowhere", headers={"accept": "text/html", "x-request-id": "req-of-mine"})
     assert answer.status_code == 404
     page = answer.content.decode()

@@ -1,4 +1,4 @@
-"""Behaviour that all pages share: methods, entity tags, and exports that say when they leave something out."""
+"""Behaviour of all pages: methods, entity tags, and exports that refuse a range they cannot read."""
 
 import pytest
 from django.test import Client
@@ -8,12 +8,12 @@ PAGE = "/w/lumen-books/production/outcomes"
 
 @pytest.mark.parametrize("address", [PAGE, f"{PAGE}.json", f"{PAGE}.csv", "/healthz", "/readyz", "/api/docs"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_pages_accept_reading_methods_only_and_set_no_cookie(workspace, method, address):
+def test_pages_accept_only_get_and_head_and_set_no_cookie(workspace, method, address):
     response = Client(enforce_csrf_checks=True).generic(method, address)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
 
 
-def test_a_page_that_has_not_changed_is_not_sent_again(browser_client, workspace, api):
+def test_an_unchanged_page_is_not_sent_again(browser_client, workspace, api):
     first = browser_client.get(f"{PAGE}?range=30d")
     again = {"if-none-match": first["ETag"]}
     unchanged = browser_client.get(f"{PAGE}?range=30d", headers=again)
@@ -25,7 +25,7 @@ def test_a_page_that_has_not_changed_is_not_sent_again(browser_client, workspace
     assert "private" in changed["Cache-Control"]
 
 
-def test_after_another_sign_in_the_forms_of_a_page_are_new(browser_client, workspace):
+def test_after_signing_in_again_a_page_is_sent_with_new_forms(browser_client, workspace):
     first = browser_client.get(f"{PAGE}?range=30d")
     browser_client.cookies["csrftoken"] = "b" * 32
     assert browser_client.get(f"{PAGE}?range=30d", headers={"if-none-match": first["ETag"]}).status_code == 200
@@ -33,27 +33,27 @@ def test_after_another_sign_in_the_forms_of_a_page_are_new(browser_client, works
 
 @pytest.mark.parametrize("ending", [".json", ".csv"])
 @pytest.mark.parametrize("query", ["tz=Nope", "range=1y", "from=x", "from=2026-02-02&to=2026-01-01"])
-def test_an_export_of_another_range_than_was_asked_for_is_refused(workspace, api, query, ending):
+def test_an_export_with_an_invalid_range_is_refused(workspace, api, query, ending):
     response = api.get(f"{PAGE}{ending}?{query}")
     assert response.status_code == 400
     assert response.json()["code"] == "invalid-request"
 
 
 @pytest.mark.parametrize("ending", ["json", "csv"])
-def test_no_cache_keeps_an_export_whoever_reads_it(workspace, api, browser_client, ending):
+def test_no_cache_may_keep_an_export(workspace, api, browser_client, ending):
     address = f"/w/{workspace.workspace.slug}/production/joins.{ending}"
     for response in (api.get(address), browser_client.get(address)):
         assert response.status_code == 200
         assert response["Cache-Control"] == "private, no-store"
 
 
-def test_what_an_environment_does_not_have_is_said_in_the_frame_of_the_workspace(browser_client, workspace):
+def test_a_missing_item_is_reported_within_the_workspace(browser_client, workspace):
     address = f"/w/{workspace.workspace.slug}/staging/operation?method=GET&path=/orders&range=30d"
     response = browser_client.get(address)
     text = response.content.decode()
     assert response.status_code == 404
     assert "no such operation" in text
-    assert f"/w/{workspace.workspace.slug}/production/operation?method=GET" in text  # the other environment
-    assert f'href="/w/{workspace.workspace.slug}/staging/overview?range=30d"' in text  # the logo and the button
+    assert f"/w/{workspace.workspace.slug}/production/operation?method=GET" in text  # link to the other environment
+    assert f'href="/w/{workspace.workspace.slug}/staging/overview?range=30d"' in text  # link of the logo and the button
     assert "data-live" not in text.split("<main", 1)[1].split(">", 1)[0]
     assert browser_client.get(address.replace("operation?", "operation.json?")).json()["code"] == "not-found"

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows() -> Counter[str]:
-    """Count the rows of each table of the hub's own apps, without nonces, which belong to no workspace and expire."""
+    """Count the rows of each table of the hub. Used nonces are left out: they belong to no workspace and expire."""
     ours = {"wire", "workspaces", "catalog", "outcomes", "intents", "alerts", "hub"}
     models = [model for model in apps.get_models() if model._meta.app_label in ours and model is not UsedNonce]
     return Counter({model._meta.db_table: model._base_manager.count() for model in models})
@@ -61,7 +61,7 @@ def fill(created: NewWorkspace, api: Any) -> None:
         fold_reports(environment, now=timezone.now())
 
 
-def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other_workspace):
+def test_every_table_has_only_the_rows_of_other_workspaces(api, workspace, other_workspace):
     fill(other_workspace, api)
     # Both workspaces get the same rows, so half of all rows must be left.
     fill(workspace, api)
@@ -79,7 +79,7 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
     assert list(Workspace.objects.all()) == [other_workspace.workspace]
 
 
-def test_the_keys_of_a_removed_workspace_are_refused_and_those_of_others_are_not(api, workspace, other_workspace):
+def test_only_the_keys_of_the_removed_workspace_are_refused(api, workspace, other_workspace):
     remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     body = {"outcomes": []}
     assert api.post("/api/conversation-outcomes", body, key=workspace.full_key).status_code == 401
@@ -115,7 +115,7 @@ def test_only_an_operator_removes_the_sample_and_its_page_asks_first(browser_cli
     assert Workspace.objects.count() == 0
 
 
-def test_a_hidden_workspace_is_gone_for_keys_and_pages_before_its_rows_are(api, browser_client, workspace):
+def test_a_hidden_workspace_is_gone_for_keys_and_pages_before_its_rows_are_deleted(api, browser_client, workspace):
     fill(workspace, api)
     before = rows()
     hide_workspace(workspace.workspace, actor="ann", now=timezone.now())

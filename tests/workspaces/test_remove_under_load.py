@@ -1,4 +1,4 @@
-"""A workspace can be removed while its keys are in use: whoever writes gets a clear answer, and nothing stays."""
+"""A workspace can be removed while its keys are in use: writers get a clear answer, and no row stays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALL = {"sub": "user_1", "operation": "POST /orders", "args": {}}
 
 
 class Writer(threading.Thread):
-    """A machine that asks, decides, mints and reports until it is refused."""
+    """A machine that confirms, mints and reports in a loop until it is refused."""
 
     def __init__(self, key: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Writer(threading.Thread):
         return response.json()
 
 
-def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
+def test_writers_are_refused_without_an_error_during_a_removal():
     created = create_workspace("Lumen Books", [], actor="test", now=timezone.now(), with_full_key=True)
     writers = [Writer(created.full_key) for _ in range(WRITERS)]
     for writer in writers:
@@ -78,7 +78,7 @@ def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
     assert not Conversation.objects.exists()
 
 
-def test_a_removal_waits_for_whoever_holds_the_environment(workspace: NewWorkspace):
+def test_a_removal_waits_for_a_transaction_that_locks_the_environment(workspace: NewWorkspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
     is_held, go_on, removed = threading.Event(), threading.Event(), threading.Event()
 
@@ -124,7 +124,7 @@ with mock.patch.object(remove, "record_audit", fail):
 """
 
 
-def test_a_deletion_that_is_killed_is_done_by_the_next_sweep(workspace: NewWorkspace, tmp_path):
+def test_a_killed_deletion_is_finished_by_the_next_sweep(workspace: NewWorkspace, tmp_path):
     hide_workspace(workspace.workspace, actor="ann", now=timezone.now())
     keys = workspace.workspace.api_keys.count()
     facts = connection.settings_dict

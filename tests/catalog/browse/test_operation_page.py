@@ -220,8 +220,8 @@ def test_the_name_of_a_property_leads_to_its_page(browser_client, filled_workspa
 
 def test_bodies_without_a_shape_have_their_media_types(api, browser_client, workspace):
     csv = observation(count=2, responseMediaType="text/csv")
-    html, taken = observation(responseMediaType="text/html"), observation(requestMediaType="application/pdf")
-    deliver(api, workspace, csv, html, taken)
+    html, pdf = observation(responseMediaType="text/html"), observation(requestMediaType="application/pdf")
+    deliver(api, workspace, csv, html, pdf)
     page = " ".join(open_page(browser_client, workspace).split())
     assert "Media types of all time, where reported: <code>text/csv</code> in 2 of 4, <code>text/html</code>" in page
     assert "<h2>No shape</h2>" in page

@@ -56,15 +56,15 @@ def test_every_successful_operation_is_listed_by_path_and_method(client_with_dat
 
 
 def test_an_operation_has_its_parts_and_their_evidence(client_with_data):
-    _, listing, placing, one = catalog(client_with_data.get(ADDRESS))["operations"]
+    _, listing, placing, reading = catalog(client_with_data.get(ADDRESS))["operations"]
     assert listing["observations"] == 2
     assert listing["firstSeenAt"] == listing["lastSeenAt"] == AT
     assert listing["query"]["properties"]["page"] == {"type": "string", "seen": 1}
     assert listing["request"] is None
     assert listing["responses"]["200"]["items"]["properties"] == {"id": {"type": "integer", "seen": 1}}
     assert placing["request"]["properties"]["sku"]["type"] == "string"
-    assert one["parameters"] == {"orderId": {"type": "integer", "seen": 1}}
-    assert one["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
+    assert reading["parameters"] == {"orderId": {"type": "integer", "seen": 1}}
+    assert reading["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
 
 
 def test_an_empty_catalog_is_a_catalog(api):

@@ -178,9 +178,9 @@ def test_inner_properties_are_judged_by_how_often_their_object_was_present():
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=40), max_size=20))
 def test_no_longer_always_seen_is_reported_at_most_once_and_only_after_enough_objects_with_the_property(batches):
-    told = list_not_always(*batches)
-    assert len(told) <= 1
-    for number, _, always, seen, of in told:
+    events = list_not_always(*batches)
+    assert len(events) <= 1
+    for number, _, always, seen, of in events:
         before = [value for batch in batches[:number] for value in batch]
         assert always >= ENOUGH
         assert (before.count(WITH), seen < of) == (always + count_in_first_batch(batches), True)
@@ -195,8 +195,8 @@ def count_in_first_batch(batches: list[list[Any]]) -> int:
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=30), max_size=30))
 def test_no_longer_seen_and_seen_again_alternate(batches):
-    told = list_absences(batches)
-    assert [quiet for _, _, quiet in told] == [index % 2 == 0 for index in range(len(told))]
+    events = list_absences(batches)
+    assert [quiet for _, _, quiet in events] == [index % 2 == 0 for index in range(len(events))]
 
 
 @pytest.mark.parametrize("stored", [[3], [3, 40, 1], [3, 40, 0, "remark"], [3, 40, 1, "", 7, 9]])

@@ -111,7 +111,7 @@ def test_a_property_named_like_a_pointer_step_is_a_node_of_its_own_and_can_be_re
     pointers = [pointer for pointer, _ in walk_nodes(infer(value), observations=None)]
     assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
     started = build_part({0: infer(value)}, starts=[NodeReset(1, "/a/~3}"), NodeReset(1, "/b/[]/~2]")])
-    seen_since = {pointer: place.evidence.seen for pointer, place in walk_nodes(started.evidence, observations=None)}
+    seen_since = {pointer: node.evidence.seen for pointer, node in walk_nodes(started.evidence, observations=None)}
     assert (seen_since["/a/~3}"], seen_since["/a/{}"], seen_since["/b/[]/~2]"]) == (0, 1, 0)
     assert set(started.reset_counts) == {"/a/~3}", "/b/[]/~2]"}
 
@@ -132,15 +132,15 @@ def sum_by_key(*kinds: Any) -> Evidence:
 
 
 def describe_old(evidence: Evidence) -> str:
-    (place,) = [place for pointer, place in walk_nodes(evidence, observations=None) if pointer == "/list/[]/m/{}/old"]
-    return describe(place.evidence)["type"]
+    (node,) = [node for pointer, node in walk_nodes(evidence, observations=None) if pointer == "/list/[]/m/{}/old"]
+    return describe(node.evidence)["type"]
 
 
 def test_a_reset_within_a_map_applies_to_every_key():
     by_epoch = {0: sum_by_key(1), 1: sum_by_key("x")}
     started = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")])
     assert build_part(by_epoch).maps == started.maps == {"/list/[]/m": 40}
-    assert [describe_old(one.evidence) for one in (build_part(by_epoch), started)] == ["unknown", "string"]
+    assert [describe_old(part.evidence) for part in (build_part(by_epoch), started)] == ["unknown", "string"]
     assert started.reset_counts["/list/[]/m/{}/old"] == 40
     as_properties = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
     assert as_properties.maps == {}
@@ -193,8 +193,8 @@ def test_names_dropped_beyond_the_limit_of_200_do_not_come_back():
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5))
 @settings(deadline=None)
 def test_the_same_evidence_has_the_same_shape_however_it_is_split_into_epochs(some, others):
-    one, two = build_part({0: seen(*some), 1: seen(*others)}), build_part({0: seen(*others, *some)})
-    assert json.dumps(describe(one.evidence)) == json.dumps(describe(two.evidence))
+    in_two_epochs, in_one_epoch = build_part({0: seen(*some), 1: seen(*others)}), build_part({0: seen(*others, *some)})
+    assert json.dumps(describe(in_two_epochs.evidence)) == json.dumps(describe(in_one_epoch.evidence))
 
 
 @pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])

@@ -21,8 +21,8 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def project_sum(*observations: Observation) -> Any:
     ((_, sums),) = sum_observations(observations, received_at=NOW)
-    ((identity, held),) = sums
-    return project(identity, held)
+    ((identity, operation_sum),) = sums
+    return project(identity, operation_sum)
 
 
 def test_the_name_observed_most_often_is_shown_and_ties_go_by_code_point():

@@ -41,8 +41,8 @@ REPORTS = [
 
 
 def send(api: Any, *reports: Any) -> None:
-    for one in reports:
-        assert api.post("/api/witness-reports", one).status_code == 202
+    for sent in reports:
+        assert api.post("/api/witness-reports", sent).status_code == 202
 
 
 def list_everything() -> list[Any]:
@@ -87,8 +87,8 @@ def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_work
 
     chance = random.Random(seed)
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
-    for one in chance.sample(REPORTS, len(REPORTS)):
-        assert api.post("/api/witness-reports", one, key=other_workspace.full_key).status_code == 202
+    for body in chance.sample(REPORTS, len(REPORTS)):
+        assert api.post("/api/witness-reports", body, key=other_workspace.full_key).status_code == 202
         if chance.random() < 0.3:
             fold_reports(environment_of(other_workspace), now=timezone.now())
     fold_reports(environment_of(other_workspace), now=timezone.now())

@@ -80,8 +80,8 @@ def test_changes_of_other_nodes_in_a_late_report_are_drift_with_their_counts(api
     deliver(api, workspace, *[observe_on(0, OLD)] * 5)
     reset_on(2, "/id", "200")
     deliver(api, workspace, *[observe_on(1, {**OLD, "note": "x"})] * 2)
-    (told,) = Drift.objects.all()
-    assert (told.pointer, told.kind, told.seen, told.of) == ("/note", "new", 2, 2)
+    (drift,) = Drift.objects.all()
+    assert (drift.pointer, drift.kind, drift.seen, drift.of) == ("/note", "new", 2, 2)
 
 
 def test_late_reports_of_merged_operations_count_before_the_reset_too(api, workspace):

@@ -69,14 +69,14 @@ def render_sums(total: DailySums) -> str:
         (
             day,
             identity,
-            held.first,
-            held.last,
-            held.to_facts(),
-            sorted(list_part_states(held)),
-            list_projection(identity, held),
+            operation_sum.first,
+            operation_sum.last,
+            operation_sum.to_facts(),
+            sorted(list_part_states(operation_sum)),
+            list_projection(identity, operation_sum),
         )
         for day, sums in total
-        for identity, held in sums
+        for identity, operation_sum in sums
     ]
     return json.dumps(rows, default=str)
 
@@ -108,8 +108,8 @@ def test_sums_are_associative_and_the_empty_sum_changes_nothing(
 ):
     def stored(*added: DailySums) -> DailySums:
         total = DailySums()
-        for one in added:
-            total.add_all(DailySums.from_state(json.loads(json.dumps(one.to_state()))))
+        for part in added:
+            total.add_all(DailySums.from_state(json.loads(json.dumps(part.to_state()))))
         return total
 
     a, b, c = (sum_observations(seen, received_at=NOW) for seen in (some, more, rest))
@@ -120,10 +120,10 @@ def test_sums_are_associative_and_the_empty_sum_changes_nothing(
 def test_templates_that_differ_only_in_names_are_one_sum():
     seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
     ((_, sums),) = sum_observations(seen, received_at=NOW)
-    ((identity, held),) = sums
+    ((identity, operation_sum),) = sums
     assert identity == ("GET", "/orders/{}")
-    assert held.observations == 4
-    assert held.names == [{"a": 2, "b": 2}]
+    assert operation_sum.observations == 4
+    assert operation_sum.names == [{"a": 2, "b": 2}]
 
 
 def test_a_template_without_names_keeps_its_literals():

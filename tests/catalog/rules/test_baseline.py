@@ -48,7 +48,7 @@ def test_only_observations_after_a_reset_are_shown(api, changed):
     assert read_document()["responses"] == {"200": {"type": "unknown", "reason": "empty", "seen": 0}}
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
     properties = read_document()["responses"]["200"]["properties"]
-    assert {name: (one["type"], one["seen"]) for name, one in properties.items()} == {
+    assert {name: (shape["type"], shape["seen"]) for name, shape in properties.items()} == {
         "id": ("string", 3),
         "total": ("integer", 3),
     }
@@ -121,11 +121,11 @@ def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, 
     again = browser_client.get(post_reset(browser_client, changed)["Location"]).content.decode()
     assert NO_CHANGE["reset"] in again
     assert BaselineReset.objects.count() == 1
-    start, here = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
-    back = undo_override(browser_client, changed, "fresh-starts", start.pk, **here)
+    start, location = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
+    back = undo_override(browser_client, changed, "fresh-starts", start.pk, **location)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
     assert BaselineReset.objects.get().reverted_at
-    assert undo_override(browser_client, changed, "fresh-starts", start.pk + 1, **here).status_code == 404
+    assert undo_override(browser_client, changed, "fresh-starts", start.pk + 1, **location).status_code == 404
     assert post_reset(browser_client, changed, path="/nowhere").status_code == 404
 
 

@@ -43,7 +43,7 @@ def reset_node(pointer: str, part: str = "200") -> BaselineReset:
 
 
 def list_types(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    return {name: (one["type"], one["seen"]) for name, one in pointer_names["properties"].items()}
+    return {name: (shape["type"], shape["seen"]) for name, shape in pointer_names["properties"].items()}
 
 
 @pytest.fixture

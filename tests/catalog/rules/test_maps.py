@@ -119,18 +119,19 @@ def test_the_latest_rule_of_a_node_applies_and_its_undo_restores_the_one_before(
 def test_the_keys_of_merged_operations_together_decide_whether_an_object_is_a_map(api, workspace):
     some, others = bodies(PRICE)[:8], bodies(PRICE)[8:]
     deliver(api, workspace, *build_prices(*some))
-    deliver(api, workspace, *[{**one, "path": "/other"} for one in build_prices(*others)])
+    deliver(api, workspace, *[{**sent, "path": "/other"} for sent in build_prices(*others)])
     environment = environment_of(workspace)
     merged = add_template_rule(environment, "/other", PATH, actor="ann", now=timezone.now())
-    (place,) = queries.visible_operations(environment)
-    assert "values" in json.loads(place.document)["responses"]["200"]["properties"]["by"]
+    (operation,) = queries.visible_operations(environment)
+    assert "values" in json.loads(operation.document)["responses"]["200"]["properties"]["by"]
     deliver(api, workspace, *build_prices({"new": PRICE}))
     assert not Drift.objects.exists()
     template_rules.revert_template_rule(merged, actor="ann", now=timezone.now())
     documents = [
-        json.loads(one.document)["responses"]["200"] for one in queries.visible_operations(environment).order_by("path")
+        json.loads(operation.document)["responses"]["200"]
+        for operation in queries.visible_operations(environment).order_by("path")
     ]
-    assert [len(one["properties"]["by"].get("properties", {})) for one in documents] == [0, 17]
+    assert [len(document["properties"]["by"].get("properties", {})) for document in documents] == [0, 17]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,11 +146,11 @@ def test_after_an_undo_all_bytes_are_as_without_the_rule(api, workspace, seed):
             rules.append(add_rule(chance.choice(["", "/by", "/by/a", "/{}", "/by/{}"]), as_map=chance.random() < 0.7))
         if rules and chance.random() < 0.3:
             revert_map_rule(chance.choice(rules), actor="ann", now=timezone.now())
-    for one in chance.sample(rules, len(rules)):
-        revert_map_rule(one, actor="ann", now=timezone.now())
+    for rule in chance.sample(rules, len(rules)):
+        revert_map_rule(rule, actor="ann", now=timezone.now())
     ruled, never = Operation.objects.order_by("environment_id")
     assert (ruled.document, ruled.outline) == (never.document, never.outline)
-    states = [sorted((row.part, str(row.evidence)) for row in one.parts.all()) for one in (ruled, never)]
+    states = [sorted((row.part, str(row.evidence)) for row in operation.parts.all()) for operation in (ruled, never)]
     assert states[0] == states[1]
 
 
@@ -185,10 +186,10 @@ def test_a_member_overrides_a_map_and_undoes_it_on_the_page(browser_client, alik
     assert (answer.status_code, MapRule.objects.get().actor) == (303, "test-operator")
     assert "Show as a map" in browser_client.get(answer["Location"]).content.decode()
     assert "properties" in read_shape()
-    rule, here = MapRule.objects.get(), {"method": "GET", "path": PATH}
-    assert undo_override(browser_client, alike, "map-rules", rule.pk, **here).status_code == 303
+    rule, location = MapRule.objects.get(), {"method": "GET", "path": PATH}
+    assert undo_override(browser_client, alike, "map-rules", rule.pk, **location).status_code == 303
     assert "values" in read_shape()
-    assert undo_override(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
+    assert undo_override(browser_client, alike, "map-rules", rule.pk + 1, **location).status_code == 404
 
 
 def test_undo_leads_back_to_the_same_page(browser_client, alike):

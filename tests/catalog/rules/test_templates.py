@@ -47,7 +47,7 @@ def read_catalog(environment: Environment) -> list[Any]:
 
 
 def list_paths(environment: Environment) -> list[tuple[str, str]]:
-    return [(one["method"], one["path"]) for one in read_catalog(environment)]
+    return [(operation["method"], operation["path"]) for operation in read_catalog(environment)]
 
 
 def list_everything(environment: Environment) -> list[Any]:
@@ -104,7 +104,9 @@ def test_a_merge_into_an_observed_operation_takes_its_names(api, workspace, shop
     deliver(api, workspace, observation(path="/shops/{which}/{id}", response={"id": 2}, lastSeenAt=AT))
     merge(shops, RED, "/shops/{which}/{id}")
     merge(shops, BLUE, "/shops/{which}/{id}")
-    assert [(one["path"], one["observations"]) for one in read_catalog(shops)] == [("/shops/{which}/{id}", 10)]
+    assert [(operation["path"], operation["observations"]) for operation in read_catalog(shops)] == [
+        ("/shops/{which}/{id}", 10)
+    ]
 
 
 def test_a_merge_applies_to_future_traffic_of_new_methods_and_templates(api, workspace, shops):
@@ -144,7 +146,10 @@ def test_an_operation_merged_into_a_renamed_one_is_shown_under_the_new_name(shop
     for address in (RED, BLUE, SHOP):
         assert queries.find_operation(shops, "GET", address).path == SHOP
     undo(first)
-    assert [(one["path"], one["observations"]) for one in read_catalog(shops)] == [(RED, 5), (SHOP, 4)]
+    assert [(operation["path"], operation["observations"]) for operation in read_catalog(shops)] == [
+        (RED, 5),
+        (SHOP, 4),
+    ]
     undo(second)
     assert list_paths(shops) == [("GET", BLUE), ("GET", RED)]
 
@@ -187,7 +192,7 @@ def test_a_target_that_is_no_template_of_as_many_segments_is_refused(shops, targ
 def test_a_merge_makes_at_most_one_version_marked_as_manual_and_no_drift(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     versions = OperationVersion.objects.filter(by_hand=True)
-    assert [(one.operation.key, one.number) for one in versions] == [("/shops/blue/{}", 2)]
+    assert [(version.operation.key, version.number) for version in versions] == [("/shops/blue/{}", 2)]
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT))
     undo(rule)
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT))
@@ -201,7 +206,9 @@ def test_a_change_in_merged_operations_is_one_drift_of_the_merged_operation(api,
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True, "new": 1}, lastSeenAt=AT))
-    assert [(one.operation.path, one.pointer, one.kind) for one in Drift.objects.all()] == [(SHOP, "/new", "new")]
+    assert [(drift.operation.path, drift.pointer, drift.kind) for drift in Drift.objects.all()] == [
+        (SHOP, "/new", "new")
+    ]
 
 
 def test_a_property_of_merged_operations_is_absent_only_if_all_of_them_lack_it(api, workspace, shops):
@@ -221,13 +228,13 @@ def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, 
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 1
     undo(rule)
-    assert [one["responses"]["200"]["seen"] for one in read_catalog(shops)] == [0, 4]
+    assert [operation["responses"]["200"]["seen"] for operation in read_catalog(shops)] == [0, 4]
     again = merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
     baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 8
     undo(again)
-    assert [one["responses"]["200"]["seen"] for one in read_catalog(shops)] == [4, 4]
+    assert [operation["responses"]["200"]["seen"] for operation in read_catalog(shops)] == [4, 4]
 
 
 def test_a_source_with_a_reset_baseline_keeps_it_when_merged(shops):
@@ -248,7 +255,7 @@ def test_searches_lists_and_every_download_show_a_merged_operation_in_one_place(
     openapi = json.loads(documents.render_format(shops, "openapi").body)
     assert list(openapi["paths"]) == [SHOP]
     operations = queries.visible_operations(shops).filter(search__icontains="blue:")
-    assert [one.path for one in operations] == [SHOP]
+    assert [operation.path for operation in operations] == [SHOP]
 
 
 def test_a_merge_does_not_affect_other_environments(api, workspace, shops):
@@ -261,10 +268,12 @@ def test_the_difference_of_environments_compares_merged_operations(api, workspac
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
     staging = environment_of(workspace, "staging")
     merge(shops, RED, SHOP)
-    operations = {(one.path, one.change.kind) for one in compare_catalogs(shops, staging)}
+    operations = {(difference.path, difference.change.kind) for difference in compare_catalogs(shops, staging)}
     assert operations == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
     merge(staging, RED, SHOP)
-    assert SHOP not in {one.path for one in compare_catalogs(shops, staging) if one.change.part == "operation"}
+    assert SHOP not in {
+        difference.path for difference in compare_catalogs(shops, staging) if difference.change.part == "operation"
+    }
 
 
 def test_a_rule_and_its_undo_are_in_the_audit_log(shops):
@@ -324,7 +333,7 @@ class Twins:
     def reset_baselines(self) -> None:
         now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)
         for path in self.chance.sample(TEMPLATES, 2):
-            rows = [queries.find_operation(one, "GET", path) for one in (self.with_all, self.with_some)]
+            rows = [queries.find_operation(environment, "GET", path) for environment in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
                     baseline.reset_baseline(row, actor="ann", now=now)
@@ -391,6 +400,9 @@ def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_no
         thread.join()
     fold_reports(environment, now=timezone.now())
     assert failures == []
-    assert [(one["path"], one["observations"]) for one in read_catalog(environment)] == [(BLUE, 10), (RED, 20)]
+    assert [(operation["path"], operation["observations"]) for operation in read_catalog(environment)] == [
+        (BLUE, 10),
+        (RED, 20),
+    ]
     merge(environment, RED, BLUE)
     assert read_catalog(environment)[0]["responses"]["200"]["seen"] == 30

@@ -27,7 +27,7 @@ OPERATIONS = [
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=[f"{m} {p}" for m, p, _ in OPERATIONS])
-def test_every_call_has_a_short_summary_and_examples_of_its_own_schema(method: str, path: str, operation: Any) -> None:
+def test_every_call_has_a_short_summary_and_valid_examples(method: str, path: str, operation: Any) -> None:
     components = json.loads(render_document())["components"]
     assert 0 < len(operation["summary"]) <= 40
     assert operation["description"].endswith(".")
@@ -48,7 +48,7 @@ def test_the_body_of_an_example_is_accepted(path: str) -> None:
 
 
 def is_part(example: Any, answer: Any) -> bool:
-    """Whether an answer has all that an example shows; revisions and times differ in each hub."""
+    """Return whether an answer has everything in an example, except revisions and times, which always differ."""
     if isinstance(example, dict):
         shown = example.keys() - VOLATILE
         return all(name in answer and is_part(example[name], answer[name]) for name in shown)
@@ -58,7 +58,7 @@ def is_part(example: Any, answer: Any) -> bool:
 
 
 @pytest.mark.parametrize("view", [Catalog, OpenApi, Schemas, Tools, McpTools])
-def test_the_examples_of_downloads_are_what_the_hub_answers_after_the_example_of_a_report(api, workspace, view):
+def test_downloads_after_the_example_report_are_the_documented_examples(api, workspace, view):
     report = WitnessReports.examples["POST"]
     answer = api.post("/api/witness-reports", report.request)
     assert answer.json() == report.response
@@ -67,7 +67,7 @@ def test_the_examples_of_downloads_are_what_the_hub_answers_after_the_example_of
     assert is_part(view.examples["GET"].response, json.loads(api.get(path).getvalue()))
 
 
-def test_the_first_two_examples_end_with_one_outcome_and_no_broken_join(api, workspace):
+def test_sending_the_first_two_examples_gives_one_outcome_without_a_broken_join(api, workspace):
     for path, view in (("/api/conversations", Conversations), ("/api/conversation-outcomes", ConversationOutcomes)):
         example = view.examples["POST"]
         assert api.post(path, example.request).json() == example.response
@@ -75,7 +75,7 @@ def test_the_first_two_examples_end_with_one_outcome_and_no_broken_join(api, wor
     assert not outcome.broken
 
 
-def test_the_page_shows_every_call_once_in_the_frame_of_the_workspace(browser_client, workspace):
+def test_the_page_shows_every_call_once(browser_client, workspace):
     page = browser_client.get(PAGE).content.decode()
     for calls in list_calls().values():
         for call in calls:
@@ -86,7 +86,7 @@ def test_the_page_shows_every_call_once_in_the_frame_of_the_workspace(browser_cl
     assert 'aria-label="Sections"' in page
 
 
-def test_members_are_led_to_their_workspace_and_everybody_else_reads_it_too(client, browser_client, workspace):
+def test_members_are_redirected_to_their_workspace_and_anybody_can_read_the_docs(client, browser_client, workspace):
     assert browser_client.get("/api/docs")["Location"] == PAGE
     page = client.get("/api/docs")
     assert page.status_code == 200

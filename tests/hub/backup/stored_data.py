@@ -49,7 +49,7 @@ def read_downloads(hub: Hub, created: dict[str, Any]) -> dict[str, Any]:
 
 
 def can_verify(hub: Hub, created: dict[str, Any]) -> bool:
-    """Whether an intent is signed and verified, which needs the signing secret."""
+    """Return whether the hub can sign and verify an intent, which needs the signing secret."""
     call = {"sub": "user_1", "operation": "GET /orders", "args": {}}
     status, answer, _ = hub.request("/api/intents", call, key=created["secretKey"])
     if status != 201:

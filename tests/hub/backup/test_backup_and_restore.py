@@ -55,7 +55,7 @@ def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(
     assert second.stop() == 0
 
 
-def test_a_backup_without_its_key_says_so_and_is_not_restored_under_another(hub, second, tmp_path):
+def test_a_backup_without_its_key_is_not_restored_under_another_key(hub, second, tmp_path):
     file = tmp_path / "affidavit.backup"
     hub.settings = {"SECRET_KEY": "k" * 40}
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
@@ -100,7 +100,7 @@ def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
     assert "TABLE DATA public workspaces_workspace" in listing
 
 
-def test_what_an_older_version_wrote_is_migrated_when_it_is_restored(hub, second, tmp_path):
+def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(hub, second, tmp_path):
     file = tmp_path / "affidavit.backup"
     assert hub.manage("migrate", "workspaces", "0001").returncode == 0
     assert hub.manage("backup", str(file)).returncode == 0

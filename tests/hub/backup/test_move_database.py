@@ -1,4 +1,4 @@
-"""A move to an older PostgreSQL that the operator runs: the same bytes in every download, and no way back."""
+"""Moving to an older PostgreSQL of the operator keeps all bytes of every download; the old database is locked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run_in_shell(hub: Hub, expression: str) -> str:
     return hub.manage("shell", "--no-imports", "-c", f"{names}; print({expression})").stdout
 
 
-def test_everything_is_moved_compared_and_started_from_one_place_only(hub, own_postgres):
+def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(hub, own_postgres):
     hub.start()
     created = fill(hub)
     before = read_downloads(hub, created)

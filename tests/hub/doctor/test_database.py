@@ -89,7 +89,7 @@ def test_secrets_that_another_key_encrypted(settings, workspace, other_workspace
     assert check_keys().state == "ok"
 
 
-def test_no_outcomes_are_no_fault():
+def test_a_hub_without_outcomes_is_fine():
     assert check_tallies(1).state == "ok"
 
 
@@ -106,7 +106,7 @@ def test_a_tally_that_was_changed(api, broken):
     assert (result.state, "(seed 1)" in result.detail, "renewal: " in result.detail) == ("wrong", True, True)
 
 
-def test_tallies_of_all_keys_that_do_not_come_to_those_of_each(api):
+def test_tallies_of_all_keys_that_differ_from_the_sum_of_each_key(api):
     api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES})
     Tally.objects.filter(grain="d", outcome_key="").update(outcomes=7)
     assert "all keys: the tallies say 7 outcomes" in check_tallies(1).detail
@@ -142,7 +142,7 @@ def test_a_report_that_waits_too_long(workspace):
     assert check_fold_lag().state == "wrong"
 
 
-def test_a_delivery_of_an_alert_that_nobody_makes(workspace, receiver):
+def test_a_delivery_of_an_alert_that_is_overdue(workspace, receiver):
     make_target(workspace, receiver.url)
     now = timezone.now()
     assert check_alerts().state == "ok"

@@ -52,7 +52,7 @@ def test_static_files_that_are_missing_or_old(settings, tmp_path):
 
 @pytest.fixture
 def mail_server() -> Iterator[int]:
-    """A mail server for one client, which takes no mail. Return its port."""
+    """Run a mail server that answers one client and accepts no mail; return its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:

@@ -46,7 +46,7 @@ def test_the_variables_are_those_of_the_docs():
         ("127.0.0.1", ["*"], True, "wrong"),
     ],
 )
-def test_the_names_under_which_the_hub_is_called(settings, host, names, behind_tls, state):
+def test_allowed_hosts_have_to_fit_hub_host_and_tls(settings, host, names, behind_tls, state):
     settings.HUB_HOST, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = host, names, behind_tls
     assert check_hosts().state == state
 
@@ -60,7 +60,7 @@ def test_the_names_under_which_the_hub_is_called(settings, host, names, behind_t
         (PUBLIC, True, PROXIES, "ok"),
     ],
 )
-def test_tls_and_the_proxy_in_front(settings, names, behind_tls, proxies, state):
+def test_a_public_hub_needs_tls_and_a_trusted_proxy(settings, names, behind_tls, proxies, state):
     settings.ALLOWED_HOSTS, settings.BEHIND_TLS, settings.TRUSTED_PROXIES = names, behind_tls, proxies
     assert check_tls().state == state
 
@@ -80,7 +80,7 @@ def test_a_secret_key_that_other_users_can_read(settings, tmp_path):
     assert check_secret_key().cure == f"chmod 600 {file}"
 
 
-def test_a_remark_of_django(settings):
+def test_a_warning_of_django_is_shown(settings):
     assert check_deployment().state == "ok"
     settings.SECURE_CONTENT_TYPE_NOSNIFF = False
     assert "security.W006" in check_deployment().detail

@@ -17,19 +17,19 @@ def test_the_page_and_its_export_have_every_word_of_the_document(browser_client,
     words = [line.split(" | ")[0].removeprefix("| ") for line in DOCUMENT.read_text().splitlines() if line[:2] == "| "]
     page = browser_client.get(PAGE).content.decode()
     exported = read_tables(browser_client.get(f"{PAGE}.json"))["terms"]
-    assert len(exported) >= len(words) - 2  # without the heads of both tables; some rows have several words
+    assert len(exported) >= len(words) - 2  # the heads of both tables are no words; some rows have several
     assert page.count('id="term-') == len(exported)
     assert page.count('<th scope="row">') == len({row["meaning"] for row in exported}) < len(exported)
     assert "a reported outcome whose conversation is not known in that environment" in page
     assert 'id="term-broken-join"' in page
 
 
-def test_the_search_leads_to_the_glossary(browser_client, workspace):
+def test_the_search_links_to_the_glossary(browser_client, workspace):
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "glossary"}).content.decode()
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "help"}).content.decode()
 
 
-def test_an_explanation_leads_to_its_term_in_the_range_of_its_page(browser_client, workspace):
+def test_an_explanation_links_to_its_term_and_keeps_the_range(browser_client, workspace):
     page = browser_client.get("/w/lumen-books/production/joins?range=30d").content.decode()
     assert f'href="{PAGE}?range=30d#term-broken-join">Glossary</a>' in page
 

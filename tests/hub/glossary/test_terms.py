@@ -1,4 +1,4 @@
-"""Terms are explained where they stand, in the words of the glossary, and the same words everywhere."""
+"""Pages explain their terms in place, with the text of the glossary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hub.templatetags.glossary import term
 
 ROOT = Path(__file__).resolve().parents[3]
 TERM = re.compile(r'{% term "([^"]+)" %}')
-# Words of the glossary that pages do not use, or use only beside a term that says more
+# Words of the glossary that pages do not use, or use only next to another explained term
 UNEXPLAINED = {
     "report", "reporter", "witness report", "descriptor", "evidence", "projection", "undo", "fold", "gate",
     "publishable key", "scope", "operator",
@@ -28,7 +28,7 @@ def test_every_term_on_a_page_is_in_the_glossary():
     assert [name for name in list_used_terms() if name not in read_terms()] == []
 
 
-def test_every_own_word_of_the_glossary_is_explained_on_one_page():
+def test_every_word_of_the_glossary_is_explained_on_some_page():
     own_words = (ROOT / "docs/glossary.md").read_text().split("## Words of the field")[0]
     names = {
         name for name in read_terms() if re.search(rf"^\| .*\b{re.escape(name)}\b[^|]* \|", own_words, re.MULTILINE)
@@ -36,7 +36,7 @@ def test_every_own_word_of_the_glossary_is_explained_on_one_page():
     assert sorted(names - set(list_used_terms())) == sorted(UNEXPLAINED)
 
 
-def test_words_that_share_a_row_have_a_meaning_each():
+def test_words_in_the_same_row_can_have_separate_meanings():
     assert read_terms()["member"].meaning == "a person who may open one workspace"
     assert read_terms()["operator"].meaning == "a person who may open all workspaces"
     assert read_terms()["rule"].meaning == read_terms()["manual override"].meaning

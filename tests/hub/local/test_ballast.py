@@ -58,7 +58,7 @@ def test_the_ballast_is_emptied_on_a_full_disk_and_filled_when_there_is_space(tm
     assert not is_released(tmp_path)
 
 
-def test_another_size_replaces_the_ballast_and_size_0_removes_it(tmp_path):
+def test_a_changed_size_replaces_the_ballast_and_size_0_removes_it(tmp_path):
     for size in (2_000_000, 1_000_000, 0):
         Ballast(tmp_path / "ballast", size).tend()
         assert sum(path.stat().st_size for path in tmp_path.iterdir()) == size
@@ -84,7 +84,7 @@ def fill(path: Path) -> None:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_database_that_ended_on_a_full_disk_comes_up_and_stores(small_disk):
+def test_a_database_that_stopped_on_a_full_disk_starts_and_stores_again(small_disk):
     with running_hub(small_disk) as hub:
         hub.settings["HUB_BALLAST_MIB"] = "48"
         hub.start()

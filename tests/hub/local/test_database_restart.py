@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("whole hub")
 
 
 def post_outcomes(hub: Hub, key: str) -> Counter[int]:
-    """Send requests from several clients, so that every thread of both web processes has some; count the statuses."""
+    """Send requests from several clients, enough for every thread of both web processes; count the statuses."""
 
     def send(number: int) -> int:
         outcome = {"conversationId": f"c{number}", "outcomeKey": "purchase"}

@@ -1,4 +1,4 @@
-"""A database that cannot be used is reported in one line: the setting, the fault, the cure; never a password."""
+"""An unusable database is reported in one line with setting, fault and cure, and never a password."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def format_message(message: str, sqlstate: str | None = None) -> str:
         ("", "no connection"),
     ],
 )
-def test_the_reason_of_an_error_of_the_driver_is_printed_in_one_line(settings, message, reason):
+def test_the_reason_of_a_driver_error_is_printed_in_one_line(settings, message, reason):
     settings.DATABASE_URL = "postgresql://u:p@h/x"
     line = format_message(message)
     assert line.startswith("affidavit: DATABASE_URL: cannot be reached: ")
@@ -40,7 +40,7 @@ def test_only_the_kind_of_a_failed_statement_is_printed():
     assert line == "affidavit: the database failed (DiskFull). Look into its log."
 
 
-def test_the_embedded_server_is_named_where_no_other_is_set():
+def test_without_a_database_url_the_embedded_server_is_named():
     assert "postgres.log in HUB_DATA_DIR" in format_message("connection failed: no such file")
 
 
@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_used_names_its_setting_and_the_cure(number, cur
 
 
 @pytest.mark.django_db
-def test_a_server_of_the_oldest_version_is_taken_and_an_older_one_refused(monkeypatch):
+def test_a_server_of_the_oldest_supported_version_is_accepted_and_an_older_one_refused(monkeypatch):
     major = connection.pg_version // 10_000
     monkeypatch.setattr(database, "OLDEST_POSTGRES", major)
     database.check_server_version()
@@ -67,7 +67,7 @@ def test_a_server_of_the_oldest_version_is_taken_and_an_older_one_refused(monkey
 
 
 @pytest.mark.django_db
-def test_a_database_that_waits_for_an_upgrade_is_not_migrated_by_a_command(monkeypatch):
+def test_a_command_does_not_migrate_a_database_that_needs_an_upgrade(monkeypatch):
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'outcomes'")
     monkeypatch.setattr(database, "migrate", lambda: pytest.fail("migrated beneath a running hub"))

@@ -1,4 +1,4 @@
-"""Doorbells through the folder of files: every message arrives whole, once, while others are being written."""
+"""Messages through a folder of files: each arrives whole and once, while others are being written."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def take_all(queue: SimpleQueue) -> list[object]:
         payloads.append(message.payload)
 
 
-def test_a_worker_that_is_to_stop_waits_for_no_more_messages(tmp_path, monkeypatch):
+def test_a_stopping_worker_waits_for_no_more_messages(tmp_path, monkeypatch):
     monkeypatch.setattr(Transport, "is_stopping", True)
     with connection(tmp_path) as own:
         own.SimpleQueue("unheard-bells").consumer.consume()
@@ -67,7 +67,7 @@ def test_a_worker_that_is_to_stop_waits_for_no_more_messages(tmp_path, monkeypat
             own.drain_events(timeout=3600)
 
 
-def test_everybody_else_waits_until_a_message_comes_or_the_time_is_over(tmp_path):
+def test_a_consumer_waits_until_a_message_or_the_timeout(tmp_path):
     with connection(tmp_path) as own, connection(tmp_path) as other:
         queue = own.SimpleQueue("late-bells")
         timer = threading.Timer(3 * Transport.polling_interval, other.SimpleQueue("late-bells").put, ["late"])
@@ -78,12 +78,12 @@ def test_everybody_else_waits_until_a_message_comes_or_the_time_is_over(tmp_path
             queue.get(timeout=Transport.polling_interval)
 
 
-def test_a_task_with_the_same_arguments_waits_once_and_keeps_its_place(tmp_path):
+def test_a_task_with_the_same_arguments_is_queued_once_and_keeps_its_place(tmp_path):
     with connection(tmp_path) as own:
         queue = own.SimpleQueue("equal-bells")
         for argument in (1, 2, 1):
             queue.put([argument], headers={"task": "fold"})
-            time.sleep(0.02)  # more than the resolution of a file's time
+            time.sleep(0.02)  # longer than the resolution of file times
         queue.put([2], headers={"task": "prune"})
         for _ in range(500):
             queue.put([1], headers={"task": "fold"})
@@ -91,7 +91,7 @@ def test_a_task_with_the_same_arguments_waits_once_and_keeps_its_place(tmp_path)
         assert take_all(queue) == [[1], [2], [2]]
 
 
-def test_a_task_that_was_taken_can_wait_again(tmp_path):
+def test_a_task_that_was_taken_can_be_queued_again(tmp_path):
     with connection(tmp_path) as own:
         queue = own.SimpleQueue("repeated-bells")
         for _ in range(2):

@@ -32,7 +32,7 @@ def fetch_rows() -> list[tuple[str, str]]:
 
 
 def normalize(tables: str) -> str:
-    """Load a dump and return the dump of the result: PostgreSQL writes some conditions in another form then."""
+    """Load a dump and dump it again, because PostgreSQL then writes some conditions in another form."""
     with scratch_database():
         with connection.cursor() as cursor:
             cursor.execute(tables)
@@ -40,18 +40,18 @@ def normalize(tables: str) -> str:
 
 
 @pytest.mark.xdist_group("first schema")
-def test_the_file_and_the_later_migrations_make_what_all_migrations_make(unblocked):
+def test_the_schema_file_plus_later_migrations_equals_all_migrations(unblocked):
     with scratch_database():
         call_command("migrate", verbosity=0)
         tables, rows = dump("--schema-only"), fetch_rows()
-        load_first_schema()  # a database that is in use stays as it is
+        load_first_schema()  # must not change a database that is in use
         assert fetch_rows() == rows
     assert normalize(tables) == normalize(dump_migrated()[0])
     assert "INSERT INTO public.django_migrations" in SCHEMA_FILE.read_text()
 
 
 @pytest.mark.xdist_group("first schema")
-def test_a_database_of_one_s_own_is_made_by_migrations_alone(unblocked, settings):
+def test_an_external_database_is_made_by_migrations_alone(unblocked, settings):
     settings.DATABASE_URL = "postgresql://elsewhere/hub"
     with scratch_database():
         load_first_schema()

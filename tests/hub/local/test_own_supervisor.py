@@ -18,7 +18,7 @@ from hub.local.startup_errors import StartupError
 from hub.local.up import PROGRAMS, list_arguments, run_process
 from tests.hub.running import ROOT, Hub, running_hub
 
-DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # nobody listens there
+DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # no server at this address
 pytestmark = pytest.mark.xdist_group("whole hub")
 
 
@@ -49,7 +49,7 @@ def test_a_database_that_a_newer_version_has_migrated_is_refused(settings, monke
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_process_becomes_its_program(hub, name):
+def test_the_run_command_is_replaced_by_its_program(hub, name):
     arguments = [word.encode() for word in list_arguments()[name]]
     program = arguments[arguments.index(b"hub.programs") :][:3]
     command = [sys.executable, "manage.py", "run", name]

@@ -1,4 +1,4 @@
-"""The processes of a hub: what they log, and how much memory they take while nothing happens."""
+"""The processes of a hub: what they log, and how much memory they use when idle."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def measure_memory(pid: int) -> int:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 
 
-def test_all_processes_together_take_little_memory_while_nothing_happens(hub):
+def test_all_processes_together_use_little_memory_when_idle(hub):
     wait_for(lambda: is_ready(hub) and find_processes(hub, "celery", "beat"), BACK_WITHIN)
     time.sleep(5)
     sizes = {pid: measure_memory(pid) for pid in list_tree(hub)}
@@ -66,7 +66,7 @@ def test_all_processes_together_take_little_memory_while_nothing_happens(hub):
     assert sum(sizes.values()) <= MAX_IDLE_BYTES, sizes
 
 
-def test_the_lines_of_a_task_have_the_id_of_the_request_that_rang_for_it(hub, key):
+def test_log_lines_of_a_task_have_the_id_of_the_request_that_caused_it(hub, key):
     body = {"reportId": str(uuid.uuid4()), "observations": [OBSERVATION]}
     request_id = f"test:{uuid.uuid4()}"
     assert hub.request("/api/witness-reports", body, key=key, headers={"X-Request-Id": request_id})[0] == 202

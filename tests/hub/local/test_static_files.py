@@ -43,7 +43,7 @@ def test_a_changed_source_is_built_again_without_the_old_file(root, monkeypatch)
     assert (root / static_files.STAMP).read_text() == "another"
 
 
-def test_a_disk_that_fills_up_leaves_the_former_files_and_the_next_build_is_complete(root, monkeypatch):
+def test_if_the_disk_fills_up_the_old_files_stay_and_the_next_build_is_complete(root, monkeypatch):
     static_files.build()
     names = sorted(path.name for path in root.rglob("*"))
     monkeypatch.setattr(static_files, "compute_fingerprint", lambda: "another")

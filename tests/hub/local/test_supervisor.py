@@ -1,4 +1,4 @@
-"""A hub comes back by itself after any of its processes was killed, and ends if that does not help."""
+"""A hub restarts any process that was killed, and ends if restarting does not help."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_all_that_is_killed_is_back_within_seconds_twice_in_a_row(hub):
+def test_killed_processes_are_back_within_seconds_twice_in_a_row(hub):
     programs = [("celery", "worker"), ("celery", "beat"), ("granian",), ("-D",)]
     for _ in range(2):
         victims = {words: find_processes(hub, *words) for words in programs}
@@ -49,7 +49,7 @@ def test_all_that_is_killed_is_back_within_seconds_twice_in_a_row(hub):
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_what_a_killed_hub_leaves_ends_but_its_database_which_the_next_start_finds(hub):
+def test_after_a_killed_hub_only_its_database_keeps_running_and_the_next_start_uses_it(hub):
     os.kill(hub.process.pid, signal.SIGKILL)
     hub.process.wait()
     wait_for(lambda: not find_processes(hub, "-m"), BACK_WITHIN)
@@ -59,9 +59,9 @@ def test_what_a_killed_hub_leaves_ends_but_its_database_which_the_next_start_fin
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_database_that_takes_long_to_recover_holds_up_no_other_program(hub):
+def test_a_slow_recovery_of_the_database_delays_no_other_program(hub):
     cluster = Server(hub.folder / "var").cluster
-    (cluster / "recovery.signal").touch()  # it asks for each file of its log, and waits for the answer
+    (cluster / "recovery.signal").touch()  # recovery then waits for the restore_command below
     with (cluster / "postgresql.auto.conf").open("a") as file:
         file.write("restore_command = 'sleep 60; false'\n")
     web_processes, (database, *_) = find_processes(hub, "granian"), find_processes(hub, "-D")
@@ -98,7 +98,7 @@ def test_the_hub_ends_where_restarting_does_not_help(monkeypatch, caplog):
 
 
 @given(st.lists(st.floats(0, 2 * STEADY_SECONDS), min_size=1, max_size=50))
-def test_pauses_grow_until_it_has_run_steadily_and_end_after_as_many_failures_in_a_row(lifetimes):
+def test_pauses_grow_until_a_program_runs_steadily_and_too_many_failures_end_the_hub(lifetimes):
     restarts, now, failures = Restarts(), 0.0, 0
     for lifetime in lifetimes:
         restarts.note_start(now)
@@ -112,7 +112,7 @@ def test_pauses_grow_until_it_has_run_steadily_and_end_after_as_many_failures_in
         now += pause
 
 
-def test_what_a_killed_process_started_ends_with_it(tmp_path):
+def test_the_children_of_a_killed_process_end_with_it(tmp_path):
     code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
     child = Child("parent", [sys.executable, "-c", code], dict(os.environ), str(tmp_path))
     child.start()

@@ -1,4 +1,4 @@
-"""One command starts everything, Ctrl-C stops it, kill -9 loses nothing; a failed start says why in one line."""
+"""`manage.py up` starts everything, Ctrl-C stops it, kill -9 loses nothing; a failed start says why in one line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def up_with(hub: Hub, **settings: str) -> subprocess.CompletedProcess[str]:
     return run(["up"], {**hub.environment, **settings})
 
 
-def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
+def test_acknowledged_reports_survive_ctrl_c_and_kill_9_of_every_process(hub):
     hub.start(from_nothing=True)
     created = new_workspace(hub)
     key = created["secretKey"]
@@ -82,7 +82,7 @@ def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
 def test_ctrl_c_in_a_terminal_which_reaches_the_whole_group_ends_without_a_traceback(hub):
     hub.settings["HUB_SAMPLE"] = "1"
     hub.start()
-    time.sleep(3)  # the other programs start after the web server
+    time.sleep(3)  # until the other programs have started, too
     os.killpg(hub.process.pid, signal.SIGINT)
     assert hub.process.wait(timeout=60) == 0
     assert "Traceback" not in hub.output
@@ -133,7 +133,7 @@ def test_a_misspelt_variable_is_logged_before_anything_starts(hub, command):
     misspelt = {"HUB_DATADIR": "/srv", "HUB_PROT": "8080", "HUB_PORT_80_TCP": "tcp://10.0.0.1:80"}
     done = run(
         command, {**hub.environment, **misspelt, "HUB_HOST": "192.0.2.1"}
-    )  # the address of no machine, so that nothing starts
+    )  # this machine does not have the address, so the start fails
     *lines, fault = done.stderr.splitlines()
     assert fault.startswith("affidavit: "), done.stderr
     assert [json.loads(line)["level"] for line in lines] == ["warning", "warning"]
@@ -150,7 +150,7 @@ def test_a_data_directory_in_use_is_one_clear_line(hub):
     assert hub.request("/healthz")[0] == 200
 
 
-def test_data_of_another_postgresql_are_left_alone(hub):
+def test_data_of_another_postgresql_version_are_not_touched(hub):
     cluster = hub.folder / "var" / "postgres"
     cluster.mkdir(parents=True)
     (cluster / "PG_VERSION").write_text("19\n")
@@ -166,7 +166,7 @@ def test_a_database_of_a_newer_version_is_one_clear_line(hub):
 
 
 def test_a_full_disk_is_one_clear_line(hub):
-    # A limit on the size of files stands in for a full disk.
+    # A limit on file size simulates a full disk.
     code = (
         "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000));"
         "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"
@@ -216,12 +216,12 @@ TAKEN = [
 
 
 @pytest.mark.parametrize("address", TAKEN)
-def test_a_broker_that_kombu_knows_is_taken(address):
+def test_a_broker_url_that_kombu_knows_is_accepted(address):
     assert is_broker(address)
 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "redis", "http://localhost", "redis://localhost:70000", "://"])
-def test_what_kombu_cannot_use_is_no_broker(address):
+def test_a_broker_url_that_kombu_does_not_know_is_refused(address):
     assert not is_broker(address)
 
 

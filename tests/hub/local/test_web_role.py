@@ -67,7 +67,7 @@ def test_the_database_refuses_what_the_role_may_not_do(hub, web_connection, stat
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_the_web_server_connects_as_this_role_and_everybody_else_as_the_owner(hub, web_connection):
+def test_the_web_server_connects_as_this_role_and_all_other_programs_as_the_owner(hub, web_connection):
     keys = json.loads(hub.manage("create_workspace", "Roles", "--json").stdout)
     assert hub.request("/api/conversation-outcomes", {"outcomes": []}, key=keys["reportKey"])[0] == 200
 
@@ -75,7 +75,7 @@ def test_the_web_server_connects_as_this_role_and_everybody_else_as_the_owner(hu
         query = "SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'affidavit'"
         return {name for (name,) in web_connection.execute(query)}
 
-    wait_for(lambda: "affidavit" in list_users(), 30)  # the worker's sweep, some seconds after the start
+    wait_for(lambda: "affidavit" in list_users(), 30)  # the worker connects some seconds after the start
     assert list_users() == {WEB_USER_NAME, "affidavit"}
     assert (hub.folder / "var" / "postgres-web.password").stat().st_mode & 0o777 == 0o600
     assert web_connection.execute("SELECT count(*) > 0 FROM workspaces_auditentry").fetchone() == (True,)
@@ -101,7 +101,7 @@ def new_role(transactional_db: None) -> Iterator[str]:
         cursor.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
-def test_a_command_grants_a_role_of_your_own_the_same(new_role, capsys):
+def test_a_command_grants_the_same_rights_to_another_role(new_role, capsys):
     for _ in range(2):
         call_command("grant_web_role", new_role)
     assert "only add to the audit log" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_a_command_grants_a_role_of_your_own_the_same(new_role, capsys):
         assert [row[0] for row in cursor.fetchall()] == [True, False, False]
 
 
-def test_rights_that_somebody_gave_too_much_are_taken_back(new_role):
+def test_excess_rights_are_revoked(new_role):
     with connection.cursor() as cursor:
         cursor.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {new_role}")
         cursor.execute(f"GRANT CREATE ON SCHEMA public TO {new_role}")
@@ -121,7 +121,7 @@ def test_rights_that_somebody_gave_too_much_are_taken_back(new_role):
 
 
 @pytest.mark.parametrize("too_much", ["ALTER ROLE {} SUPERUSER", "GRANT pg_write_all_data TO {}"])
-def test_a_role_that_could_change_the_audit_log_all_the_same_is_refused(new_role, too_much):
+def test_a_role_that_could_still_change_the_audit_log_is_refused(new_role, too_much):
     with connection.cursor() as cursor:
         cursor.execute(too_much.format(new_role))
     with pytest.raises(StartupError, match="could change the audit log"):
@@ -135,7 +135,7 @@ def test_a_role_that_does_not_exist_is_one_clear_line():
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_start_makes_the_password_of_the_role_again_if_its_file_is_gone(tmp_path: Path):
+def test_a_start_makes_a_new_password_for_the_role_if_its_file_is_gone(tmp_path: Path):
     with running_hub(tmp_path) as hub:
         hub.start()
         hub.stop()

@@ -25,7 +25,7 @@ TOKEN = re.compile(rb"gAAAAA[0-9A-Za-z_=-]{40,}")
 
 @pytest.fixture
 def person(db):
-    """Somebody with a second factor, in a browser that is signed in."""
+    """Return a signed-in browser of a person with a second factor."""
     user = get_user_model().objects.create_superuser("ada")
     TOTP.activate(user, "JBSWY3DPEHPK3PXP")
     RecoveryCodes.activate(user)
@@ -70,7 +70,7 @@ def test_everything_works_without_the_old_key(api, person, settings, workspace):
     answer = api.post("/api/intents/verify", {"header": header, "method": "GET", "path": "/orders"})
     assert answer.status_code == 200
     assert api.post("/api/intents", READ).status_code == 201
-    # Keyed hashes cannot be made anew, and refuse what is from before: hence the day in docs/operating.md.
+    # Keyed hashes cannot be recomputed, so older values are refused. That is why docs/operating.md says to wait a day.
     assert api.post("/api/intents", READ, headers=once).json()["code"] == "idempotency-key-reused"
     assert confirmation in person.get("/w/lumen-books/production/confirmations").content.decode()
     secret = Authenticator.objects.get(type=Authenticator.Type.TOTP)

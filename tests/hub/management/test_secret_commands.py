@@ -29,7 +29,7 @@ def test_a_rotation_in_two_steps(workspace):
     assert load_newest_secret(workspace.workspace, now=timezone.now()) == prepared["signingSecret"]
 
 
-def test_the_readable_form_says_what_comes_next(workspace):
+def test_the_readable_form_names_the_next_step(workspace):
     assert "--activate" in run("rotate_secret", "lumen-books", "--prepare")
     assert "signs from now on" in run("rotate_secret", "lumen-books", "--activate")
 

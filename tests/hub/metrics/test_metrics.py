@@ -1,4 +1,4 @@
-"""GET /metrics: what it shows and to whom; it never shows a value that somebody sent."""
+"""GET /metrics: what it shows and to whom. It never shows a value from a request."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_items_unknown_ids_and_verifications_are_counted_once_they_are_stored(cl
     assert growth("affidavit_verifications_total['expired']") == 3
 
 
-def test_requests_are_timed_by_route_and_never_by_what_was_sent(client, headers, workspace):
+def test_requests_are_timed_by_route_and_never_by_a_value(client, headers, workspace):
     client.get("/w/jane-doe/secret-environment/outcomes")
     client.get("/nowhere/jane-doe")
     client.generic("JANE", "/healthz")
@@ -78,7 +78,7 @@ def test_requests_are_timed_by_route_and_never_by_what_was_sent(client, headers,
     assert "secret-environment" not in text
 
 
-def test_a_scraper_that_asks_for_open_metrics_gets_it_whole(client, headers):
+def test_a_scraper_that_asks_for_openmetrics_gets_a_complete_document(client, headers):
     answer = client.get("/metrics", headers={**headers, "Accept": "application/openmetrics-text; version=1.0.0"})
     assert answer["Content-Type"].startswith("application/openmetrics-text")
     names = {family.name for family in parse_open_metrics(answer.content.decode())}
@@ -86,7 +86,7 @@ def test_a_scraper_that_asks_for_open_metrics_gets_it_whole(client, headers):
     assert {"affidavit_dead_letters", "affidavit_database_connections", "affidavit_fold_seconds"} <= names
 
 
-def test_what_several_processes_count_is_summed(client, headers, tmp_path, monkeypatch):
+def test_the_counts_of_several_processes_are_summed(client, headers, tmp_path, monkeypatch):
     code = "from wire.metrics import FOLDED; FOLDED.inc(2)"
     for _ in range(2):
         environment = {**os.environ, DIRECTORY_VARIABLE: str(tmp_path), "DJANGO_SETTINGS_MODULE": "hub.settings"}

@@ -1,4 +1,4 @@
-"""The overview: five steps before the first data, numbers from then on; and what waits for a person."""
+"""The overview: five steps before the first data, then numbers, and open decisions."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_without_data_the_overview_shows_the_five_steps_and_no_chart(overview):
     assert "/api/witness-reports" in page.partition("Observe an API")[2].partition("Report an outcome")[0]
 
 
-def test_a_step_is_ticked_off_when_its_data_have_arrived(overview, api):
+def test_a_step_is_ticked_off_when_its_data_arrive(overview, api):
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
     report_outcomes(api, "conv_1")
     page = overview()
@@ -67,7 +67,7 @@ def test_a_step_is_ticked_off_when_its_data_have_arrived(overview, api):
     assert "Still to set up" in page
 
 
-def test_a_call_is_confirmed_when_it_was_decided_and_not_when_it_was_asked_for(overview, api):
+def test_the_step_confirm_a_call_is_done_after_the_decision_and_not_the_request(overview, api):
     confirmation = api.post("/api/confirmations", ASKED).json()["confirmationId"]
     assert "Confirm a call" not in ticked(overview())
     assert api.post(f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"}).status_code == 200
@@ -89,7 +89,7 @@ def test_the_heading_names_the_days_that_are_shown(overview, api, query, words):
     assert f"<h1>{words}" in " ".join(overview(query).split())
 
 
-def test_what_waits_for_a_decision_is_counted_beside_its_section_on_every_page(overview, browser_client, api):
+def test_open_decisions_are_counted_next_to_their_section_on_every_page(overview, browser_client, api):
     assert "n waits" not in overview()
     confirmation_id = api.post("/api/confirmations", ASKED).json()["confirmationId"]
     waiting = re.compile(r'<span class="n waits" title="waiting">\s*1<')
@@ -125,7 +125,7 @@ def test_reasons_beyond_the_first_are_one_row_with_their_sum(overview, api):
     assert re.search(r'rejections">2 others</a> </th> <td class="num">9</td>', page)
 
 
-def test_reasons_have_no_count_before_if_no_call_was_verified_before(overview, workspace):
+def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     record_verifications(production, [Verification("expired", now, count=3)])
@@ -135,7 +135,7 @@ def test_reasons_have_no_count_before_if_no_call_was_verified_before(overview, w
     assert f"{cells}0</td>" in tidy(overview())
 
 
-def test_a_reason_that_stopped_is_listed_and_exported_with_its_count_before(overview, browser_client, workspace):
+def test_a_reason_that_stopped_is_listed_and_exported_with_its_previous_count(overview, browser_client, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     record_verifications(
@@ -150,7 +150,7 @@ def test_a_reason_that_stopped_is_listed_and_exported_with_its_count_before(over
     ]
 
 
-def test_the_latest_drift_says_of_how_many_observations_a_change_was_in(overview, api, workspace):
+def test_the_latest_drift_says_in_how_many_observations_a_change_was_seen(overview, api, workspace):
     break_orders(api, workspace)
     change = Drift.objects.get(kind="type")
     for seen, of, words in ((3, 21, "present in 3 of 21"), (1, None, "1 time"), (2, None, "2 times")):
@@ -158,7 +158,7 @@ def test_the_latest_drift_says_of_how_many_observations_a_change_was_in(overview
         assert f'· <span class="nowrap">{words}</span>' in tidy(overview())
 
 
-def test_the_sections_count_what_is_open_as_their_pages_do(overview, browser_client, api, workspace):
+def test_the_counts_next_to_sections_equal_those_of_their_pages(overview, browser_client, api, workspace):
     fill_workspace(workspace, api)
     break_orders(api, workspace)
     joins = browser_client.get("/w/lumen-books/production/joins").context["totals"].broken
@@ -170,7 +170,7 @@ def test_the_sections_count_what_is_open_as_their_pages_do(overview, browser_cli
     assert "unresolved in this period" not in overview("?from=2026-01-05&to=2026-01-06")
 
 
-def test_the_cause_of_broken_joins_is_said_with_its_count_key_and_start_and_leads_to_them(overview, api, workspace):
+def test_the_cause_of_broken_joins_has_its_count_key_start_and_a_link(overview, api, workspace):
     staging = {"environment": "staging", "conversations": [{"conversationId": f"s{n}"} for n in range(3)]}
     assert api.post("/api/conversations", staging).status_code == 200
     report_outcomes(api, "s0", "s1", "s2", "unknown")
@@ -184,7 +184,7 @@ def test_the_cause_of_broken_joins_is_said_with_its_count_key_and_start_and_lead
     assert "No main cause" not in page
 
 
-def test_broken_fields_are_named_with_their_operation_and_lead_to_the_feed(overview, api, workspace):
+def test_broken_fields_are_listed_with_their_operation_and_link_to_the_feed(overview, api, workspace):
     break_orders(api, workspace)
     change = Drift.objects.get(kind="type")
     page = tidy(overview())
@@ -220,7 +220,7 @@ def test_a_field_that_broke_twice_counts_once_everywhere(overview, browser_clien
     assert "6 in this period, 4 fields broken" in feed
 
 
-def test_broken_fields_name_what_happened_shortly_before(overview, api, workspace):
+def test_broken_fields_name_annotations_shortly_before(overview, api, workspace):
     break_orders(api, workspace)
     detected_at = Drift.objects.get(kind="type").at
     for hours, text in ((3, "Release 4.9"), (0.5, "Release 5.0"), (-0.5, "Release 5.1")):
@@ -229,7 +229,7 @@ def test_broken_fields_name_what_happened_shortly_before(overview, api, workspac
     assert "</a>, detected after Release 5.0 (<time" in tidy(overview())
 
 
-def test_a_rise_of_rejections_is_said_with_its_reason_and_operation(overview, workspace):
+def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
 
@@ -275,7 +275,7 @@ def test_tiles_name_the_period_that_they_compare_with(overview, api, span):
     assert (words[span] if span in words else re.search(r"none in \d+ \w+ – \d+ \w+ \d{4}", page)[0]) in page
 
 
-def test_every_page_says_in_the_same_words_that_nothing_is_there_to_compare_with(browser_client, api, workspace):
+def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_client, api, workspace):
     start = fill_workspace(workspace, api)
     words = "none in the 7 days before"
     for page, times in (("overview", 4), ("outcomes", 2), ("outcome?key=purchase", 1), ("rejections", 4)):
@@ -284,7 +284,7 @@ def test_every_page_says_in_the_same_words_that_nothing_is_there_to_compare_with
         assert "previous period</" not in html.partition('class="card facts"')[2].partition("</section>")[0]
 
 
-def test_the_numbers_are_those_of_the_pages_they_lead_to(browser_client, api, workspace):
+def test_the_numbers_equal_those_of_the_linked_pages(browser_client, api, workspace):
     start = fill_workspace(workspace, api)
     overview = browser_client.get(f"{start}/overview").context
     facts = {fact.name: fact for fact in overview["facts"]}
@@ -297,7 +297,7 @@ def test_the_numbers_are_those_of_the_pages_they_lead_to(browser_client, api, wo
 
 
 @pytest.mark.parametrize("query", ["", "range=all", "from=2020-01-01&to=2020-01-02"])
-def test_new_and_changed_operations_lead_to_the_list_of_them(browser_client, api, workspace, query):
+def test_new_and_changed_operations_link_to_their_list(browser_client, api, workspace, query):
     start = fill_workspace(workspace, api)
     page = browser_client.get(f"{start}/overview?{query}")
     operations = next(fact for fact in page.context["facts"] if fact.name == "operations")
@@ -308,7 +308,7 @@ def test_new_and_changed_operations_lead_to_the_list_of_them(browser_client, api
         assert browser_client.get(unescape(address)).context["operations"].paginator.count == int(count)
 
 
-def test_a_period_without_data_says_so_and_when_the_first_are(overview, api, workspace):
+def test_a_period_without_data_says_so_and_when_data_begin(overview, api, workspace):
     fill_workspace(workspace, api)
     page = tidy(overview("?from=2020-01-01&to=2020-01-02"))
     assert "Nothing was reported in this period" in page
@@ -332,7 +332,7 @@ def test_charts_and_their_tables_begin_with_the_first_data(overview, browser_cli
 
 
 @given(st.integers(1, 10_000), st.integers(1, 10_000), st.data())
-def test_points_are_the_difference_of_the_rates_that_pages_show(total, previous_total, data):
+def test_points_are_the_difference_of_the_displayed_rates(total, previous_total, data):
     value, previous = data.draw(st.integers(0, total)), data.draw(st.integers(0, previous_total))
     fact = Fact("brokenJoins", "Broken joins", "joins", value, total, previous, previous_total)
     rates = round(100 * value / total, 1), round(100 * previous / previous_total, 1)

@@ -1,4 +1,4 @@
-"""Beat's own application sends what the worker takes, without loading what only the worker needs."""
+"""Beat's own application sends tasks that the worker has, without importing the worker's code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(json.dumps({"tasks": [entry["task"] for entry in app.conf.beat_schedule.va
 """
 
 
-def test_each_task_of_the_schedule_is_one_that_the_worker_has(tmp_path: Path) -> None:
+def test_the_worker_has_each_task_of_the_schedule(tmp_path: Path) -> None:
     (tmp_path / "broker").mkdir()
     (tmp_path / "broker-control").mkdir()
     environment = {**os.environ, "HUB_DATA_DIR": str(tmp_path)}

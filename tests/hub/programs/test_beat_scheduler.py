@@ -1,4 +1,4 @@
-"""Periodic work goes on after the clock was set ahead and back again, in the same process and after a restart."""
+"""Periodic tasks keep running after the clock was ahead and set back, in the same process and after a restart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tell_time() -> datetime:
 
 
 class Scheduler(beat_scheduler.Scheduler):
-    """A scheduler that notes what it would send."""
+    """A scheduler that records tasks instead of sending them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.sent: list[str] = []
@@ -49,7 +49,7 @@ class Scheduler(beat_scheduler.Scheduler):
 @contextmanager
 def scheduler(folder: Path) -> Iterator[Scheduler]:
     app = Celery(set_as_current=False)
-    app.conf.result_expires = None  # else Celery adds an entry that runs by the real clock
+    app.conf.result_expires = None  # otherwise Celery adds an entry that uses the real clock
     app.conf.beat_schedule = {
         "often": {"task": "often", "schedule": schedule(timedelta(minutes=10), nowfun=tell_time, app=app)},
         "daily": {"task": "daily", "schedule": crontab(hour="3", minute="30", nowfun=tell_time, app=app)},
@@ -66,7 +66,7 @@ def _start_of_the_clock() -> None:
     clock["now"] = START
 
 
-def test_what_ran_while_the_clock_was_ahead_runs_again_when_it_is_set_back(tmp_path):
+def test_a_task_that_ran_while_the_clock_was_ahead_runs_again_when_it_is_set_back(tmp_path):
     with scheduler(tmp_path) as beat:
         assert beat.send_due(START) == []
         assert beat.send_due(START + YEARS) == ["daily", "often"]
@@ -75,7 +75,7 @@ def test_what_ran_while_the_clock_was_ahead_runs_again_when_it_is_set_back(tmp_p
         assert beat.send_due(START + timedelta(days=1)) == ["daily", "often"]
 
 
-def test_periodic_work_runs_again_after_a_restart_in_between(tmp_path):
+def test_a_task_runs_again_after_the_clock_is_set_back_and_a_restart(tmp_path):
     with scheduler(tmp_path) as beat:
         assert beat.send_due(START + YEARS) == ["daily", "often"]
     clock["now"] = START
@@ -85,7 +85,7 @@ def test_periodic_work_runs_again_after_a_restart_in_between(tmp_path):
         assert beat.send_due(START + timedelta(days=1)) == ["daily", "often"]
 
 
-def test_a_clock_that_only_goes_on_changes_nothing(tmp_path):
+def test_with_a_normal_clock_tasks_run_at_their_interval(tmp_path):
     with scheduler(tmp_path) as beat:
         sent = [beat.send_due(START + timedelta(minutes=minutes)) for minutes in range(0, 31, 5)]
     assert sent == [[], [], ["often"], [], ["often"], [], ["often"]]

@@ -1,4 +1,4 @@
-"""Without the broker nothing is lost and nothing waits for good: the worker looks for work by itself."""
+"""Without the broker nothing is lost: the worker looks for work by itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_report_is_folded_although_the_broker_never_was_there(tmp_path: Path):
+def test_a_report_is_folded_without_a_broker(tmp_path: Path):
     with running_hub(tmp_path) as hub:
         hub.settings["CELERY_BROKER_URL"] = "redis://127.0.0.1:1/0"
         hub.start()

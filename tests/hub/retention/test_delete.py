@@ -1,4 +1,4 @@
-"""Deletions by command: complete, logged by a keyed hash, and with a report; also of kept answers."""
+"""Deletions by command are complete, include kept answers, print a report, and log only a keyed hash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(*arguments: str) -> str:
     return output.getvalue()
 
 
-def test_a_conversation_goes_with_the_kept_answers_that_name_it(api, workspace):
+def test_deleting_a_conversation_deletes_kept_answers_that_contain_its_id(api, workspace):
     for number in (1, 2):
         api.post("/api/conversation-outcomes", REPORT, headers={"Idempotency-Key": f"both-{number}"})
     only_c2 = {"outcomes": REPORT["outcomes"][1:]}
@@ -43,7 +43,7 @@ def test_a_conversation_goes_with_the_kept_answers_that_name_it(api, workspace):
     assert run("delete_conversation", workspace.workspace.pk, "c1") == "Nothing to delete.\n"
 
 
-def test_one_environment_is_named_and_must_exist(api):
+def test_the_named_environment_must_exist(api):
     api.post("/api/conversation-outcomes", {**REPORT, "environment": "staging"})
     assert run("delete_conversation", "lumen-books", "c1", "--environment", "production").startswith("Nothing")
     assert "1  outcomes_conversation" in run("delete_conversation", "lumen-books", "c1", "--environment", "staging")
@@ -51,7 +51,7 @@ def test_one_environment_is_named_and_must_exist(api):
         run("delete_conversation", "lumen-books", "c1", "--environment", "nowhere")
 
 
-def test_a_user_goes_with_the_kept_answers_that_hold_an_intent(api, workspace):
+def test_deleting_a_user_deletes_kept_answers_with_an_intent(api, workspace):
     for sub in ("user_1", "user_10"):
         call = {"sub": sub, "operation": "GET /orders", "args": {}}
         header = api.post("/api/intents", call, headers={"Idempotency-Key": sub}).json()["header"]

@@ -63,7 +63,7 @@ def test_strangers_and_forged_forms_get_nothing(workspace, other_workspace, admi
     assert admin.get(DAYS).status_code == admin.get(DELETIONS).status_code == 405
 
 
-def test_numbers_are_kept_and_recorded_with_before_and_after(admin, workspace):
+def test_new_numbers_are_stored_and_logged_with_the_old_ones(admin, workspace):
     answer = admin.post(DAYS, {**EMPTY, "rejections": "30", "audit": "365"})
     assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}?saved=yes")
     assert "Saved." in admin.get(answer["Location"]).content.decode()
@@ -123,7 +123,7 @@ def test_only_the_named_environment_loses_the_conversation(admin, workspace):
     assert [row.environment.name for row in Conversation.objects.all()] == ["production"]
 
 
-def test_a_user_is_deleted_and_one_that_is_not_known_says_so(admin, api):
+def test_a_user_is_deleted_and_an_unknown_user_is_reported(admin, api):
     assert api.post("/api/intents", {"sub": "user_1", "operation": "GET /a", "args": {}}).status_code == 201
     body = {"subject": "user", "name": "user_1", "typed": "user_1"}
     assert admin.post(DELETIONS, body).status_code == 303
@@ -132,7 +132,7 @@ def test_a_user_is_deleted_and_one_that_is_not_known_says_so(admin, api):
     assert "Nothing was stored about this user." in admin.get(PAGE).content.decode()
 
 
-def test_the_workspace_is_gone_at_once_and_its_rows_with_the_worker(admin, workspace, api):
+def test_a_deleted_workspace_is_hidden_at_once_and_the_worker_deletes_its_rows(admin, workspace, api):
     body = {"subject": "workspace", "name": "Lumen Books"}
     assert "Type <code>Lumen Books</code>" in admin.post(DELETIONS, body).content.decode()
     assert "not the same" in admin.post(DELETIONS, {**body, "typed": "lumen books"}).content.decode()

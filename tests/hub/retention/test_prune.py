@@ -53,7 +53,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _secrets_of_old(workspace, other_workspace) -> None:
-    """Let the signing secrets date from long ago, since the tests mint intents in the past."""
+    """Date the signing secrets far back, because the tests mint intents in the past."""
     SigningSecret.objects.update(signs_from=NOW - 10_000 * DAY)
 
 
@@ -86,7 +86,7 @@ def write_all(environment, at) -> None:
     add_annotation(environment, AnnotationText("Deploy"), at=at, everywhere=False, actor="ann", now=at)
 
 
-def test_without_a_policy_all_is_kept_but_ids_of_reports(workspace, production):
+def test_without_a_policy_only_ids_of_reports_expire(workspace, production):
     write_all(production, NOW - 5000 * DAY)
     assert prune(workspace) == {"inbox": 2}
 
@@ -104,7 +104,7 @@ def test_ids_of_reports_are_kept_400_days_unless_the_policy_says_otherwise(works
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.name not in ("observed_days", "alerts")])
-def test_each_number_of_days_deletes_its_own_kind_from_that_age_on(workspace, other_workspace, production, kind):
+def test_each_number_of_days_applies_to_its_own_kind(workspace, other_workspace, production, kind):
     for age in (10 * DAY - timedelta(minutes=1), 10 * DAY + timedelta(minutes=1)):
         write_all(production, NOW - age)
         write_all(other_workspace.workspace.environments.first(), NOW - age)
@@ -140,7 +140,7 @@ def test_events_and_reporter_activity_are_kept_90_days_unless_the_policy_says_ot
     assert (Event.objects.count(), ReporterActivity.objects.count()) == (1, 1)
 
 
-def test_small_batches_go_on_until_nothing_is_left(workspace, production):
+def test_pruning_continues_in_small_batches_until_nothing_is_left(workspace, production):
     for number in range(7):
         write_all(production, NOW - (20 + number) * DAY)
     keep(workspace, broken_joins=10, rejections=10, minted_intents=10, confirmations=10, inbox=10, audit=10)
@@ -152,7 +152,7 @@ def test_small_batches_go_on_until_nothing_is_left(workspace, production):
     assert [model.objects.count() for model in models] == [0] * len(models)
 
 
-def test_a_month_that_no_workspace_keeps_is_dropped_and_one_that_any_keeps_is_not(workspace, other_workspace):
+def test_a_month_is_dropped_unless_some_workspace_keeps_it(workspace, other_workspace):
     create_coming_months(REJECTIONS, now=NOW - 400 * DAY)
     old, older = NOW - 350 * DAY, NOW - 390 * DAY
     mine, theirs = workspace.workspace.environments.first(), other_workspace.workspace.environments.first()
@@ -209,7 +209,7 @@ def test_an_outcome_or_a_join_that_is_still_reported_stays(workspace, production
     assert Outcome.objects.count() == 3
 
 
-def test_an_id_that_went_can_be_reported_and_registered_again(workspace, production):
+def test_a_pruned_id_can_be_reported_and_registered_again(workspace, production):
     record_outcomes(production, [Report("late", "purchase")], now=NOW - 40 * DAY)
     keep(workspace, broken_joins=10)
     assert prune(workspace) == {"broken_joins": 1}
@@ -219,7 +219,7 @@ def test_an_id_that_went_can_be_reported_and_registered_again(workspace, product
     assert Outcome.objects.get().first_reported_at == NOW
 
 
-def test_a_move_can_be_undone_after_what_was_left_is_pruned(workspace, production):
+def test_a_move_can_be_undone_after_its_old_rows_are_pruned(workspace, production):
     staging = workspace.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival("c")], now=NOW - 50 * DAY)
     record_outcomes(production, [Report("c", "purchase")], now=NOW - 40 * DAY)
@@ -232,7 +232,7 @@ def test_a_move_can_be_undone_after_what_was_left_is_pruned(workspace, productio
     assert {k: v for k, v in read_tallies(production).items() if any(v)} == recount(production)
 
 
-def test_a_deletion_keeps_the_times_of_what_was_pruned(workspace, production):
+def test_deleting_a_conversation_keeps_the_report_times_of_pruned_rows(workspace, production):
     at = (NOW - 40 * DAY).replace(minute=1)
     record_outcomes(production, [Report("never", "purchase"), Report("c", "purchase")], now=at)
     register_conversations(production, [Arrival("c", at)], now=at)
@@ -248,7 +248,7 @@ def test_tallies_and_the_totals_of_all_pages_outlive_pruning(workspace, api, bro
     start = fill_workspace(workspace, api)
     Outcome.objects.filter(broken=True).update(
         first_reported_at=NOW - 3 * DAY, last_reported_at=NOW - 3 * DAY
-    )  # the tallies have them under today
+    )  # so that these tallies are under today
     Rejection.objects.update(occurred_at=NOW - 3 * DAY)
     WitnessReport.objects.update(received_at=NOW - 3 * DAY)
 
@@ -285,7 +285,7 @@ def test_a_workspace_that_is_being_deleted_is_left_to_its_deletion(workspace, pr
     assert not any(prune_all(now=NOW).values())
 
 
-def test_the_command_says_what_went(workspace, production):
+def test_the_command_says_what_was_deleted(workspace, production):
     write_all(production, timezone.now() - 50 * DAY)
     keep(workspace, rejections=1)
     output = StringIO()
@@ -329,7 +329,7 @@ def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
     assert sorted(Outcome.objects.values_list("conversation__conversation_id", flat=True)) == sorted(ids)
 
 
-def test_a_night_s_work_stops_after_its_turn_and_goes_on_until_nothing_is_left(workspace, production, monkeypatch):
+def test_nightly_pruning_runs_in_turns_until_nothing_is_left(workspace, production, monkeypatch):
     for number in range(3):
         write_all(production, NOW - (20 + number) * DAY)
     keep(workspace, rejections=10, audit=10)

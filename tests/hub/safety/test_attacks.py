@@ -1,4 +1,4 @@
-"""Attacks of a determined stranger on a running hub, byte by byte; each line names its trick."""
+"""Attacks of a determined stranger on a running hub. A comment names the trick of each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def key(workspaces: Any) -> str:
 
 
 def send(hub: Hub, raw: bytes, *, seconds: float = 5) -> list[Answer]:
-    """Send these bytes on one connection; return all answers until it closes or says nothing more."""
+    """Send these bytes on one connection; return all answers until it closes or stays silent."""
     address = urlsplit(hub.address)
     received = b""
     with socket.create_connection((address.hostname, address.port), timeout=seconds) as connection:
@@ -99,8 +99,8 @@ SMUGGLED = b"0\r\n\r\nGET /healthz?smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 @pytest.mark.parametrize(
     "headers",
     [
-        (f"Content-Length: {len(SMUGGLED)}", "Transfer-Encoding: chunked"),  # both lengths
-        ("Transfer-Encoding: chunked", "Transfer-Encoding: identity"),  # the last one wins elsewhere
+        (f"Content-Length: {len(SMUGGLED)}", "Transfer-Encoding: chunked"),  # two kinds of length
+        ("Transfer-Encoding: chunked", "Transfer-Encoding: identity"),  # some servers use the last header
         ("Content-Length: 5", f"Content-Length: {len(SMUGGLED)}"),  # two lengths
         ("Content-Length: 5, 50",),  # two lengths in one header
         ("Content-Length: +5",),
@@ -111,7 +111,7 @@ SMUGGLED = b"0\r\n\r\nGET /healthz?smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
         ("Transfer-Encoding: chunked\r\n ,identity",),  # a folded header
     ],
 )
-def test_a_request_with_two_lengths_is_no_two_requests(hub, key, headers):
+def test_a_request_with_an_ambiguous_length_is_refused(hub, key, headers):
     answers = send(hub, request(OUTCOMES, keyed(key), *headers, method="POST", body=SMUGGLED))
     assert [answer.status for answer in answers] == [400]
 
@@ -125,12 +125,12 @@ def test_a_request_with_two_lengths_is_no_two_requests(hub, key, headers):
         b"2;" + b"a" * 100_000 + b"\r\n{}\r\n0\r\n\r\n",  # a long chunk extension
     ],
 )
-def test_broken_chunks_are_refused_and_nothing_waits(hub, key, chunks):
+def test_broken_chunks_are_refused_at_once(hub, key, chunks):
     answers = send(hub, request(OUTCOMES, keyed(key), "Transfer-Encoding: chunked", method="POST", body=chunks))
     assert [answer.status for answer in answers] == [400]
 
 
-def test_a_trailer_field_is_no_header(hub, key):  # a key behind the body
+def test_a_trailer_field_is_no_header(hub, key):  # the key comes after the body
     body = b"%x\r\n%s\r\n0\r\n%s\r\n\r\n" % (len(EMPTY), EMPTY, keyed(key).encode())
     trailer = ("Transfer-Encoding: chunked", "Trailer: x-service-api-key")
     answer = ask(hub, OUTCOMES, *trailer, method="POST", body=body)
@@ -138,7 +138,7 @@ def test_a_trailer_field_is_no_header(hub, key):  # a key behind the body
 
 
 @pytest.mark.parametrize("name", ["x_service_api_key", "X-Service_Api-Key", "HTTP_X_SERVICE_API_KEY"])
-def test_an_underscore_does_not_pass_for_a_dash(hub, key, name):
+def test_a_header_with_underscores_is_not_read_as_one_with_dashes(hub, key, name):
     assert ask(hub, "/api/catalog", f"{name}: {key}").status in (400, 401)
 
 
@@ -186,7 +186,7 @@ def test_an_odd_address_is_answered_with_an_error_or_the_page(hub, key, target):
     "target",
     ["http://evil.example/healthz", "http://localhost/healthz", "//evil.example/healthz", "*", "evil.example:443", "?"],
 )
-def test_other_forms_of_a_target_lead_nowhere_else(hub, target):  # absolute, authority and asterisk form
+def test_other_forms_of_a_target_redirect_to_no_other_host(hub, target):  # absolute, authority and asterisk form
     for answer in send(hub, request(target, "Connection: close")):
         assert answer.status < 500
         assert "evil.example" not in answer.headers.get("location", "")
@@ -201,7 +201,7 @@ def test_an_unknown_host_is_refused_and_never_repeated(hub, host):  # a poisoned
         assert b"evil" not in answer.body
 
 
-def test_headers_of_a_proxy_that_is_not_trusted_change_nothing(hub, key):
+def test_headers_of_an_untrusted_proxy_are_ignored(hub, key):
     names = ("X-Forwarded-Host", "X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Prefix", "Forwarded", "X-Host")
     spoofed = ("X-Forwarded-Proto: https", *(f"{name}: evil.example" for name in names))
     answer = ask(hub, "/w/ours/production/overview", *spoofed)
@@ -245,15 +245,15 @@ def test_an_odd_method_is_refused(hub, key, method):
 
 
 @pytest.mark.parametrize("size", [3_000, 30_000, 300_000])
-@pytest.mark.parametrize("place", ["cookie", "header", "path", "query", "key"])
-def test_a_huge_header_or_address_is_refused_or_ignored(hub, key, size, place):
-    target = {"path": f"/{'a' * size}", "query": f"/healthz?{'a' * size}"}.get(place, "/healthz")
+@pytest.mark.parametrize("location", ["cookie", "header", "path", "query", "key"])
+def test_a_huge_header_or_address_is_refused_or_ignored(hub, key, size, location):
+    target = {"path": f"/{'a' * size}", "query": f"/healthz?{'a' * size}"}.get(location, "/healthz")
     header = {
         "cookie": f"Cookie: sessionid={'a' * size}",
         "header": f"X-A: {'a' * size}",
         "key": keyed("gak_" + "a" * size),
     }
-    for answer in send(hub, request(target, header.get(place, "X-B: b"), "Connection: close")):
+    for answer in send(hub, request(target, header.get(location, "X-B: b"), "Connection: close")):
         assert answer.status < 500
 
 
@@ -272,26 +272,26 @@ def test_no_upgrade_is_made(hub, key, protocol):
         assert answer.status < 500
 
 
-def test_pipelined_requests_are_answered_each_with_its_own(hub, workspaces):
+def test_each_pipelined_request_gets_its_own_answer(hub, workspaces):
     first, second = (keyed(created["secretKey"]) for created in workspaces)
     raw = b"".join(request("/api/catalog", header) for header in (first, keyed("gak_x"), second, "Connection: close"))
     assert [answer.status for answer in send(hub, raw)] == [200, 401, 200, 401]
 
 
-def test_a_body_of_a_get_is_no_next_request(hub, key):
+def test_the_body_of_a_get_is_not_read_as_the_next_request(hub, key):
     inner = request("/api/catalog", keyed(key))
     answers = send(hub, request("/healthz", f"Content-Length: {len(inner)}") + inner)
     assert [answer.status for answer in answers] == [200]
 
 
 @pytest.mark.parametrize("value", ["*", '"x"', 'W/"x"', '"' + "x" * 3000 + '"', ",,,,", '"'])
-def test_an_etag_opens_nothing(hub, key, value):  # 304 to strangers would tell what a catalog is
+def test_an_etag_does_not_replace_a_key(hub, key, value):  # a 304 would confirm a guessed catalog to strangers
     assert ask(hub, "/api/catalog", f"If-None-Match: {value}").status == 401
     own = ask(hub, "/api/catalog?environment=production", keyed(key), f"If-None-Match: {value}")
     assert own.status == (304 if value == "*" else 200)
 
 
-def test_the_etags_of_two_workspaces_open_nothing_of_each_other(hub, workspaces):
+def test_an_etag_of_another_workspace_is_never_matched(hub, workspaces):
     ours, theirs = (keyed(created["secretKey"]) for created in workspaces)
     etag = ask(hub, "/api/catalog/openapi.json", ours).headers["etag"]
     assert ask(hub, "/api/catalog/openapi.json", theirs, f"If-None-Match: {etag}").status == 200
@@ -300,7 +300,7 @@ def test_the_etags_of_two_workspaces_open_nothing_of_each_other(hub, workspaces)
 @pytest.mark.parametrize(
     "header", ["Range: bytes=0-10", "Range: bytes=-1", "If-Range: x", "Expect: 100-continue", "TE: gzip"]
 )
-def test_headers_that_nobody_reads_change_nothing(hub, key, header):
+def test_unused_headers_change_nothing(hub, key, header):
     assert ask(hub, "/api/catalog", keyed(key), header).status == 200
 
 
@@ -314,27 +314,27 @@ def test_another_content_encoding_is_refused(hub, key, encoding):
 @pytest.mark.parametrize(
     "content", ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain"]
 )
-def test_a_form_of_another_site_is_no_call(hub, key, content):  # a browser sends these without asking first
+def test_a_form_of_another_site_is_refused(hub, key, content):  # browsers send these types without a preflight
     headers = (f"Content-Type: {content}", f"Content-Length: {len(EMPTY)}", "Connection: close")
     (answer,) = send(hub, request(OUTCOMES, keyed(key), *headers, method="POST") + EMPTY)
     assert answer.status == 415
 
 
-def test_an_idempotency_key_is_its_workspaces_and_endpoints_own(hub, workspaces):
+def test_idempotency_keys_are_separate_by_workspace_and_endpoint(hub, workspaces):
     ours, theirs = (created["secretKey"] for created in workspaces)
     conversation = {"conversations": [{"conversationId": "secret-of-ours"}]}
     headers = {"Idempotency-Key": "same"}
     assert hub.request("/api/conversations", conversation, key=ours, headers=headers)[1]["registered"] == 1
-    status, _, answered = hub.request("/api/conversations", conversation, key=theirs, headers=headers)
-    assert (status, answered.get("Idempotent-Replayed")) == (200, None)
-    status, _, answered = hub.request(OUTCOMES, {"outcomes": []}, key=ours, headers=headers)
-    assert (status, answered.get("Idempotent-Replayed")) == (200, None)
+    status, _, answer_headers = hub.request("/api/conversations", conversation, key=theirs, headers=headers)
+    assert (status, answer_headers.get("Idempotent-Replayed")) == (200, None)
+    status, _, answer_headers = hub.request(OUTCOMES, {"outcomes": []}, key=ours, headers=headers)
+    assert (status, answer_headers.get("Idempotent-Replayed")) == (200, None)
 
 
 def test_the_rows_of_another_workspace_are_not_found(hub, workspaces):
     ours, theirs = (created["secretKey"] for created in workspaces)
-    asked = {"sub": "u", "operation": "POST /a", "args": {}, "summary": "Order"}
-    confirmation = hub.request("/api/confirmations", asked, key=ours)[1]["confirmationId"]
+    call = {"sub": "u", "operation": "POST /a", "args": {}, "summary": "Order"}
+    confirmation = hub.request("/api/confirmations", call, key=ours)[1]["confirmationId"]
     decide = f"/api/confirmations/{confirmation}/decision"
     assert hub.request(decide, {"decision": "confirm"}, key=theirs)[0] == 404
     for address in (
@@ -350,7 +350,7 @@ def test_the_rows_of_another_workspace_are_not_found(hub, workspaces):
 @pytest.mark.parametrize(
     "cookie", ["sessionid=%00", "sessionid=\xff\xfe", "csrftoken=" + "x" * 3000, "=", ";;;", 'a="']
 )
-def test_an_odd_cookie_is_no_session(hub, cookie):
+def test_a_malformed_cookie_is_no_session(hub, cookie):
     answer = ask(hub, "/w/ours/production/overview.json", f"Cookie: {cookie}")
     assert answer.status == 401
 
@@ -375,6 +375,6 @@ NO_REQUESTS = [
 
 
 @pytest.mark.parametrize("raw", NO_REQUESTS)
-def test_what_is_no_request_of_http_1_1_breaks_nothing(hub, raw):
+def test_bytes_that_are_no_http_1_1_request_break_nothing(hub, raw):
     assert not [answer for answer in send(hub, raw) if answer.status >= 500 and answer.status != 505]
     assert hub.request("/healthz")[0] == 200

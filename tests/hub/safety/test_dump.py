@@ -1,4 +1,4 @@
-"""A dump of the database alone: it gives no secret, no usable key, no session and no intent that still verifies."""
+"""A dump of the database reveals no secret, usable key or session, and no intent that still verifies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PASSWORD = "correct horse battery staple 17"
 
 
 def dump_rows() -> Iterator[str]:
-    """Yield each row of each table as text, and binary columns as the bytes that they hold, too."""
+    """Yield each row of each table as text. Binary columns are also yielded as their bytes."""
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f'SELECT dumped::text FROM "{table}" AS dumped')
@@ -46,7 +46,7 @@ def spell(secret: str) -> list[str]:
 
 
 class Used:
-    """A hub in which every feature with a secret was used, and the texts that nobody may find in its dump."""
+    """A hub in which every feature with a secret was used. Lists the texts that its dump must not contain."""
 
     def __init__(self, created: NewWorkspace, api: Any) -> None:
         now = timezone.now()
@@ -57,8 +57,8 @@ class Used:
         received = {"header": self.header, "method": "GET", "path": "/orders", "query": "orderId=777123"}
         api.post("/api/intents/verify", received, headers={"Idempotency-Key": "k2"})
         write = {**call, "operation": "POST /orders"}
-        asked = api.post("/api/confirmations", {**write, "summary": "Order"}).json()
-        api.post(f"/api/confirmations/{asked['confirmationId']}/decision", {"decision": "confirm"})
+        confirmation = api.post("/api/confirmations", {**write, "summary": "Order"}).json()
+        api.post(f"/api/confirmations/{confirmation['confirmationId']}/decision", {"decision": "confirm"})
         user = get_user_model().objects.create_user("ada", "ada@example.com", PASSWORD)
         Membership.objects.create(workspace=workspace, user=user, role=Membership.ADMIN)
         self.browser = Client()
@@ -91,7 +91,7 @@ def test_no_secret_stands_in_a_dump_under_any_spelling(used):
     assert [secret[:12] for secret in used.secrets if any(spelling in dump for spelling in spell(secret))] == []
 
 
-def test_nothing_in_a_dump_opens_an_api_or_a_page(used, api):
+def test_nothing_in_a_dump_gives_access_to_the_api_or_a_page(used, api):
     dump = "\n".join(dump_rows())
     words = set(re.findall(r"[\w+/=.-]{12,}", dump))
     assert len(words) > 20
@@ -108,7 +108,7 @@ def test_no_intent_in_a_dump_verifies(used, api):
 
 
 def test_guessing_arguments_finds_nothing(used):
-    """The hash of an intent's arguments is kept under a key: who knows the order's number cannot look it up."""
+    """The hash of an intent's arguments is keyed, so guessed arguments cannot be confirmed from a dump."""
     received = [row for row in dump_rows() if "GET /orders" in row]
     assert received
     assert not any("777123" in row for row in received)

@@ -1,4 +1,4 @@
-"""Forms of strangers cost little: too large ones are refused unread, floods of fields quickly, and no file is kept."""
+"""Forms of strangers cost little: large forms are refused unread, many fields quickly, and files are not kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data; boundary=x"
 LARGEST = 4 * 1024 * 1024
 ENCODED_PART = b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
-SECONDS = 2.0  # generous, for a slow machine: answers take a few milliseconds
+SECONDS = 2.0  # usually a few milliseconds; long, for a slow machine
 
 
 def field(name: str, text: str = "") -> bytes:
@@ -78,7 +78,7 @@ def log_lines() -> Iterator[Callable[[], str]]:
 
 def post(body: bytes, content_type: str, path: str = "/sign-in") -> HttpResponse:
     client = Client(enforce_csrf_checks=True, raise_request_exception=False, headers={"Accept": "text/html"})
-    client.cookies["csrftoken"] = "a" * 32  # so that the form is read for its token
+    client.cookies["csrftoken"] = "a" * 32  # so that the hub reads the form to find the token
     return client.post(path, body, content_type=content_type)
 
 

@@ -26,10 +26,10 @@ METHODS = ("get", "post", "put", "options")
 @pytest.fixture
 def addresses(workspace: Any) -> list[str]:
     slug = workspace.workspace.slug
-    found = list_addresses({"slug": slug, "environment": "production", "token": "x" * 43})
-    assert f"/w/{slug}/production/overview.json" in found
-    assert "/api/conversation-outcomes" in found
-    return [*found, "/nowhere", "/api/nowhere", f"/w/{slug}/nowhere/overview"]
+    all_addresses = list_addresses({"slug": slug, "environment": "production", "token": "x" * 43})
+    assert f"/w/{slug}/production/overview.json" in all_addresses
+    assert "/api/conversation-outcomes" in all_addresses
+    return [*all_addresses, "/nowhere", "/api/nowhere", f"/w/{slug}/nowhere/overview"]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def answers(addresses: list[str], clients: dict[str, Client]) -> Iterator[tuple[
                 yield f"{method} {address} as {name}", getattr(client, method)(address)
 
 
-def test_every_answer_carries_the_policies_and_is_kept_by_nobody_else(addresses, clients):
+def test_every_answer_has_the_security_headers_and_is_private(addresses, clients):
     seen = set()
     for what, response in answers(addresses, clients):
         seen.add(response.status_code)
@@ -76,7 +76,7 @@ def check_content_security_policy(policy: str, what: str) -> None:
     assert [name for name, words in directives.items() if "unsafe" in " ".join(words)] == [], what
 
 
-def test_what_holds_secrets_is_not_stored_by_the_browser(api, browser_client):
+def test_an_answer_with_secrets_is_not_stored_by_the_browser(api, browser_client):
     minted = api.post("/api/intents", {"sub": "user_1", "operation": "GET /orders", "args": {}})
     assert (minted.status_code, minted["Cache-Control"]) == (201, "private, no-store")
     created = browser_client.post("/workspaces/new", {"name": "Shop", "environments": ""}, follow=True)
@@ -98,7 +98,7 @@ def test_no_form_is_accepted_without_its_token(addresses, browser_client, worksp
     refused = 0
     for address in addresses:
         response = browser.post(address, {"confirm": "yes", "name": "Forged"}, headers=headers)
-        if address.startswith("/api/"):  # by key only: a session posts nothing there
+        if address.startswith("/api/"):  # these need a key; a session is not accepted
             assert response.status_code in {401, 404, 405, 415}, address
         else:
             assert response.status_code in {403, 404, 405}, address

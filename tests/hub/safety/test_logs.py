@@ -1,4 +1,4 @@
-"""No log line holds a key, a secret or a token, whatever logged it; each is one line of bounded length."""
+"""No log line contains a key, secret or token, whatever logger wrote it. Each is one line of limited length."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MAKERS = {
     "header": lambda: f"'x-service-intent': '{secrets.token_hex(6)}'",
     "dictionary": lambda: f"{{'csrfmiddlewaretoken': '{secrets.token_hex(6)}'}}",
 }
-# The part of each line that must not be printed: the random part
+# The part of each text that must not be printed: its random part
 SECRETS = st.sampled_from(sorted(MAKERS)).map(lambda kind: MAKERS[kind]())
 TEXT = st.text(max_size=30)
 ENDS = {"hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "/shared/": "", "password=": "&", "': '": "'"}
@@ -149,7 +149,7 @@ def test_every_logger_of_the_hub_writes_through_the_formatter():
             assert logger.propagate or all(type(handler) is logging.NullHandler for handler in logger.handlers), name
 
 
-def test_what_the_web_server_itself_logs_is_cleaned_too(tmp_path):
+def test_lines_of_the_web_server_are_cleaned_too(tmp_path):
     key = make_key("gak_")
     (tmp_path / "failing.py").write_text(f"async def application(*_):\n    raise RuntimeError({key!r})\n")
     port = str(free_port())

@@ -1,4 +1,4 @@
-"""Who may call which address: every address of the URL configuration, called by everybody who might.
+"""Permissions: every address of the URL configuration is called by every kind of caller.
 
 An address that the table below does not name fails the test.
 """
@@ -40,7 +40,7 @@ PAGE = "w/<slug:slug>/<str:environment>/"
 
 @dataclass(frozen=True)
 class Machine:
-    """A POST by key with this scope; `body` is a good one. A session is no key."""
+    """A POST with a key of this scope; a session is refused. body: builds a valid body."""
 
     scope: str
     body: Callable[[NewWorkspace], dict[str, Any]]
@@ -48,33 +48,33 @@ class Machine:
 
 @dataclass(frozen=True)
 class Download:
-    """A GET by key with this scope, or by a member's session with `workspace=`."""
+    """A GET with a key of this scope, or by a member's session with `workspace=`."""
 
     scope: str
 
 
 @dataclass(frozen=True)
 class Page:
-    """A GET by a member of this role or a higher one. Its exports are for keys too, if every viewer may see it."""
+    """A GET by a member of this role or higher. If viewers may see the page, keys may read its exports."""
 
     role: str = VIEWER
 
 
 @dataclass(frozen=True)
 class Action:
-    """A POST by a member of this role or a higher one, and never by key."""
+    """A POST by a member of this role or higher, and never with a key."""
 
     role: str = EDITOR
 
 
 @dataclass(frozen=True)
 class Operator:
-    """For operators only; to everybody else it does not exist."""
+    """For operators only; 404 for everybody else."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """For everybody who is signed in, whatever their workspaces: it is about themselves."""
+    """For everybody who is signed in; about their own account."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Anyone:
 
 @dataclass(frozen=True)
 class OwnToken:
-    """For callers with a token of their own, which neither a session nor a key replaces."""
+    """For callers with a special token; a session or a key is not enough."""
 
 
 Rule = Machine | Download | Page | Action | Operator | Person | Anyone | OwnToken
@@ -201,7 +201,7 @@ RULES: Mapping[str, Rule] = {
 
 
 def list_addresses() -> list[str]:
-    """Return every address of the URL configuration, a page's exports besides the page itself."""
+    """Return every address of the URL configuration, including the exports of pages."""
 
     def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[str]:
         for pattern in patterns:
@@ -215,7 +215,7 @@ def list_addresses() -> list[str]:
 
 
 def find_rule(address: str) -> tuple[Rule | None, str]:
-    """Return the rule of an address, and the export's extension if it is one of a page."""
+    """Return the rule of an address, and the extension if the address is the export of a page."""
     for extension in (".json", ".csv"):
         page = RULES.get(address.removesuffix(extension))
         if address.endswith(extension) and isinstance(page, Page):
@@ -238,7 +238,7 @@ def test_every_rule_has_an_address():
 
 
 class Callers:
-    """Everybody who might call, by name: browsers of people, and the headers of machines."""
+    """All kinds of callers by name: browsers of people, and headers of machines."""
 
     def __init__(self, own: NewWorkspace, other: NewWorkspace) -> None:
         self.own, self.other = own, other
@@ -298,7 +298,7 @@ def all_callers(module_rows: None, nonce_connections_closed: None) -> Callers:
 
 @pytest.fixture
 def callers(all_callers: Callers) -> Iterator[Callers]:
-    """Return everybody who might call; afterwards their browsers have the cookies that they had before."""
+    """Return all callers; afterwards their browsers get back their former cookies."""
     cookies = {name: copy.deepcopy(client.cookies) for name, client in all_callers.people.items()}
     yield all_callers
     for name, client in all_callers.people.items():
@@ -315,9 +315,9 @@ def create_drift(environment: Environment) -> None:
 
 
 def fill_in(address: str, callers: Callers) -> str:
-    """Return an address of the own workspace's production.
+    """Return an address in production of our workspace.
 
-    Everything else that it names exists, or has a valid name.
+    Its other parameters name existing things, or valid names.
     """
     values = {
         "slug:slug": callers.own.workspace.slug,
@@ -380,7 +380,7 @@ def test_machines_get_the_right_answer(callers, address):
     }
     assert {name: (answers[name].status_code, code_of(answers[name])) for name in expected} == expected
     assert answers[f"key of {rule.scope}"].status_code in (200, 201, 202), code_of(answers[f"key of {rule.scope}"])
-    # A confirmation that was decided is decided; everything else can be repeated.
+    # A second decision on a confirmation is refused; all other calls can be repeated.
     assert answers["key of all scopes"].status_code in (200, 201, 202, 403, 409)
 
 
@@ -420,7 +420,7 @@ def asks_to_sign_in(response: HttpResponse) -> bool:
 
 
 def is_done(response: HttpResponse) -> bool:
-    """Whether the caller was accepted. The target of the action need not exist, and the form need not be valid."""
+    """Return whether the caller was accepted, even if the target does not exist or the form is invalid."""
     return response.status_code in (200, 302, 303, 400, 404, 409, 422) and not asks_to_sign_in(response)
 
 
@@ -452,8 +452,7 @@ def test_people_get_the_right_answer(callers, address):
             assert {status for name, status in statuses.items() if name not in ("nobody", "operator")} == {404}
             assert statuses["operator"] in (200, 404)  # 404: this workspace is not the sample
         case Person():
-            # The page of a second factor that does not exist leads to the list of second factors, which asks to sign
-            # in.
+            # A missing second factor redirects to the list of second factors, which asks to sign in.
             assert statuses["nobody"] in (302, 404, 405)
             assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
         case OwnToken():
@@ -471,7 +470,7 @@ def test_no_key_ever_acts_for_a_person(callers, address):
 
 
 @pytest.mark.parametrize("address", [a for a in ADDRESSES if isinstance(find_rule(a)[0], Page | Action)])
-def test_what_is_not_yours_looks_like_what_does_not_exist(callers, address):
+def test_a_foreign_item_looks_like_a_missing_one(callers, address):
     """404 rather than 403 across workspaces, with the same words."""
     rule, _ = find_rule(address)
     foreign_answer = call_as_person(address, rule, "admin of another workspace", callers)

@@ -19,7 +19,7 @@ from tests.hub.running import Hub, running_hub
 from wire.http.body import MAX_BODY_BYTES
 
 SLOW_CLIENTS = 60  # many times the threads of both web processes
-SILENT_CLIENTS = 1100  # that connect and send nothing
+SILENT_CLIENTS = 1100  # clients that connect and send nothing
 STALLED_FORMS = 8  # as many as both web processes have threads
 
 
@@ -39,13 +39,13 @@ def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = Tr
 
 
 @given(st.lists(st.binary(max_size=200)))
-def test_a_body_is_what_its_pieces_are_together(pieces):
+def test_a_body_is_the_sum_of_its_pieces(pieces):
     buffer = asgi.Buffer()
     assert asyncio.run(asgi.read_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
     assert buffer.size == 0
 
 
-def test_of_a_body_that_is_too_large_only_as_much_is_kept_as_shows_it():
+def test_of_a_body_that_is_too_large_only_one_byte_beyond_the_limit_is_kept():
     pieces = [b"x" * 1024 * 1024] * 10
     body = asyncio.run(asgi.read_body(receive_pieces(pieces), asgi.Buffer()))
     assert len(body) == MAX_BODY_BYTES + 1
@@ -66,7 +66,7 @@ def test_a_body_faster_than_the_minimum_rate_may_take_longer_than_the_grace(monk
     assert len(asyncio.run(asgi.read_body(receive_pieces(pieces, pause=0.1), asgi.Buffer()))) == 640 * 1024
 
 
-def test_a_client_that_hangs_up_is_no_body():
+def test_a_client_that_hangs_up_is_an_error_and_no_empty_body():
     async def receive() -> Any:
         return {"type": "http.disconnect"}
 
@@ -74,7 +74,7 @@ def test_a_client_that_hangs_up_is_no_body():
         asyncio.run(asgi.read_body(receive, asgi.Buffer()))
 
 
-def test_a_header_with_an_underscore_cannot_pass_for_one_with_a_dash():
+def test_headers_with_underscores_are_dropped():
     scope = {"method": "GET", "path": "/caf\u00e9", "query_string": b"a=1", "http_version": "1.1"}
     headers = [(b"x_forwarded_for", b"1"), (b"accept", b"a"), (b"accept", b"b"), (b"content-type", b"c")]
     environ = asgi.build_environ({**scope, "headers": headers}, b"body")
@@ -91,7 +91,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_others_are_answered_beside_clients_that_stall_in_their_bodies_and_these_get_an_answer(hub):
+def test_clients_that_stall_in_their_bodies_delay_nobody_and_get_an_answer(hub):
     keys = json.loads(hub.manage("create_workspace", "Slow", "--full-key", "--json").stdout)
     host, port = hub.address.removeprefix("http://").split(":")
     head = (
@@ -120,7 +120,7 @@ def read_to_the_end(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_strangers_that_send_nothing_and_forms_that_stall_keep_nobody_out_and_are_closed(hub):
+def test_silent_clients_and_stalled_forms_block_nobody_and_are_closed(hub):
     host, port = hub.address.removeprefix("http://").split(":")
     head = (
         f"POST /sign-in HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/x-www-form-urlencoded\r\n"

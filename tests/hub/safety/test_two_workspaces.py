@@ -43,7 +43,7 @@ def fill(created: NewWorkspace, word: str, api: Any) -> None:
         return answer.json()
 
     post("/api/conversations", {"conversations": [{"conversationId": f"conv_{n}"} for n in range(5)]}, status=200)
-    # Ids that one workspace knows are unknown in the other: a diagnosis must not say that it is known there.
+    # Ids that only one workspace knows. A diagnosis in the other must not reveal that they are known.
     post("/api/conversations", {"environment": "staging", "conversations": [{"conversationId": word}]}, status=200)
     ids = ("conv_1", "conv_9", '"conv_2"', OWN, FOREIGN)
     outcomes = [{"conversationId": id_, "outcomeKey": key} for id_ in ids for key in ("purchase", f"{word}_bought")]
@@ -96,25 +96,25 @@ def crawl(client: Client, start: str) -> Iterator[tuple[str, str]]:
                 queue.append(link)
 
 
-def test_no_page_or_export_that_links_lead_to_names_the_other(admin, workspace):
+def test_no_linked_page_or_export_names_the_other_workspace(admin, workspace):
     pages = dict(crawl(admin, "/w/lumen-books/production/overview"))
     assert len(pages) > 60
     assert [address for address, text in pages.items() if "other-shop" in text or "Other Shop" in text] == []
-    # The word itself was also sent as an id of a conversation that this workspace does not know.
+    # The word alone is no leak: it is also the id of a conversation that this workspace reported.
     leaks = re.compile(rf"(?<![\w]){FOREIGN}(s|Name|_bought)\b|Order a {FOREIGN}|Ada-{FOREIGN}")
     assert [(address, leaks.search(text)[0]) for address, text in pages.items() if leaks.search(text)] == []
     assert any(f"{OWN}_bought" in text for text in pages.values())
 
 
 @pytest.mark.parametrize("page", ["catalog", "drift", "outcomes", "joins", "rejections"])
-def test_no_search_finds_what_the_other_has(admin, page):
+def test_no_search_finds_data_of_the_other_workspace(admin, page):
     for words in SEARCHES:
         answer = admin.get(f"/w/lumen-books/production/{page}", {"q": words})
         for leak in (f"{FOREIGN}s", f"{FOREIGN}Name", f"{FOREIGN}_bought"):
             assert leak not in answer.content.decode(), (page, words)
 
 
-def test_no_download_holds_what_the_other_has(admin, workspace, api):
+def test_no_download_contains_data_of_the_other_workspace(admin, workspace, api):
     for name in ("", "/openapi.json", "/schemas.json", "/tools.json", "/mcp.json"):
         text = read(api.get(f"/api/catalog{name}"))
         assert OWN in text
@@ -122,8 +122,8 @@ def test_no_download_holds_what_the_other_has(admin, workspace, api):
     assert FOREIGN not in read(api.get("/api/witness-rules"))
 
 
-def test_no_diagnosis_knows_what_the_other_knows(admin):
-    """The other workspace knows the id in its staging: here it was never seen."""
+def test_no_diagnosis_uses_data_of_the_other_workspace(admin):
+    """The other workspace knows the id in staging; in this workspace it was never seen."""
     document = json.loads(read(admin.get("/w/lumen-books/production/joins.json")))
     causes = {row["conversationId"]: row["diagnosis"] for row in document["tables"]["broken"]}
     assert causes[OWN] == "other-environment"
@@ -136,7 +136,7 @@ def test_no_error_tells_that_the_other_workspace_has_an_id(admin, other_workspac
     assert new_each_time.sub("", foreign) == new_each_time.sub("", missing)
 
 
-def test_the_same_idempotency_keys_and_report_ids_stand_beside_each_other(admin, workspace, other_workspace, api):
+def test_both_workspaces_can_use_the_same_idempotency_keys_and_report_ids(admin, workspace, other_workspace, api):
     """`fill` used them in both; each keeps its own answer."""
     for created, word in ((workspace, OWN), (other_workspace, FOREIGN)):
         assert word in read(api.get("/api/catalog", key=created.full_key))

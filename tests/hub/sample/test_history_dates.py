@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 MAX_DAYS = 8  # some days bring no drift: it depends on the weekday and the time of day
 
 
-def test_a_day_of_the_history_is_folded_by_its_own_clock():
+def test_a_day_of_the_history_is_folded_at_its_own_time():
     end = timezone.now()
     created = create_workspace("Sample", ["staging"], actor="test", now=end, with_full_key=True)
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
@@ -32,7 +32,7 @@ def test_a_day_of_the_history_is_folded_by_its_own_clock():
     assert {version.at for version in versions} <= set(day_ends)
     assert all(version.at - timedelta(days=2) <= version.since <= version.at for version in versions)
     assert drift.all()
-    assert {change.at for change in drift} <= set(day_ends[1:])  # nothing is drift on the first day
+    assert {change.at for change in drift} <= set(day_ends[1:])  # the first day brings no drift
     assert all(change.since <= change.at for change in drift)
     operations = Operation.objects.filter(environment__workspace=created.workspace)
     assert max(operation.last_seen_at for operation in operations) <= day_ends[-1]

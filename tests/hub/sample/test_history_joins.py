@@ -1,4 +1,4 @@
-"""Every kind of broken join in the sample is diagnosed right, by what really became of each conversation id."""
+"""The sample's broken joins are diagnosed correctly, compared with what really happened to each conversation id."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from workspaces.models import ApiKey, Environment
 pytestmark = pytest.mark.django_db
 
 CONVERSATIONS, APART, MINUTE = 200, 30.0, 60.0
-LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds after the last beginning until all is registered
+LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds from the last start until everything is registered
 
 
 @pytest.fixture
 def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Return what really became of each id, by the id that reached the shop: the sample's own decisions, recorded."""
+    """Return what the sample really did with each id, by the id that reached the shop."""
     fates: dict[str, str] = {}
     staging_ids: set[str] = set()
     choose_ids, register = people.choose_ids, Assistant.register
@@ -54,7 +54,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def play(created: NewWorkspace) -> Environment:
-    """Play conversations of production only, each id mangled in some way, until the last of them has ended."""
+    """Play conversations of production, each with a mangled id, until the last one has ended."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)
@@ -96,12 +96,12 @@ def test_each_broken_join_is_diagnosed_as_what_happened_to_its_id(workspace, tru
         Outcome.objects.filter(environment=production).values_list("conversation__conversation_id", flat=True)
     )
     late = {id_ for id_ in reported if truth[id_] == "late"}
-    assert late  # reported before their conversation came, and healed when it did
+    assert late  # reported before their conversation was registered, and healed then
     assert not late & joins_by_id.keys()
     assert Outcome.objects.filter(environment=production, healed_at__isnull=False).count() >= len(late)
 
 
-def test_what_another_workspace_knows_changes_no_diagnosis(workspace, other_workspace, truth):
+def test_conversations_of_another_workspace_change_no_diagnosis(workspace, other_workspace, truth):
     production = play(workspace)
     before = find_joins(production)
     foreign_staging = other_workspace.workspace.environments.get(name="staging")

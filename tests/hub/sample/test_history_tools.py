@@ -19,7 +19,7 @@ from workspaces.create import create_workspace
 pytestmark = pytest.mark.django_db
 
 
-def test_every_success_of_the_sample_fulfils_the_output_schema_of_its_tool(monkeypatch):
+def test_every_success_of_the_sample_is_valid_under_the_output_schema_of_its_tool(monkeypatch):
     answers: list[tuple[tuple[str, str], Any]] = []
     observe = SampleShapes.observe
 

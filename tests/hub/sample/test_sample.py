@@ -1,4 +1,4 @@
-"""A new hub has the sample workspace at work on every page, a page removes it, HUB_SAMPLE=0 leaves it out."""
+"""A new hub has a sample workspace with data on every page. It can be removed; HUB_SAMPLE=0 leaves it out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.hub.running import Hub, free_port, read_process, running_hub
 from workspaces.models import ApiKey
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
-HISTORY_SECONDS = 180  # 15 if nothing else runs on the machine
-LIVE_SECONDS = HISTORY_SECONDS + 60  # 25 there: the live traffic follows the history
+HISTORY_SECONDS = 180  # usually 15; more if other work shares the machine
+LIVE_SECONDS = HISTORY_SECONDS + 60  # usually 25: the live traffic starts after the history
 BREAK_OFF = """
 from django.db import connection
 with connection.cursor() as cursor:
@@ -67,7 +67,7 @@ class SampledHub(Hub):
 
     @property
     def days(self) -> list[int]:
-        """Conversations of each of the last 30 days and of today."""
+        """Return the number of conversations for each of the last 30 days and today."""
         return [row["conversations"] for row in self.tables("overview.json?range=30d")["series"]]
 
     def wait_until(self, true: Callable[[], bool], seconds: float, what: str) -> None:
@@ -141,7 +141,7 @@ def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub
     assert 0.02 < versions[1] / (versions[1] + versions[2]) < 0.3
 
 
-def test_its_page_removes_the_sample_for_good_and_nothing_else(hub, link):
+def test_removing_the_sample_on_its_page_deletes_only_the_sample(hub, link):
     created = json.loads(hub.manage("create_workspace", "Mine", "--full-key", "--json").stdout)
     key = hub.keys["secretKey"]
     remove(hub, link)
@@ -171,7 +171,7 @@ def test_the_sample_can_be_removed_while_its_history_is_being_made(tmp_path):
         hub.kill()
 
 
-def test_the_history_goes_on_where_the_database_broke_off(tmp_path):
+def test_the_history_continues_after_the_database_was_interrupted(tmp_path):
     hub = SampledHub(tmp_path, free_port())
     try:
         hub.start()
@@ -185,7 +185,7 @@ def test_the_history_goes_on_where_the_database_broke_off(tmp_path):
 
 
 def remove(hub: SampledHub, link: str) -> None:
-    """Do as a person does: sign in, follow the link on the overview, and press the button of the page that asks."""
+    """Remove the sample as a person does: sign in, follow the link on the overview, and confirm."""
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 
     def press(address: str, button: str) -> None:

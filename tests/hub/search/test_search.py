@@ -1,4 +1,4 @@
-"""The search over everything: what it finds by a part of a name, by a beginning or exactly; what it never shows."""
+"""The search over everything: what it finds by part of a name, by prefix or exactly, and what it never shows."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
         ("'; --", []),
     ],
 )
-def test_names_are_found_by_a_part_and_ids_by_their_beginning_or_exactly(browser_client, start, text, expected):
+def test_names_are_found_by_any_part_and_ids_by_prefix_or_exactly(browser_client, start, text, expected):
     assert search(browser_client, start, text) == expected
 
 
@@ -98,7 +98,7 @@ def test_a_report_is_found_by_its_id(browser_client, start, api, workspace):
     assert search(browser_client, start, str(uuid.uuid4())) == []
 
 
-def test_the_page_groups_by_kind_marks_the_match_and_leads_on(browser_client, start):
+def test_results_are_grouped_by_kind_marked_and_linked(browser_client, start):
     page = open_page(browser_client, start, "email")
     assert "<code>/customer/<mark>Email</mark></code>" in page
     assert '<section aria-label="Properties">' in page
@@ -108,7 +108,7 @@ def test_the_page_groups_by_kind_marks_the_match_and_leads_on(browser_client, st
     assert "<html" not in partial
 
 
-def test_whoever_has_typed_nothing_sees_what_can_be_found(browser_client, start, other_workspace):
+def test_an_empty_search_says_what_can_be_found(browser_client, start, other_workspace):
     page = open_page(browser_client, start, "")
     assert "conversation ids by their beginning" in page
     assert f'href="{start}/operation?method=GET&path=%2Forders%2F%7BorderId%7D"' in page
@@ -154,7 +154,7 @@ def test_settings_are_found_by_those_who_may_open_them(start, workspace):
         assert search(client, start, "retent") == expected
 
 
-def test_each_kind_is_bounded_and_leads_to_all(browser_client, start, workspace, monkeypatch):
+def test_each_kind_shows_a_few_results_and_a_link_to_all(browser_client, start, workspace, monkeypatch):
     monkeypatch.setattr(sources, "MAX_RESULTS", 2)
     production = environment_of(workspace)
     record_outcomes(production, [Report("conv_1", f"key_{n}") for n in range(3)], now=NOW)
@@ -166,7 +166,7 @@ def test_each_kind_is_bounded_and_leads_to_all(browser_client, start, workspace,
     assert "More match: type more of it." in open_page(browser_client, start, "many")
 
 
-def test_a_conversation_of_another_environment_is_told_with_both_links(browser_client, start, workspace):
+def test_a_conversation_of_another_environment_is_found_with_links_to_both(browser_client, start, workspace):
     """An id that was reported here but registered in staging is the most frequent broken join."""
     register_conversations(environment_of(workspace, "staging"), [Arrival("conv_9"), Arrival("conv_1")], now=NOW)
     assert search(browser_client, start, "conv_9") == [("Conversations", "conv_9")] * 2
@@ -176,10 +176,10 @@ def test_a_conversation_of_another_environment_is_told_with_both_links(browser_c
     staging = start.replace("production", "staging")
     for address in (start, staging):
         assert f'href="{address}/conversation?id=conv_9" data-result' in page
-    assert "known in staging" not in open_page(browser_client, start, "conv_1")  # it is known where one looks
+    assert "known in staging" not in open_page(browser_client, start, "conv_1")  # conv_1 is known in production
 
 
-def test_whoever_finds_nothing_reads_what_can_be_found(browser_client, start):
+def test_a_search_without_results_says_what_can_be_found(browser_client, start):
     page = open_page(browser_client, start, "matches-nothing").partition("Nothing matches in production.")[2]
     assert "conversation ids by their beginning" in page.partition("</section>")[0]
 
@@ -212,7 +212,7 @@ def test_the_match_is_marked_whatever_its_case():
 @pytest.mark.parametrize(
     ("text", "term"), [("descriptor", "Descriptor"), ("witness descriptor", "Descriptor"), ("Broken", "Broken join")]
 )
-def test_words_of_the_glossary_lead_to_their_place(browser_client, start, text, term):
+def test_words_of_the_glossary_link_to_their_entry(browser_client, start, text, term):
     assert ("Glossary", term) in search(browser_client, start, text)
     page = open_page(browser_client, start, text)
     identifier = next(word.id for word in read_terms().values() if word.title == term)

@@ -218,25 +218,25 @@ def test_of_eight_simultaneous_uses_for_different_tool_calls_one_passes(workspac
 def test_a_decision_that_can_still_be_undone_allows_nothing(production):
     now = timezone.now()
     call = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
-    asked = confirmations.request_confirmation(production, call, "Refund", now=now)
+    confirmation = confirmations.request_confirmation(production, call, "Refund", now=now)
     confirmations.decide_confirmation(
-        production.workspace, asked.pk, "confirm", actor="ann", now=now, undo_time=confirmations.UNDO_TIME
+        production.workspace, confirmation.pk, "confirm", actor="ann", now=now, undo_time=confirmations.UNDO_TIME
     )
     early = now + confirmations.UNDO_TIME - timedelta(milliseconds=1)
     with pytest.raises(confirmations.ConfirmationRequired, match="is pending"):
-        confirmations.use_confirmation(production, asked.pk, call, "call-1", now=early)
-    confirmations.use_confirmation(production, asked.pk, call, "call-1", now=now + confirmations.UNDO_TIME)
+        confirmations.use_confirmation(production, confirmation.pk, call, "call-1", now=early)
+    confirmations.use_confirmation(production, confirmation.pk, call, "call-1", now=now + confirmations.UNDO_TIME)
     assert Confirmation.objects.get().state == "used"
     with pytest.raises(confirmations.NotPending, match="used"):
-        confirmations.undo_decision(production.workspace, asked.pk, actor="ann", now=early)
+        confirmations.undo_decision(production.workspace, confirmation.pk, actor="ann", now=early)
 
 
 def test_the_args_hash_is_forgotten_once_a_decision_takes_effect(production):
     now = timezone.now()
     call = Call("user_17", "POST /refunds", args_hash({}))
-    asked = confirmations.request_confirmation(production, call, "Refund", now=now)
+    confirmation = confirmations.request_confirmation(production, call, "Refund", now=now)
     confirmations.decide_confirmation(
-        production.workspace, asked.pk, "decline", actor="ann", now=now, undo_time=confirmations.UNDO_TIME
+        production.workspace, confirmation.pk, "decline", actor="ann", now=now, undo_time=confirmations.UNDO_TIME
     )
     assert confirmations.forget_args_hashes(now=now) == 0
     assert confirmations.forget_args_hashes(now=now + confirmations.UNDO_TIME) == 1

@@ -33,9 +33,9 @@ def start(workspace: Any, production: Environment) -> str:
     """Return the address of an environment with a call that was confirmed, minted, and rejected twice."""
     now = timezone.now() - timedelta(minutes=5)
     SigningSecret.objects.update(signs_from=now - timedelta(days=1))
-    asked = request_confirmation(production, CALL, "Refund <12.50>", now=now)
-    decide_confirmation(production.workspace, asked.pk, "confirm", actor="ann", now=now)
-    mint_for_call(production, CALL, confirmation_id=asked.pk, tool_call_id="call_81", now=now)
+    confirmation = request_confirmation(production, CALL, "Refund <12.50>", now=now)
+    decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="ann", now=now)
+    mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_81", now=now)
     for seconds in (20, 40):
         moment = now + timedelta(seconds=seconds)
         record_verifications(production, [Verification("expired", moment, 2, "POST /refunds", "call_81")])

@@ -103,7 +103,9 @@ def test_a_join_merged_into_an_existing_outcome_is_undone_exactly_despite_later_
 def test_an_undone_join_is_listed_in_its_old_position(environments):
     production, staging = environments
     record_outcomes(
-        production, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START
+        production,
+        [Report(f"{prefix}-{number}", "won") for number in range(4) for prefix in ("lost", "next")],
+        now=START,
     )
     register_conversations(staging, [Arrival(f"next-{number}") for number in range(4)], now=START)
     before = [row.conversation.conversation_id for row in find_broken_joins(production, EVER)]

@@ -80,7 +80,7 @@ def test_an_editor_adds_changes_and_deletes(editor, workspace):
         ({"text": "a", "url": "javascript:alert(1)"}, "The link must begin with"),
     ],
 )
-def test_what_is_refused_is_said_and_what_was_entered_stays(editor, form, words):
+def test_a_refused_form_shows_the_reason_and_keeps_the_input(editor, form, words):
     html = editor.post(f"{PAGE}/add", form).content.decode()
     assert words in html
     assert form["text"].strip()[:20] in html
@@ -97,7 +97,7 @@ def test_a_viewer_sees_no_forms(workspace, api):
     assert "Add an annotation" not in html
 
 
-def test_another_environment_s_annotation_cannot_be_named(editor, api):
+def test_an_annotation_of_another_environment_cannot_be_changed(editor, api):
     api.post("/api/annotations", {"text": "Deploy", "environment": "staging"})
     row = Annotation.objects.get()
     assert "Delete “" not in read(editor, f"{PAGE}?delete={row.pk}")
@@ -132,13 +132,13 @@ def test_every_chart_marks_and_lists_an_annotation_and_the_page_exports_it(brows
     assert [row["text"] for row in tables["annotations"]] == ["Deploy <b>4.2</b>", "Deploy 4.1"]
 
 
-def test_a_chart_that_has_no_axis_of_time_has_no_marks(browser_client, workspace, api):
+def test_a_chart_without_a_time_axis_has_no_marks(browser_client, workspace, api):
     start = fill_workspace(workspace, api)
     api.post("/api/annotations", {"text": "Deploy"})
     assert marks_of(read(browser_client, f"{start}/outcome?key=purchase"), "lag-chart") == []
 
 
-def test_breaking_drift_is_marked_by_itself_with_a_link_to_it(browser_client, workspace, api):
+def test_breaking_drift_is_marked_automatically_with_a_link(browser_client, workspace, api):
     start = fill_workspace(workspace, api)
     production = workspace.workspace.environments.get(name="production")
     operation = production.operations.get(path="/orders/{orderId}")
@@ -154,7 +154,7 @@ def test_breaking_drift_is_marked_by_itself_with_a_link_to_it(browser_client, wo
     assert browser_client.get(address).status_code == 200
 
 
-def test_below_a_chart_few_are_listed_and_no_number_is_hidden(browser_client, workspace, api):
+def test_below_a_chart_the_latest_annotations_are_listed_and_the_rest_is_counted(browser_client, workspace, api):
     start = fill_workspace(workspace, api)
     production = workspace.workspace.environments.get(name="production")
     at = timezone.now() - timedelta(hours=1)
@@ -167,7 +167,7 @@ def test_below_a_chart_few_are_listed_and_no_number_is_hidden(browser_client, wo
     assert "197 more, the latest only" in html
 
 
-def test_breaking_drift_hides_no_annotation_below_a_chart(browser_client, workspace, api):
+def test_breaking_drift_does_not_displace_annotations_below_a_chart(browser_client, workspace, api):
     start = fill_workspace(workspace, api)
     production = workspace.workspace.environments.get(name="production")
     operation, now = production.operations.get(path="/orders/{orderId}"), timezone.now()

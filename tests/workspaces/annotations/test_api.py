@@ -38,7 +38,7 @@ def test_an_annotation_is_stored_and_listed(api, workspace):
     assert api.get(ADDRESS, environment="staging").json()["annotations"] == []
 
 
-def test_without_a_time_it_is_now_and_milliseconds_are_read(api):
+def test_an_annotation_without_a_time_is_of_now_and_milliseconds_are_accepted(api):
     before = int(time.time())
     assert before <= api.post(ADDRESS, {"text": "Now"}).json()["at"] <= int(time.time())
     assert api.post(ADDRESS, {"text": "Then", "at": 1_600_000_000_000}).json()["at"] == 1_600_000_000
@@ -52,7 +52,7 @@ def test_an_annotation_of_all_environments_is_listed_in_each(api):
     assert {item["text"]: item["environment"] for item in staging} == {"Holiday": None, "Deploy": "staging"}
 
 
-def test_a_key_of_one_environment_annotates_only_that(api, workspace):
+def test_a_key_of_one_environment_annotates_only_that_environment(api, workspace):
     key = issue_key(workspace.workspace, ApiKey.SECRET, ["report"], environment_names=["staging"], now=timezone.now())
     assert api.post(ADDRESS, {"text": "a", "environment": "staging"}, key=key).status_code == 201
     refused = api.post(ADDRESS, {"text": "a", "environment": "staging", "allEnvironments": True}, key=key)
@@ -84,7 +84,7 @@ def test_a_body_of_the_wrong_form_is_refused_as_a_whole(api, body, faults):
     assert not Annotation.objects.exists()
 
 
-def test_a_redelivery_adds_nothing(api):
+def test_a_redelivery_adds_no_annotation(api):
     headers = {"Idempotency-Key": str(uuid.uuid4())}
     first, second = (api.post(ADDRESS, {"text": "Deploy"}, headers=headers) for _ in range(2))
     assert (second.content, second["Idempotent-Replayed"]) == (first.content, "true")
@@ -103,7 +103,7 @@ def test_the_command_says_when_an_annotation_was_already_recorded(live_server, w
     assert Annotation.objects.count() == 2
 
 
-def test_the_list_has_parts_that_lose_and_repeat_nothing(api, workspace, monkeypatch):
+def test_the_pages_of_the_list_lose_and_repeat_nothing(api, workspace, monkeypatch):
     monkeypatch.setattr(annotations_api, "ANNOTATIONS_A_PART", 3)
     now = int(time.time())
     for number in range(8):  # several at one second
@@ -119,7 +119,7 @@ def test_the_list_has_parts_that_lose_and_repeat_nothing(api, workspace, monkeyp
 
 
 @pytest.mark.parametrize("cursor", ["x", "1-", "-1", "1-zz", "99999999999999999999-" + "0" * 32, "１-" + "0" * 32])
-def test_a_broken_cursor_is_said(api, cursor):
+def test_a_broken_cursor_is_refused(api, cursor):
     answer = api.get(ADDRESS, cursor=cursor)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid-request")
 

@@ -17,12 +17,12 @@ def test_each_mark_is_on_the_bucket_that_holds_its_time():
     assert [(mark.bucket, len(mark.happenings)) for mark in marks] == [(0, 2), (1, 1), (6, 1)]
 
 
-def test_what_happened_before_the_first_bucket_has_no_mark():
+def test_an_annotation_before_the_first_bucket_has_no_mark():
     assert place_marks(STARTS, [happening(-0.1)]) == []
     assert place_marks([], [happening(1)]) == []
 
 
-def test_many_in_one_bucket_are_one_mark_with_their_number():
+def test_many_in_one_bucket_are_one_mark_with_a_count():
     mark = place_marks(STARTS, [happening(number / 100, f"Deploy {number}") for number in range(40)])[0].as_json()
     assert mark["count"] == 40
     assert mark["texts"] == ["Deploy 0", "Deploy 1", "Deploy 2", "Deploy 3", "and 36 more"]

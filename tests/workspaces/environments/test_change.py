@@ -27,14 +27,14 @@ def staging(shop):
     return shop.environments.get(name="staging")
 
 
-def test_a_new_environment_has_an_audience_of_its_own(shop):
+def test_a_new_environment_has_its_own_audience(shop):
     environment = create_environment(shop, "qa", label=" Quality ", **stamp())
     assert (str(environment), environment.audience) == ("Quality", "urn:affidavit:lumen-books:qa")
     assert AuditEntry.objects.get(action="environment created").facts["environment"] == "qa"
 
 
 @pytest.mark.parametrize("name", ["", "QA", "qa!", "q a", "x" * 61, "staging", "production"])
-def test_what_cannot_be_an_environment_is_refused(shop, name):
+def test_an_invalid_environment_is_refused(shop, name):
     with pytest.raises(InvalidRequest):
         create_environment(shop, name, **stamp())
     assert shop.environments.count() == 2
@@ -58,7 +58,7 @@ def test_no_machine_call_makes_an_environment(api, shop):
     assert shop.environments.count() == 2
 
 
-def test_label_and_audience_change_and_the_name_does_not(staging):
+def test_label_and_audience_can_change_but_not_the_name(staging):
     change_environment(staging, label="Stage", audience="urn:example:stage", **stamp())
     staging.refresh_from_db()
     assert (staging.name, staging.label, staging.audience) == ("staging", "Stage", "urn:example:stage")
@@ -69,12 +69,12 @@ def test_label_and_audience_change_and_the_name_does_not(staging):
 
 
 @pytest.mark.parametrize("audience", ["", "x" * 256, "urn: a", "urn:\na", "urn:affidavit:lumen-books:production"])
-def test_an_audience_that_would_not_hold_is_refused(staging, audience):
+def test_an_invalid_audience_is_refused(staging, audience):
     with pytest.raises(InvalidRequest):
         change_environment(staging, label="", audience=audience, **stamp())
 
 
-def test_new_intents_carry_the_new_audience(api, staging):
+def test_new_intents_have_the_new_audience(api, staging):
     change_environment(staging, label="", audience="urn:example:stage", **stamp())
     call = {"environment": "staging", "sub": "u", "operation": "GET /a", "args": {}}
     assert api.post("/api/intents", call).json()["payload"]["aud"] == "urn:example:stage"

@@ -1,4 +1,4 @@
-"""Keys are created with what they may do, where, and until when."""
+"""Keys are created with scopes, environments, and an optional end."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ def create(workspace, *scopes, **options):
     return create_key(workspace.workspace, scopes, actor="ada", now=timezone.now(), **options)
 
 
-def test_a_key_has_its_scopes_environments_name_and_end(workspace):
+def test_a_key_is_made_with_scopes_environments_name_and_end(workspace):
     end = timezone.now() + timedelta(days=30)
     new_key = create(workspace, "report", name=" orders-api ", environment_names=["staging"], expires_at=end)
     row = ApiKey.objects.get(digest=hash_key(new_key.text))
@@ -62,7 +62,7 @@ def test_an_archived_environment_cannot_be_named(workspace):
         (("report",), {"expires_at": timezone.now() - timedelta(days=1)}),
     ],
 )
-def test_what_cannot_be_a_key_is_refused_and_makes_none(workspace, scopes, options):
+def test_an_invalid_key_is_refused_and_not_made(workspace, scopes, options):
     before = ApiKey.objects.count()
     with pytest.raises(InvalidRequest):
         create(workspace, *scopes, **options)

@@ -66,7 +66,7 @@ def test_a_page_refuses_other_environments(api, staging_key, page, suffix):
     assert api.get(f"/w/lumen-books/staging/{page}{suffix}", key=staging_key).status_code == 200
 
 
-def test_a_decision_is_about_the_environment_of_its_confirmation(api, staging_key):
+def test_a_decision_needs_a_key_for_the_environment_of_its_confirmation(api, staging_key):
     body = BODIES["/api/confirmations"]()
     for environment, status in (("production", 403), ("staging", 200)):
         confirmation = api.post("/api/confirmations", {**body, "environment": environment}).json()["confirmationId"]

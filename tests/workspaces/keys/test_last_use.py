@@ -1,4 +1,4 @@
-"""When a key was last used is stored at most once in five minutes, and never makes a request wait."""
+"""The last use of a key is stored at most once in five minutes, and never makes a request wait."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ def full_key(workspace):
 
 
 @pytest.mark.django_db
-def test_the_first_request_in_five_minutes_stores_it_and_no_other(api, workspace):
+def test_the_last_use_is_stored_by_the_first_request_in_five_minutes(api, workspace):
     def count_updates():
         with CaptureQueriesContext(
             connection,
@@ -38,14 +38,14 @@ def test_the_first_request_in_five_minutes_stores_it_and_no_other(api, workspace
 
 
 @pytest.mark.django_db
-def test_a_refused_key_was_not_used(api, workspace):
+def test_a_refused_request_does_not_count_as_a_use(api, workspace):
     ApiKey.objects.update(expires_at=timezone.now())
     api.post("/api/conversation-outcomes", OUTCOMES)
     assert full_key(workspace).last_used_at is None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_request_does_not_wait_for_another_that_stores_it(workspace):
+def test_a_request_does_not_wait_for_another_that_stores_the_use(workspace):
     key = full_key(workspace)
     second = connections.create_connection("default")
     try:

@@ -40,13 +40,13 @@ def test_a_key_works_until_its_end(api, workspace):
     assert api.post("/api/conversation-outcomes", OUTCOMES).status_code == 200
 
 
-def test_a_key_is_found_by_its_beginning_or_by_all_of_it(workspace):
+def test_a_key_is_found_by_its_first_characters_or_the_whole_key(workspace):
     row = ApiKey.objects.get(digest=hash_key(workspace.report_key))
     for text in (workspace.report_key, workspace.report_key[:12], workspace.report_key[:10]):
         assert find_key(text) == row
 
 
-def test_an_ambiguous_beginning_lists_the_keys_that_it_fits(workspace):
+def test_ambiguous_first_characters_list_the_matching_keys(workspace):
     ApiKey.objects.filter(kind="secret").update(prefix="gak_SamePre1")
     ApiKey.objects.filter(name="report").update(prefix="gak_SamePre2")
     with pytest.raises(InvalidRequest) as caught:
@@ -55,18 +55,18 @@ def test_an_ambiguous_beginning_lists_the_keys_that_it_fits(workspace):
     assert "gak_SamePre2 (report, lumen-books)" in caught.value.detail
 
 
-def test_a_revoked_key_makes_no_beginning_ambiguous(workspace):
+def test_revoked_keys_do_not_make_first_characters_ambiguous(workspace):
     ApiKey.objects.filter(kind="secret").update(prefix="gak_SamePre1")
     ApiKey.objects.filter(kind="secret").exclude(name="report").update(revoked_at=timezone.now())
     assert find_key("gak_SamePre1").name == "report"
 
 
 @pytest.mark.parametrize("text", ["", "gak_", "gak_1", "gak_NoSuchKeyAtAll"])
-def test_too_little_or_too_much_is_refused(workspace, text):
+def test_too_few_or_too_many_characters_are_refused(workspace, text):
     with pytest.raises(InvalidRequest):
         find_key(text)
 
 
-def test_an_unknown_beginning_is_not_found(workspace):
+def test_unknown_first_characters_are_not_found(workspace):
     with pytest.raises(NotFound):
         find_key("gak_000000")

@@ -1,4 +1,4 @@
-"""The buckets of PostgreSQL and Redis grant what the pure rule grants, whoever asks at the same time."""
+"""The buckets of PostgreSQL and Redis grant as many tokens as the pure rule, even to simultaneous requests."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ def test_a_new_bucket_is_full_and_an_empty_one_refills(buckets):
     grants = [buckets.grant("key:1", LIMIT, 100).tokens for _ in range(20)]
     assert grants[:7] == [100] * 7
     first_total = sum(grants)
-    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # tokens that are refilled meanwhile come on top
+    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # includes tokens refilled meanwhile
     while buckets.grant("key:1", LIMIT, 1000).tokens:
         pass
     time.sleep(0.1)
     assert 90 <= buckets.grant("key:1", LIMIT, 1000).tokens <= LIMIT.capacity
 
 
-def test_buckets_are_apart(buckets):
+def test_buckets_are_independent(buckets):
     while buckets.grant("key:1", LIMIT, 1000).tokens:
         pass
     assert buckets.grant("key:2", LIMIT, 10).tokens == 10
 
 
-def test_a_slow_bucket_gives_one_token_and_says_what_is_left(buckets):
+def test_a_slow_bucket_grants_one_token_and_returns_the_rest(buckets):
     slow = Limit("key", 1)
     assert buckets.grant("key:1", slow, 5).tokens == 1
     grant = buckets.grant("key:1", slow, 5)
@@ -65,7 +65,7 @@ def test_a_slow_bucket_gives_one_token_and_says_what_is_left(buckets):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_get_no_more_than_the_bucket_holds(buckets):
+def test_simultaneous_requests_get_no_more_tokens_than_the_bucket_has(buckets):
     slow = Limit("key", 20)
     granted: list[int] = []
     barrier = threading.Barrier(8)
@@ -88,7 +88,7 @@ def test_many_at_once_get_no_more_than_the_bucket_holds(buckets):
 @pytest.mark.django_db
 @pytest.mark.parametrize("age", [-3600, -2, -0.5, 0, 0.01, 0.2, 3600])
 @pytest.mark.parametrize("tokens", [0, 0.4, 3.7, 750])
-def test_the_statement_does_what_the_pure_rule_says(age, tokens):
+def test_the_sql_statement_equals_the_pure_rule(age, tokens):
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
         now = cursor.fetchone()[0]
@@ -104,7 +104,7 @@ def test_the_statement_does_what_the_pure_rule_says(age, tokens):
 
 
 @pytest.mark.django_db
-def test_while_redis_is_away_the_database_counts_and_redis_is_left_alone(monkeypatch, caplog):
+def test_while_redis_is_unreachable_the_database_counts_and_redis_is_not_asked(monkeypatch, caplog):
     buckets = RedisBuckets("unix:///nonexistent/redis.sock")
     for _ in range(3):
         assert buckets.grant("key:1", LIMIT, 10).tokens == 10

@@ -1,4 +1,4 @@
-"""However many processes lease tokens, and whenever they ask and spend: never more pass than rate * t + burst."""
+"""Any number of processes that lease tokens together let at most rate * t + burst requests pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RATES = st.sampled_from([1, 2, 3, 7, 10, 40, 50, 1000])
 
 @dataclass
 class SharedBucket:
-    """The bucket of a simulation, with the clock that all processes share and the delay of an answer."""
+    """A simulated bucket. time: the clock of all processes. delay: how long an answer of the bucket takes."""
 
     time: float = 0.0
     delay: float = 0.0
@@ -31,7 +31,7 @@ class SharedBucket:
 
 
 def count_most(times: list[float], seconds: float) -> int:
-    """Return the largest number of times within any window of so many seconds, its ends included."""
+    """Return the largest number of times within any window of this length, both ends included."""
     most = start = 0
     for end, time in enumerate(times):
         while time - times[start] > seconds:
@@ -51,7 +51,7 @@ def count_most(times: list[float], seconds: float) -> int:
     ),
 )
 @example(rate=1000, processes=8, delay=0.0, requests=[(n % 8, 80, 0.005) for n in range(400)])
-def test_never_more_than_rate_times_t_plus_burst_pass(rate, processes, delay, requests):
+def test_at_most_rate_times_t_plus_burst_requests_pass(rate, processes, delay, requests):
     shared, limit = SharedBucket(delay=delay), Limit("key", rate)
     limiters = [Limiter(shared, clock=lambda: shared.time) for _ in range(processes)]
     for process, count, pause in requests:
@@ -65,16 +65,16 @@ def test_never_more_than_rate_times_t_plus_burst_pass(rate, processes, delay, re
 
 
 @given(rate=RATES)
-def test_who_keeps_below_the_rate_is_never_refused(rate):
+def test_a_client_below_the_rate_is_never_refused(rate):
     shared, limit = SharedBucket(), Limit("key", rate)
     limiter = Limiter(shared, clock=lambda: shared.time)
     for _ in range(3 * rate):
         assert limiter.take("key:1", limit)
-        shared.time += 1.02 / rate  # a lease that expires unused is lost: they stay small for a slow process
+        shared.time += 1.02 / rate  # slightly below the rate, because a lease that expires unused is lost
 
 
 @given(rate=st.sampled_from([10, 50, 1000]), processes=st.integers(1, 6))
-def test_clients_that_always_ask_get_nearly_the_whole_rate(rate, processes):
+def test_clients_that_always_ask_together_get_nearly_the_whole_rate(rate, processes):
     shared, limit = SharedBucket(), Limit("key", rate)
     limiters = [Limiter(shared, clock=lambda: shared.time) for _ in range(processes)]
     seconds = 4
@@ -86,10 +86,10 @@ def test_clients_that_always_ask_get_nearly_the_whole_rate(rate, processes):
     assert rate * seconds * 0.9 <= len(shared.passed) <= rate * (seconds + 1)
 
 
-def test_a_process_asks_rarely_while_it_is_busy_and_while_it_is_refused():
+def test_a_process_asks_the_bucket_rarely_whether_busy_or_refused():
     shared, limit = SharedBucket(), Limit("key", 1000)
     limiter = Limiter(shared, clock=lambda: shared.time)
-    for _ in range(5000):  # for one second, five times too often
+    for _ in range(5000):  # five times the rate, for one second
         limiter.take("key:1", limit)
         shared.time += 0.0002
     assert shared.questions < 100

@@ -52,7 +52,7 @@ def test_a_key_over_its_rate_is_refused_on_every_address_and_another_is_not(
     assert post_outcomes(api, key=other_workspace.full_key).status_code == 200
 
 
-def test_the_rate_comes_after_method_and_key_and_before_the_body(settings, api):
+def test_the_rate_is_checked_after_method_and_key_and_before_the_body(settings, api):
     settings.RATE_LIMIT = 1
     exhaust(lambda: post_outcomes(api))
     assert api.get("/api/conversation-outcomes").status_code == 405
@@ -72,7 +72,7 @@ def test_zero_means_no_limit(settings, api):
     [{}, {"x-service-api-key": "gak_nonsense"}, {"x-service-api-key": make_key("gak_")}, {"Cookie": "sessionid=x"}],
 )
 @pytest.mark.parametrize("address", ["/sign-in", "/api/catalog", "/api/openapi.json", "/nowhere", "/w/a/production/b"])
-def test_strangers_are_refused_by_their_address_and_valid_keys_and_sessions_are_not(
+def test_strangers_are_limited_by_address_but_valid_keys_and_sessions_are_not(
     settings, api, browser_client, page, headers, address
 ):
     settings.ADDRESS_RATE_LIMIT = 4
@@ -86,7 +86,7 @@ def test_strangers_are_refused_by_their_address_and_valid_keys_and_sessions_are_
     assert client.get(address, headers=headers, REMOTE_ADDR=ADDRESS).status_code != 429
 
 
-def test_guesses_of_a_password_are_refused_by_the_address_whatever_the_header_says(settings, client):
+def test_guesses_of_a_password_are_limited_by_address_whatever_the_header_says(settings, client):
     settings.ADDRESS_RATE_LIMIT = 2
     headers = {"x-service-api-key": make_key("gak_")}
     exhaust(lambda: client.post("/sign-in", {"username": "a", "password": "b"}, headers=headers))
@@ -115,5 +115,5 @@ def test_addresses_of_one_ipv6_network_count_together(settings, client):
         ("nonsense", "None"),
     ],
 )
-def test_what_counts_as_one_address(address, network):
+def test_addresses_of_one_client_count_as_one(address, network):
     assert str(limiter.find_network(address)) == network

@@ -25,9 +25,9 @@ ADA = {"sub": "ada-17", "email": "ada@example.com", "email_verified": True, "nam
 
 
 class Provider:
-    """The state of the provider. Tests change it between the steps.
+    """The state of the provider, which tests change between steps.
 
-    claims: members that replace those of the identity token; signs_with: a foreign key, to forge tokens.
+    claims: replace claims of the identity token. signs_with: the signing key; another key forges tokens.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A passkey in software: it answers what a browser's `navigator.credentials` would, as WebAuthn's JSON."""
+"""A passkey in software. It answers like `navigator.credentials` of a browser, in WebAuthn's JSON."""
 
 from __future__ import annotations
 

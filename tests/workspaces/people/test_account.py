@@ -1,4 +1,4 @@
-"""One's own account: password, reset by e-mail, second factor; all of it in the audit log, without a secret."""
+"""The account page: password, reset by e-mail, second factor. All changes are in the audit log, without secrets."""
 
 import re
 
@@ -64,7 +64,7 @@ def test_people_sign_in_with_their_name_or_address(ada, name):
     assert is_signed_in(sign_in(name=name))
 
 
-def test_signing_in_and_out_and_one_failure_an_hour_are_in_the_log(ada, workspace):
+def test_sign_ins_sign_outs_and_one_failure_an_hour_are_in_the_log(ada, workspace):
     client = Client(REMOTE_ADDR="198.51.100.7")
     for password in ("wrong", "wrong again", PASSWORD):
         sign_in(password, client=client)
@@ -96,13 +96,13 @@ def test_the_account_lists_the_workspaces_of_a_member_and_all_of_them_for_an_ope
     assert all(f"/w/{slug}/production/overview" in operator_page for slug in ("lumen-books", "other-shop"))
 
 
-def test_no_cookie_but_that_of_forms_is_set_before_the_button_of_a_link(ada):
+def test_opening_a_link_sets_only_the_csrf_cookie(ada):
     client = Client()
     answer = client.get(f"/sign-in/{create_link(ada, now=timezone.now())}")
     assert set(answer.cookies) == {"csrftoken"}
 
 
-def test_a_password_is_changed_with_the_old_one_and_ends_other_sessions(ada, browser):
+def test_changing_the_password_needs_the_old_one_and_ends_other_sessions(ada, browser):
     other_browser = sign_in()
     form = {"oldpassword": PASSWORD, "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
     wrong = browser.post("/account/password", {**form, "oldpassword": "wrong"})
@@ -195,7 +195,7 @@ def test_second_factors_are_in_the_log_without_their_secrets(ada, browser, djang
     assert secret not in str(list(AuditEntry.objects.values()))
 
 
-def test_a_second_factor_is_changed_only_after_confirming(ada):
+def test_changing_a_second_factor_needs_confirming_the_password(ada):
     client = sign_in()
     session = client.session
     session["account_authentication_methods"] = []
@@ -231,7 +231,7 @@ PAGES = (
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_is_ours_and_has_no_inline_script(browser, page):
+def test_every_page_has_our_frame_and_no_inline_script(browser, page):
     if page == f"{FACTOR}/codes":
         add_app(browser)
     answer = browser.get(page, follow=True)
@@ -243,11 +243,11 @@ def test_every_page_is_ours_and_has_no_inline_script(browser, page):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "reset" not in page and page != "/account/inactive"])
-def test_pages_of_an_account_send_who_is_signed_out_to_sign_in(db, page):
+def test_pages_of_an_account_redirect_to_sign_in(db, page):
     assert Client().get(page)["Location"].startswith("/sign-in?next=/account")
 
 
-def test_what_allauth_has_beyond_our_list_is_not_there(browser):
+def test_other_pages_of_allauth_do_not_exist(browser):
     for address in (
         "/account/email",
         "/account/signup",

@@ -16,7 +16,7 @@ from workspaces.people.sign_in_links import create_link
 pytestmark = pytest.mark.django_db
 
 
-def test_expired_sessions_links_and_invitations_go(workspace):
+def test_expired_sessions_links_and_invitations_are_deleted(workspace):
     now = timezone.now()
     user = get_user_model().objects.create_user("ada")
     Client().force_login(user)

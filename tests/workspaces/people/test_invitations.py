@@ -1,4 +1,4 @@
-"""Invitations by link: new people make an account, those who have one sign in; only who was invited gets in."""
+"""Invitations by link: new people make an account, others sign in, and only the invited person gets in."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -52,7 +52,7 @@ def test_an_invitation_works_for_seven_days(workspace, age, works):
     assert (find_invitation(token, now=NOW + age) is not None) is works
 
 
-def test_opening_the_link_signs_nobody_in_and_uses_nothing_up(client, address):
+def test_opening_the_link_neither_signs_in_nor_uses_the_invitation(client, address):
     for _ in range(2):
         answer = client.get(address)
         assert "Lumen Books" in answer.content.decode()
@@ -92,7 +92,7 @@ def test_a_link_works_once(client, address):
         ({"username": ""}, "Choose a user name."),
     ],
 )
-def test_a_fault_is_shown_beside_its_field_and_the_link_stays_good(client, address, change, message):
+def test_an_error_is_shown_at_its_field_and_the_link_stays_valid(client, address, change, message):
     get_user_model().objects.create_user("olga")
     answer = client.post(address, {**FORM, **change})
     assert answer.status_code == 200
@@ -101,7 +101,7 @@ def test_a_fault_is_shown_beside_its_field_and_the_link_stays_good(client, addre
     assert get_user_model().objects.count() == 1
 
 
-def test_who_has_an_account_is_asked_to_sign_in_first(client, address):
+def test_a_person_with_an_account_is_asked_to_sign_in_first(client, address):
     create_invited_user("ada@example.com", now=NOW)
     page = client.get(address).content.decode()
     assert f"/sign-in?next={address}" in page
@@ -111,7 +111,7 @@ def test_who_has_an_account_is_asked_to_sign_in_first(client, address):
     assert get_user_model().objects.count() == 1
 
 
-def test_who_is_signed_in_accepts_with_a_button(address):
+def test_a_person_who_is_signed_in_accepts_with_a_button(address):
     client = client_of(create_invited_user("ada@example.com", now=NOW))
     assert "Accept as ada@example.com" in client.get(address).content.decode()
     assert not Membership.objects.exists()
@@ -119,7 +119,7 @@ def test_who_is_signed_in_accepts_with_a_button(address):
     assert Membership.objects.get().role == "editor"
 
 
-def test_somebody_else_who_is_signed_in_sees_why_they_cannot_accept(address):
+def test_another_signed_in_person_sees_why_they_cannot_accept(address):
     eve = client_of(create_invited_user("eve@example.com", now=NOW))
     page = eve.get(address).content.decode()
     assert "You are signed in as eve@example.com" in page
@@ -143,7 +143,7 @@ def test_an_account_without_an_address_does_not_take_that_of_another_account(add
     assert not Membership.objects.exists()
 
 
-def test_who_is_a_member_already_keeps_the_role_and_is_not_invited_again(workspace):
+def test_a_member_keeps_the_role_and_is_not_invited_again(workspace):
     ada = create_invited_user("ada@example.com", now=NOW)
     invitation, _ = invite(workspace.workspace, "ada@example.com", "admin", actor="olga", now=NOW)
     Membership.objects.create(workspace=workspace.workspace, user=ada, role="viewer")
@@ -163,13 +163,13 @@ def test_a_revoked_or_used_invitation_cannot_be_accepted(workspace):
     assert find_invitation(token, now=NOW) is None
 
 
-def test_an_invitation_to_a_removed_workspace_is_gone(client, address, workspace):
+def test_an_invitation_to_a_removed_workspace_is_not_found(client, address, workspace):
     workspace.workspace.removed_at = timezone.now()
     workspace.workspace.save()
     assert client.get(address).status_code == 410
 
 
-def test_nobody_accepts_an_invitation_of_somebody_else_by_its_number(workspace, token):
+def test_an_invitation_of_somebody_else_cannot_be_accepted_by_its_number(workspace, token):
     eve = client_of(create_invited_user("eve@example.com", now=NOW))
     assert eve.post(f"/account/invitations/{Invitation.objects.get().pk}").status_code == 404
     assert not Membership.objects.exists()

@@ -74,7 +74,7 @@ def test_without_a_provider_there_is_no_such_address(client, db):
     assert client.get(START).status_code == client.get(f"{START}/callback?code=x&state=y").status_code == 404
 
 
-def test_a_verified_address_signs_in_the_person_who_has_it(client, provider, ada):
+def test_a_verified_address_signs_in_the_person_with_that_address(client, provider, ada):
     answer = sign_in(client, "/workspaces/new")
     assert (answer.status_code, answer["Location"]) == (302, "/workspaces/new")
     assert client.session["_auth_user_id"] == str(ada.pk)
@@ -100,7 +100,7 @@ def test_no_token_is_stored_and_only_the_user_information_of_the_person(client, 
     assert SocialAccount.objects.get().extra_data == {"userinfo": ADA}
 
 
-def test_the_second_time_the_person_is_recognised_by_the_providers_own_id(client, provider, ada):
+def test_later_the_person_is_recognised_by_the_id_of_the_provider(client, provider, ada):
     sign_in(client)
     EmailAddress.objects.filter(user=ada).delete()
     second_client = Client()
@@ -108,7 +108,7 @@ def test_the_second_time_the_person_is_recognised_by_the_providers_own_id(client
     assert second_client.session["_auth_user_id"] == str(ada.pk)
 
 
-def test_the_password_of_an_account_that_the_provider_vouches_for_is_removed(client, provider, ada):
+def test_the_first_sign_in_by_the_provider_removes_the_password(client, provider, ada):
     ada.set_password("correct horse")
     ada.save()
     earlier_client = Client()
@@ -145,7 +145,7 @@ def test_user_information_about_somebody_else_is_refused(client, provider, ada):
     assert not is_signed_in(client)
 
 
-def test_an_address_that_is_not_verified_here_is_not_taken_over(client, provider, db):
+def test_an_account_whose_address_is_unverified_in_the_hub_is_not_linked(client, provider, db):
     user = get_user_model().objects.create_user("ada", ADA["email"], "correct horse")
     assert sign_in(client).status_code == 403
     EmailAddress.objects.create(user=user, email=ADA["email"], verified=False)
@@ -181,7 +181,7 @@ def test_an_invitation_past_its_time_makes_no_account(client, provider, workspac
     assert not get_user_model().objects.exists()
 
 
-def test_somebody_invited_who_has_lost_the_link_finds_the_invitation(client, provider, workspace):
+def test_an_invited_person_without_the_link_finds_the_invitation(client, provider, workspace):
     invitation, _ = invite(workspace.workspace, ADA["email"], "viewer", actor="test", now=timezone.now())
     assert sign_in(client)["Location"] == "/"
     assert "Join Lumen Books" in client.get("/").content.decode()
@@ -201,7 +201,7 @@ def test_somebody_invited_who_has_lost_the_link_finds_the_invitation(client, pro
     ],
     ids=str,
 )
-def test_a_token_that_is_not_the_answer_to_this_request_is_refused(client, provider, ada, claims):
+def test_a_token_for_another_request_is_refused(client, provider, ada, claims):
     provider.claims.update(claims)
     answer = sign_in(client)
     assert answer.status_code == 400
@@ -264,7 +264,7 @@ def test_a_wrong_client_secret_answers_400(client, provider, settings, ada):
     assert sign_in(client).status_code == 400
 
 
-def test_where_the_provider_is_the_only_way_in_passwords_are_off(client, provider, settings, ada):
+def test_passwords_are_off_if_only_the_provider_is_allowed(client, provider, settings, ada):
     settings.OIDC_ONLY = True
     page = client.get("/sign-in").content.decode()
     assert 'type="password"' not in page
@@ -277,7 +277,7 @@ def test_where_the_provider_is_the_only_way_in_passwords_are_off(client, provide
     assert is_signed_in(client)
 
 
-def test_an_account_that_was_disabled_stays_out(client, provider, ada):
+def test_a_disabled_account_cannot_sign_in(client, provider, ada):
     ada.is_active = False
     ada.save()
     answer = sign_in(client)

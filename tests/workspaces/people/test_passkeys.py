@@ -1,4 +1,4 @@
-"""A passkey as second factor: added, asked for, and useless in any other answer."""
+"""A passkey as second factor: it is added, asked for, and valid for one challenge only."""
 
 import json
 
@@ -36,7 +36,7 @@ def begin():
 
 
 def options_of(client, page, kind):
-    """Return the options that the script would pass to the browser: the options as they stand in the page."""
+    """Return the options in the page, which the script would pass to the browser."""
     return json.loads(json.dumps(client.get(f"{FACTOR}/{page}").context["js_data"][kind]))
 
 
@@ -67,7 +67,7 @@ def test_a_passkey_is_asked_for_after_the_password(ada, browser, django_capture_
     assert "second factor added" in AuditEntry.objects.filter(actor="ada").values_list("action", flat=True)
 
 
-def test_an_answer_works_once_and_for_its_own_challenge(browser):
+def test_an_answer_works_once_and_only_for_its_challenge(browser):
     passkey = Passkey()
     add(browser, passkey)
     credential = use(begin(), passkey)
@@ -77,7 +77,7 @@ def test_an_answer_works_once_and_for_its_own_challenge(browser):
     assert not is_signed_in(other)
 
 
-def test_another_passkey_or_one_of_another_site_does_not_sign_in(browser):
+def test_a_passkey_of_another_person_or_site_does_not_sign_in(browser):
     passkey = Passkey()
     add(browser, passkey)
     stranger, forger, elsewhere = Passkey(), Passkey(), Passkey("evil.example")

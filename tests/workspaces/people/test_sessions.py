@@ -26,7 +26,7 @@ def test_no_key_of_a_session_in_the_database_opens_a_page(client, operator):
         assert thief.get("/workspaces/new")["Location"].startswith("/sign-in")
 
 
-def test_the_row_of_a_session_tells_nothing(client, operator):
+def test_the_row_of_a_session_is_encrypted(client, operator):
     client.force_login(operator)
     row = Session.objects.get()
     cookie = client.cookies["sessionid"].value
@@ -58,13 +58,13 @@ def test_a_row_under_another_secret_key_is_an_empty_session(settings):
     settings.SECRET_KEY_FALLBACKS = []
 
 
-def test_an_unknown_cookie_is_forgotten():
+def test_an_unknown_session_cookie_is_deleted():
     store = SessionStore("x" * 32)
     assert store.load() == {}
     assert store.session_key is None
 
 
-def test_the_cookie_is_for_this_site_and_no_script(client, operator):
+def test_the_cookie_is_same_site_and_not_readable_by_scripts(client, operator):
     client.post(f"/sign-in/{create_link(operator, now=timezone.now())}")
     cookie = client.cookies["sessionid"]
     assert cookie["httponly"]

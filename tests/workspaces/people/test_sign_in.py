@@ -14,7 +14,7 @@ def signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
-def test_the_right_password_signs_in_and_leads_back(client, ada):
+def test_the_right_password_signs_in_and_redirects_back(client, ada):
     form = {"login": "ada", "password": "correct horse", "next": "/w/shop/production/outcomes?range=30d"}
     answer = client.post("/sign-in", form)
     assert (answer.status_code, answer["Location"]) == (302, "/w/shop/production/outcomes?range=30d")
@@ -45,12 +45,12 @@ def test_a_disabled_account_does_not_sign_in(client, ada):
     assert not signed_in(client)
 
 
-def test_who_is_signed_in_already_sees_no_form(client, ada):
+def test_a_signed_in_person_sees_no_form(client, ada):
     client.force_login(ada)
     assert client.get("/sign-in?next=/workspaces/new")["Location"] == "/workspaces/new"
 
 
-def test_signing_out_takes_a_post(client, ada):
+def test_signing_out_needs_a_post(client, ada):
     client.force_login(ada)
     refused = client.get("/sign-out", headers={"accept": "application/json"})
     assert (refused.status_code, refused["Allow"]) == (405, "POST")
@@ -66,7 +66,7 @@ def test_a_form_without_its_csrf_value_is_refused(ada):
     assert not signed_in(careful)
 
 
-def test_pages_send_who_is_signed_out_to_sign_in_and_back(client, workspace):
+def test_pages_redirect_to_sign_in_and_back(client, workspace):
     answer = client.get("/w/lumen-books/production/overview?range=30d")
     assert answer.status_code == 302
     assert answer["Location"] == "/sign-in?next=/w/lumen-books/production/overview%3Frange%3D30d"

@@ -36,18 +36,18 @@ def test_only_a_digest_of_the_token_is_stored(ada):
     assert token.encode() not in stored
 
 
-def test_a_new_link_clears_away_those_past_their_time(ada):
+def test_a_new_link_deletes_expired_ones(ada):
     create_link(ada, now=NOW)
     create_link(ada, now=NOW + VALID_FOR)
     assert SignInLink.objects.count() == 1
 
 
-def test_looking_does_not_use_a_link_up(ada):
+def test_opening_a_link_does_not_use_it_up(ada):
     token = create_link(ada, now=NOW)
     assert find_link_user(token, now=NOW) == find_link_user(token, now=NOW) == ada
 
 
-def test_a_link_of_a_user_who_may_not_sign_in_is_worth_nothing(ada):
+def test_a_link_of_a_disabled_user_does_not_work(ada):
     token = create_link(ada, now=NOW)
     ada.is_active = False
     ada.save()
@@ -63,7 +63,7 @@ def test_opening_the_link_shows_a_button_and_pressing_it_signs_in(client, ada):
     assert client.session["_auth_user_id"] == str(ada.pk)
 
 
-def test_a_used_link_says_so_and_how_to_go_on(client, ada):
+def test_a_used_link_says_so_and_what_to_do(client, ada):
     address = f"/sign-in/{create_link(ada, now=timezone.now())}"
     client.post(address)
     client.post("/sign-out")

@@ -1,4 +1,4 @@
-"""Guesses are bounded by address and by account; the answer is a page with 429 and Retry-After."""
+"""Guesses are limited by address and by account; the refusal is a page with 429 and Retry-After."""
 
 import re
 
@@ -34,7 +34,7 @@ def is_refused(answer):
     return answer.status_code == 429
 
 
-def test_guesses_from_one_address_are_bounded(ada):
+def test_guesses_from_one_address_are_limited(ada):
     client = client_at("198.51.100.7")
     answers = [is_refused(guess(client, f"user-{number}")) for number in range(12)]
     assert answers == [False] * 10 + [True] * 2
@@ -42,7 +42,7 @@ def test_guesses_from_one_address_are_bounded(ada):
     assert not is_refused(guess(client_at("198.51.100.8"), "ada", "correct horse"))
 
 
-def test_guesses_for_one_account_are_bounded_wherever_they_come_from(ada):
+def test_guesses_for_one_account_are_limited_from_any_address(ada):
     answers = [is_refused(guess(client_at(f"198.51.100.{number}"), "Ada")) for number in range(12)]
     assert answers == [False] * 10 + [True] * 2
 
@@ -52,7 +52,7 @@ def test_addresses_of_one_ipv6_network_count_as_one(ada):
     assert answers[10:] == [True, True]
 
 
-def test_the_right_password_uses_nothing_up(ada):
+def test_the_right_password_does_not_count_as_a_guess(ada):
     client = client_at("198.51.100.7")
     for _ in range(15):
         assert guess(client, "ada", "correct horse").status_code == 302
@@ -67,7 +67,7 @@ def test_a_forwarded_address_counts_only_from_a_trusted_proxy(ada):
     assert forged[10:] == [True, True]
 
 
-def test_password_resets_are_bounded_for_an_account_and_tell_nothing(ada):
+def test_password_resets_are_limited_per_account_and_reveal_nothing(ada):
     answers = [client_at(f"198.51.100.{number}").post(RESET, {"email": "ada@example.com"}) for number in range(7)]
     assert [answer.status_code for answer in answers] == [302] * 5 + [429] * 2
     unknown = [client_at(f"198.51.100.{number}").post(RESET, {"email": "eve@example.com"}) for number in range(7)]
@@ -80,13 +80,13 @@ RESET = "/account/password/reset"
 
 @pytest.mark.parametrize("path", ["/sign-in/", "/invitations/"])
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_guessing_links_is_bounded(db, path, method):
+def test_guesses_of_links_are_limited(db, path, method):
     client = client_at("198.51.100.7")
     answers = [is_refused(getattr(client, method)(f"{path}guess-{number}")) for number in range(22)]
     assert answers == [False] * 20 + [True] * 2
 
 
-def test_codes_of_the_second_factor_are_bounded(ada):
+def test_guesses_of_the_second_factor_are_limited(ada):
     TOTP.activate(ada, "JBSWY3DPEHPK3PXP")
     client = client_at("198.51.100.7")
     assert guess(client, "ada", "correct horse")["Location"] == "/account/second-factor/sign-in"

@@ -42,7 +42,7 @@ def verify(api, header: str) -> str:
 
 
 def passes(secret: str, header: str, shop) -> bool:
-    """Whether a backend that knows only this secret accepts the intent."""
+    """Return whether a backend with only this secret accepts the intent."""
     audience = shop.environments.get(name="production").audience
     verifier = affidavit.IntentVerifier(
         secrets=secret, workspace=shop.id, audience=audience, nonces=affidavit.MemoryNonces()
@@ -73,7 +73,7 @@ def test_a_prepared_secret_verifies_but_does_not_sign(api, workspace, shop):
     assert workspace.signing_secret in load_valid_secrets(shop, now=timezone.now() + 2 * OVERLAP)
 
 
-def test_an_activated_secret_signs_and_the_one_before_verifies_for_a_day(api, workspace, shop):
+def test_an_activated_secret_signs_and_the_previous_one_verifies_for_a_day(api, workspace, shop):
     text = prepare_secret(shop, **stamp()).text
     rotation = activate_secret(shop, **stamp())
     assert rotation.text == ""
@@ -107,7 +107,7 @@ def test_a_prepared_secret_can_be_revoked_and_another_prepared(shop):
     assert prepare_secret(shop, **stamp()).secret != prepared
 
 
-def test_rotating_twice_in_a_day_keeps_the_end_of_the_first(shop, workspace):
+def test_rotating_twice_in_a_day_keeps_the_first_end(shop, workspace):
     start = timezone.now()
     rotate_secret(shop, actor="ada", now=start)
     rotate_secret(shop, actor="ada", now=start + timedelta(hours=12))
@@ -115,7 +115,7 @@ def test_rotating_twice_in_a_day_keeps_the_end_of_the_first(shop, workspace):
     assert len(load_valid_secrets(shop, now=start + timedelta(hours=25))) == 2
 
 
-def test_a_secret_is_found_by_its_beginning(workspace, other_workspace, shop):
+def test_a_secret_is_found_by_its_first_characters(workspace, other_workspace, shop):
     assert find_secret(workspace.signing_secret[:8]).workspace == shop
     with pytest.raises(NotFound):
         find_secret("gas_~~~~")
@@ -127,7 +127,7 @@ def test_a_secret_is_found_by_its_beginning(workspace, other_workspace, shop):
         find_secret("gas_same")
 
 
-def test_the_audit_log_tells_each_step_by_prefix_only(shop):
+def test_the_audit_log_has_each_step_with_the_prefix_of_the_secret_only(shop):
     text = prepare_secret(shop, **stamp()).text
     previous = find_signer(shop, now=timezone.now())
     activate_secret(shop, **stamp())

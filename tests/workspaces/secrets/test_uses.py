@@ -57,7 +57,7 @@ def test_a_redelivery_is_counted_once(api, workspace):
     assert SecretUse.objects.get().count == 5
 
 
-def test_reports_without_a_secret_and_of_unknown_secrets_are_recorded_all_the_same(api, workspace, other_workspace):
+def test_reports_without_a_secret_or_with_an_unknown_one_are_recorded_too(api, workspace, other_workspace):
     answer = report(
         api, {"result": "accepted"}, accepted("gas_none"), accepted(other_workspace.signing_secret),
         {"result": "expired", "secret": workspace.signing_secret[:8]},
@@ -67,7 +67,7 @@ def test_reports_without_a_secret_and_of_unknown_secrets_are_recorded_all_the_sa
 
 
 @pytest.mark.parametrize("value", ["gas_abc", "gas_abcde", "whsec_ab", "", 7, None, "gas_ab d"])
-def test_more_of_a_secret_than_its_beginning_is_refused_and_not_repeated(api, workspace, value):
+def test_more_than_the_first_characters_of_a_secret_are_refused_and_not_repeated(api, workspace, value):
     answer = report(api, {"result": "accepted", "secret": value})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"] == "/verifications/0/secret"
@@ -76,7 +76,7 @@ def test_more_of_a_secret_than_its_beginning_is_refused_and_not_repeated(api, wo
     assert workspace.signing_secret not in whole.content.decode()
 
 
-def test_hosted_verification_knows_the_secret_by_itself(api, workspace, billing):
+def test_hosted_verification_records_the_secret(api, workspace, billing):
     header = api.post("/api/intents", CALL).json()["header"]
     body = {"header": header, "method": "GET", "path": "/orders"}
     assert api.post("/api/intents/verify", body, key=billing).status_code == 200
@@ -85,7 +85,7 @@ def test_hosted_verification_knows_the_secret_by_itself(api, workspace, billing)
     assert (use.api_key.name, use.secret.prefix, use.count) == ("billing-api", workspace.signing_secret[:8], 1)
 
 
-def test_a_rotation_shows_who_has_not_verified_with_the_new_one(api, workspace, billing):
+def test_a_rotation_shows_which_backends_have_not_used_the_new_secret(api, workspace, billing):
     report(api, accepted(workspace.signing_secret), key=billing)
     report(api, accepted(workspace.signing_secret))
     rotation = rotate_secret(workspace.workspace, actor="test", now=timezone.now())
@@ -95,14 +95,14 @@ def test_a_rotation_shows_who_has_not_verified_with_the_new_one(api, workspace, 
     assert rotation.secret.pk not in seen["billing-api/production"]
 
 
-def test_a_backend_of_long_ago_holds_nothing_up(api, workspace, billing):
+def test_a_backend_that_stopped_reporting_is_not_listed(api, workspace, billing):
     report(api, accepted(workspace.signing_secret), key=billing)
     SecretUse.objects.update(last_at=timezone.now() - timedelta(days=8))
     assert backends(workspace) == {}
 
 
-def test_the_sdk_reports_what_the_hub_takes(api, workspace):
-    """A protected call, from its check to the table of the hub."""
+def test_the_hub_accepts_the_report_of_the_sdk(api, workspace):
+    """The report of a protected call goes into the hub's table."""
     bodies = []
 
     class Transport:

@@ -26,7 +26,7 @@ def rows(client, query="") -> list[dict]:
     return json.loads(b"".join(client.get(f"{PAGE}.json{query}").streaming_content))["tables"]["audit"]
 
 
-def test_the_page_tells_who_did_what_from_where_the_latest_first(admin, workspace):
+def test_the_page_lists_who_did_what_from_where_with_the_latest_first(admin, workspace):
     form = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "yes"}
     admin.post("/w/lumen-books/production/keys/create", form, REMOTE_ADDR="198.51.100.7")
     text = admin.get("/w/lumen-books/production/keys").context["new_key"]["text"]
@@ -63,7 +63,7 @@ def test_filters_and_the_range_apply_to_page_and_export(admin, workspace):
         ("&action=signed in", {"signed in"}),
     ],
 )
-def test_unless_asked_otherwise_it_shows_what_people_changed(admin, workspace, query, actions):
+def test_by_default_it_shows_changes_by_people(admin, workspace, query, actions):
     for action in ("retention changed", "key created", "role changed", "signed in", "confirmation declined"):
         record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
     assert {row["action"] for row in rows(admin, f"?range=24h&actor=ada{query}")} == actions
@@ -77,7 +77,7 @@ def test_long_logs_have_pages_and_whole_exports(admin, workspace):
     assert len(rows(admin)) >= 60
 
 
-def test_other_workspaces_and_lesser_roles_see_nothing_of_it(admin, workspace, other_workspace):
+def test_other_workspaces_and_lower_roles_do_not_see_it(admin, workspace, other_workspace):
     assert all("other" not in json.dumps(row).lower() for row in rows(admin))
     assert len(rows(admin)) == 1
     assert client_with(Membership.EDITOR, workspace).get(PAGE).status_code == 403
@@ -85,7 +85,7 @@ def test_other_workspaces_and_lesser_roles_see_nothing_of_it(admin, workspace, o
     assert admin.post(PAGE).status_code == 405
 
 
-def test_the_page_says_how_many_entries_its_kind_hides(admin, workspace):
+def test_the_page_says_how_many_entries_of_other_kinds_there_are(admin, workspace):
     for action in ("key created", "signed in", "signed in", "confirmation declined"):
         record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
     assert "3 of other kinds hidden: show" in admin.get(f"{PAGE}?range=24h&actor=ada").content.decode()

@@ -31,7 +31,7 @@ def test_an_environment_is_added_labelled_archived_and_restored(admin, workspace
     assert environments.get(name="qa").archived_at is None
 
 
-def test_what_is_refused_is_said_and_what_was_entered_stays(admin, workspace):
+def test_a_refused_form_shows_the_reason_and_keeps_the_input(admin, workspace):
     page = admin.post(f"{PAGE}/create", {"name": "QA!", "label": "Quality"}).content.decode()
     assert "lower-case letters" in page
     assert 'value="QA!"' in page
@@ -39,7 +39,7 @@ def test_what_is_refused_is_said_and_what_was_entered_stays(admin, workspace):
     assert "Enter a date" in admin.post("/w/lumen-books/production/v1-window", {"until": "soon"}).content.decode()
 
 
-def test_the_end_of_version_1_is_set_with_what_is_left_beside_it(admin, api, workspace):
+def test_the_end_of_version_1_is_set_next_to_its_remaining_share(admin, api, workspace):
     verifications = [
         {"result": "accepted", "version": 1, "count": 3},
         {"result": "accepted", "version": 2, "count": 97},

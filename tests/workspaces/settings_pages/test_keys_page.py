@@ -65,7 +65,7 @@ def test_the_page_is_never_stored_by_a_browser(admin):
         ({"kind": "magic"}, "magic is not one of the available choices"),
     ],
 )
-def test_a_faulty_form_comes_back_with_what_was_entered_and_makes_no_key(admin, change, message):
+def test_a_form_with_errors_keeps_the_input_and_makes_no_key(admin, change, message):
     before = ApiKey.objects.count()
     page = admin.post(f"{PAGE}/create", {**FORM, **change}).content.decode()
     assert message in page
@@ -78,7 +78,7 @@ def test_a_publishable_key_needs_no_scope(admin):
     assert ApiKey.objects.get(name="shop").scopes == []
 
 
-def test_revoking_asks_first_and_says_what_stops(admin, api, workspace):
+def test_revoking_asks_first_and_says_what_will_stop(admin, api, workspace):
     api.get("/api/catalog")
     key = ApiKey.objects.get(digest=hash_key(workspace.full_key))
     question = admin.get(f"{PAGE}?revoke={key.pk}").content.decode()
@@ -90,7 +90,7 @@ def test_revoking_asks_first_and_says_what_stops(admin, api, workspace):
     assert key.prefix in admin.get(PAGE).content.decode()
 
 
-def test_the_list_says_how_exact_a_last_use_is_and_of_which_keys_none_is_recorded(admin, api):
+def test_the_list_explains_the_last_use_and_which_keys_have_none(admin, api):
     api.get("/api/catalog")
     page = admin.get(PAGE).content.decode()
     assert "Its last use is exact to 5 minutes." in page
@@ -103,7 +103,7 @@ def test_the_list_says_how_exact_a_last_use_is_and_of_which_keys_none_is_recorde
             assert ("<time" if last_used_at else "never") in cell
 
 
-def test_the_list_says_of_each_key_what_it_may(admin, workspace):
+def test_the_list_shows_the_scopes_of_each_key(admin, workspace):
     ApiKey.objects.filter(name="platform").update(expires_at=timezone.now())
     page = admin.get(PAGE).content.decode()
     assert workspace.platform_key[:12] in page
@@ -114,7 +114,7 @@ def test_the_list_says_of_each_key_what_it_may(admin, workspace):
 
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
-def test_lesser_roles_neither_see_it_nor_act(workspace, role):
+def test_lower_roles_can_neither_open_nor_use_the_page(workspace, role):
     client = client_with(role, workspace)
     key = ApiKey.objects.first()
     assert client.get(PAGE).status_code == 403

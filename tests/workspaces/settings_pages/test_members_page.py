@@ -113,7 +113,7 @@ def test_an_invitation_can_be_revoked(admin, workspace):
     assert [action for action, _ in actions(workspace)].count("invitation revoked") == 1
 
 
-def test_roles_change_and_say_so_in_the_log(admin, vic, workspace):
+def test_changed_roles_are_in_the_log(admin, vic, workspace):
     assert admin.post(f"{PAGE}/{vic.pk}/role", {"role": "editor"})["Location"] == PAGE
     assert role_of(vic) == "editor"
     assert ("role changed", {"member": "vic", "from": "viewer", "to": "editor"}) in actions(workspace)
@@ -129,7 +129,7 @@ def test_a_member_is_removed_in_two_steps(admin, vic, workspace):
     assert ("member removed", {"member": "vic", "role": "viewer"}) in actions(workspace)
 
 
-def test_the_last_admin_stays(admin, ada, vic):
+def test_the_last_admin_cannot_be_removed(admin, ada, vic):
     for address, form in ((f"{PAGE}/{ada.pk}/remove", {}), (f"{PAGE}/{ada.pk}/role", {"role": "viewer"})):
         answer = admin.post(address, form)
         assert "A workspace needs an admin." in admin.get(answer["Location"]).content.decode()
@@ -157,7 +157,7 @@ def test_only_admins_see_or_change_members(workspace, ada, role):
     assert not Invitation.objects.exists()
 
 
-def test_members_of_another_workspace_are_not_reached(admin, other_workspace):
+def test_members_of_another_workspace_cannot_be_changed(admin, other_workspace):
     stranger = join(other_workspace, "stranger", Membership.VIEWER)
     assert admin.post(f"{PAGE}/{stranger.pk}/role", {"role": "admin"}).status_code == 404
     admin.post(f"{PAGE}/{stranger.pk}/remove")

@@ -23,7 +23,7 @@ def admin(workspace) -> Client:
 
 
 def rotate(admin) -> str:
-    """Prepare and activate as a person does; return the new secret."""
+    """Prepare and activate a secret on the page; return it."""
     assert admin.post(f"{PAGE}/prepare")["Location"] == PAGE
     text = admin.get(PAGE).context["new_secret"]["text"]
     assert admin.post(f"{PAGE}/activate").status_code == 303
@@ -58,7 +58,7 @@ def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace
     assert "can be revoked" in page
 
 
-def test_without_reports_the_page_says_that_it_does_not_know(admin):
+def test_without_reports_the_page_says_that_uses_are_unknown(admin):
     rotate(admin)
     assert "No backend has reported which secret it verifies with." in admin.get(PAGE).content.decode()
 
@@ -77,7 +77,7 @@ def test_revoking_asks_first(admin, workspace):
     assert previous.prefix in admin.get(link[1]).content.decode()
 
 
-def test_what_is_refused_is_said_on_the_page(admin, workspace):
+def test_a_refusal_is_shown_on_the_page(admin, workspace):
     signer = find_signer(workspace.workspace, now=timezone.now())
     for action, words in ((f"{signer.pk}/revoke", "Rotate first"), ("activate", "No secret is prepared")):
         assert words in admin.post(f"{PAGE}/{action}").content.decode()

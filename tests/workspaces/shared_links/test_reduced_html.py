@@ -38,7 +38,7 @@ def reduce(html):
         ("<nav><a href=/x>b</a></nav><ul class='menu'><li>c</li></ul>", ""),
     ],
 )
-def test_the_kept_elements_and_attributes(html, kept):
+def test_only_allowed_elements_and_attributes_are_kept(html, kept):
     assert reduce(html) == kept
 
 

@@ -19,7 +19,7 @@ from workspaces.shared_links.links import revoke_link, share_page
 
 SHAREABLE = ("catalog", "drift", "joins", "outcome", "outcomes", "overview", "rejections")
 LIST = "/w/lumen-books/production/shared-links"
-# What sample_data writes and no stranger may learn: ids of conversations and calls, keys, who did something.
+# Text of sample_data that strangers must not see: ids of conversations and calls, keys, names of people
 PRIVATE = re.compile(r"conv_|stage_|call_|undefined|gak_|test-operator|csrfmiddlewaretoken|session")
 pytestmark = pytest.mark.django_db
 
@@ -49,8 +49,8 @@ def share(environment, page="outcomes", query="", days=7, now=None):
     return f"/shared/{token}"
 
 
-def test_the_pages_that_can_be_shared_are_these():
-    assert list_page_names()  # reads the URL configuration, which fills the list
+def test_only_these_pages_can_be_shared():
+    assert list_page_names()  # loads the URL configuration, which registers the shareable pages
     assert sorted(SHAREABLE_PAGES) == sorted(SHAREABLE)
 
 
@@ -69,7 +69,7 @@ def test_a_shared_page_shows_its_tables_and_nothing_else(stranger, production, p
 
 
 @pytest.mark.usefixtures("start")
-def test_numbers_charts_and_annotations_are_those_of_the_page(stranger, browser_client, production):
+def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browser_client, production):
     own = browser_client.get("/w/lumen-books/production/outcomes?range=30d&q=purchase").content.decode()
     html = stranger.get(share(production, query="range=30d&q=purchase")).content.decode()
     for part in ("figure", "marks"):
@@ -82,7 +82,7 @@ def test_numbers_charts_and_annotations_are_those_of_the_page(stranger, browser_
 
 
 @pytest.mark.usefixtures("start")
-def test_the_answer_is_kept_and_indexed_nowhere_and_tells_nobody(stranger, production):
+def test_the_answer_is_not_cached_or_indexed_and_sends_no_referrer(stranger, production):
     answer = stranger.get(share(production))
     assert answer["Cache-Control"] == "private, no-store"
     assert answer["Referrer-Policy"] == "no-referrer"
@@ -110,20 +110,20 @@ def test_nothing_in_a_request_shows_another_page(stranger, production, other_wor
 
 
 @pytest.mark.usefixtures("start")
-def test_a_member_s_session_adds_nothing(browser_client, stranger, production):
+def test_the_session_of_a_member_changes_nothing(browser_client, stranger, production):
     address = share(production)
     assert read(browser_client, address) == read(stranger, address)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", "/", "/outcomes", "/../../w/a/production/joins", "?", "x"])
 @pytest.mark.usefixtures("start")
-def test_other_addresses_under_the_token_are_nothing(stranger, production, suffix):
+def test_other_addresses_under_the_token_are_not_found(stranger, production, suffix):
     address = share(production)
     assert stranger.get(address + suffix).status_code == (200 if suffix == "?" else 404)
 
 
 @pytest.mark.usefixtures("start")
-def test_a_token_opens_no_other_address(stranger, production):
+def test_a_token_gives_access_to_no_other_address(stranger, production):
     token = share(production).removeprefix("/shared/")
     for address in (f"/sign-in/{token}", f"/invitations/{token}"):
         assert "Lumen" not in stranger.get(address).content.decode()
@@ -153,7 +153,7 @@ def test_a_link_works_until_it_expires_or_is_revoked(stranger, production):
 
 
 @pytest.mark.usefixtures("start")
-def test_with_the_workspace_its_links_go(stranger, production):
+def test_removing_a_workspace_removes_its_links(stranger, production):
     address = share(production)
     production.workspace.removed_at = timezone.now()
     production.workspace.save()
@@ -176,7 +176,7 @@ def test_a_shared_page_without_data_does_not_show_how_to_send_data(stranger, pro
         assert "curl" not in html
 
 
-def test_only_a_digest_is_stored_and_the_token_stands_in_no_audit_entry(production):
+def test_only_a_digest_is_stored_and_the_token_is_in_no_audit_entry(production):
     token = share(production).removeprefix("/shared/")
     link = SharedLink.objects.get()
     assert token.encode() not in bytes(link.digest)
@@ -225,7 +225,7 @@ def test_the_page_says_what_cannot_be_shared(workspace, form, words):
 
 
 @pytest.mark.usefixtures("start")
-def test_a_viewer_is_offered_no_link(workspace):
+def test_a_viewer_sees_no_share_button(workspace):
     viewer = client_with(Membership.VIEWER, workspace)
     assert "Make the link" not in viewer.get("/w/lumen-books/production/outcomes").content.decode()
 

@@ -34,7 +34,7 @@ def test_a_rate_has_one_decimal(part, whole, written):
 
 
 @given(st.integers(0, 10**9), st.integers(1, 10**9))
-def test_only_none_is_zero_and_only_all_is_a_hundred_percent(part, whole):
+def test_only_an_exact_zero_is_0_and_only_an_exact_whole_is_100_percent(part, whole):
     written = formats.percent(part, whole)
     assert (written == "0 %") == (part == 0)
     assert part <= whole or written not in ("0 %", "> 99.9 %")
@@ -63,7 +63,7 @@ def test_sizes_are_in_binary_units(value, written):
         (-timedelta(minutes=5), "in 5 min"),
     ],
 )
-def test_a_relative_time_carries_the_exact_time(passed, words):
+def test_a_relative_time_has_the_exact_time_in_its_title(passed, words):
     written = formats.ago(NOW - passed, NOW)
     assert f">{words}</time>" in written
     assert f'datetime="{(NOW - passed).isoformat()}"' in written
@@ -81,12 +81,12 @@ def drawn(template: str, query: str = "", **context) -> str:
     )
 
 
-def test_query_changes_some_members_and_keeps_the_others():
+def test_the_query_tag_changes_some_members_and_keeps_the_others():
     url = drawn("{% query sort='path' page=None status='' %}", "range=7d&page=3&status=200&sort=count")
     assert parse_qs(url[1:]) == {"range": ["7d"], "sort": ["path"]}
 
 
-def test_query_keeps_members_that_come_more_than_once():
+def test_the_query_tag_keeps_repeated_members():
     assert parse_qs(drawn("{% query sort='path' %}", "key=a&key=b")[1:])["key"] == ["a", "b"]
 
 
@@ -97,7 +97,7 @@ def test_a_value_in_the_query_is_escaped_in_the_page():
     assert "<script>" not in page
 
 
-def test_hidden_inputs_repeat_the_query_but_for_what_the_form_changes():
+def test_hidden_inputs_repeat_the_query_without_the_fields_of_the_form():
     inputs = drawn("{% query_inputs 'q' 'page' %}", "q=old&page=2&key=a&key=b&tz=UTC")
     assert [name in inputs for name in ('"q"', '"page"', '"key" value="a"', '"key" value="b"', '"tz"')] == [
         False, False, True, True, True,
@@ -108,7 +108,7 @@ def environment() -> Environment:
     return Environment(workspace=Workspace(name="Lumen", slug="lumen"), name="staging")
 
 
-def test_an_address_of_a_page_keeps_the_range_and_nothing_else():
+def test_an_address_of_a_page_keeps_only_the_range():
     query = "from=2026-01-01&to=2026-01-31&tz=Europe/Berlin&page=4&q=x"
     url = drawn("{% page_url 'overview' %}", query, environment=environment())
     path, _, members = url.partition("?")
@@ -116,14 +116,14 @@ def test_an_address_of_a_page_keeps_the_range_and_nothing_else():
     assert parse_qs(members) == {"from": ["2026-01-01"], "to": ["2026-01-31"], "tz": ["Europe/Berlin"]}
 
 
-def test_an_address_of_a_page_takes_members_of_its_own():
+def test_an_address_of_a_page_can_have_other_members():
     tag = "{% page_url 'overview.csv' table='keys' range='30d' %}"
     url = drawn(tag, "range=7d", environment=environment())
     assert parse_qs(url.partition("?")[2]) == {"table": ["keys"], "range": ["30d"]}
     assert drawn("{% page_url 'overview' %}", environment=environment()) == "/w/lumen/staging/overview"
 
 
-def test_a_path_is_wrapped_behind_its_slashes_but_not_behind_the_first():
+def test_a_path_can_wrap_after_each_slash_except_the_first():
     rendered = Template("{{ path|breakable }}").render(Context({"path": "/orders/{orderId}/<b>"}))
     assert rendered == "/orders/<wbr>{orderId}/<wbr>&lt;b&gt;"
     assert Template("{{ path|breakable }}").render(Context({"path": "/"})) == "/"

@@ -1,4 +1,4 @@
-"""Steps through time, and periods with fixed ends for a link."""
+"""Links to the earlier and later period, and links with a fixed period."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl
@@ -44,14 +44,14 @@ def test_hours_step_by_their_own_length():
     assert period.end == parse_period({"range": "24h"}, now=NOW).start
 
 
-def test_nothing_is_later_than_now_or_earlier_than_everything():
+def test_there_is_no_period_later_than_now_or_earlier_than_all_time():
     assert periods.find_neighbour(parse_period({"range": "7d"}, now=NOW), 1, now=NOW) == {}
     assert periods.find_neighbour(parse_period({"range": "all"}, now=NOW), -1, now=NOW) == {}
 
 
 @given(start=st.dates(min_value=datetime(2001, 1, 1).date(), max_value=datetime(2026, 1, 1).date()),
        days=st.integers(1, 60), zone=ZONES)  # fmt: skip
-def test_one_step_back_and_one_forth_is_where_one_was(start, days, zone):
+def test_one_step_back_and_one_forward_gives_the_same_period(start, days, zone):
     query = {"from": start.isoformat(), "to": (start + timedelta(days=days - 1)).isoformat(), "tz": zone}
     period = parse_period(query, now=NOW)
     earlier = parse_period({**periods.find_neighbour(period, -1, now=NOW), "tz": zone}, now=NOW)
