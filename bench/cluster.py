@@ -84,7 +84,7 @@ class Cluster:
     environment_ids: Sequence[int]
 
     def start_workers(self, count: int) -> None:
-        """Let so many workers run, and wait until each answers through the broker."""
+        """Start workers until this many run, and wait until each answers through the broker."""
         for host in self.workers[:count]:
             if not host.processes:
                 host.start([sys.executable, "manage.py", "run", "worker"], host_settings(self.settings, host))
@@ -253,7 +253,7 @@ class FoldRun(NamedTuple):
 
 
 def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, reports: int = REPORTS) -> FoldRun:
-    """Fold so many reports of these environments, and what waits already."""
+    """Send this many reports of these environments, and fold them with all that waits."""
     before = cluster.read_processor_seconds()
     parameters = {"environments": list(environment_ids), "reports": reports}
     reports = cluster.fetch(COUNT_UNFOLDED) + cluster.database.execute(INSERT_REPORTS, parameters).rowcount

@@ -65,7 +65,7 @@ class Period:
         return replace(self, start=min(max(self.start, first), self.end)) if first else self
 
     def begin_with_data(self, first: datetime | None) -> Period:
-        """Return the part of the period that a chart shows: from the bucket on that holds the first data.
+        """Return the part of the period that a chart shows, which begins with the bucket of the first data.
 
         The bucket is an hour, day or month of the zone, as it fits what is left. Nothing is left of a period that ends
         before the first data; None (no data) leaves the period as it is.
@@ -135,7 +135,7 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
-    """Read an ISO time, or a local date: its first moment, or if `end_of_day`, the next day's. Raises ValueError."""
+    """Read an ISO time or a local date, which means its start, or with `end_of_day` its end. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if len(text) <= 10 and end_of_day:
         moment += timedelta(days=1)

@@ -25,7 +25,7 @@ class WorkspaceForm(forms.Form):
     environments = forms.CharField(required=False)
 
     def clean_environments(self) -> list[str]:
-        """Return the names between commas or white space, in their order, each once."""
+        """Return the names between commas or white space, in their order, without repetition."""
         names = list(dict.fromkeys(re.findall(r"[^\s,]+", self.cleaned_data["environments"])))
         if len(names) > MAX_ENVIRONMENTS:
             raise forms.ValidationError(f"A workspace has at most {MAX_ENVIRONMENTS} environments.")

@@ -45,7 +45,7 @@ class Workspace(models.Model):
         return self.v1_until is None or moment <= self.v1_until
 
     def index_keys_by_actor(self) -> dict[str, ApiKey]:
-        """Return the API keys, revoked ones too, by the text that names each where an actor is recorded."""
+        """Return all API keys, revoked ones included, by the text that names them as actors in records."""
         return {f"key {api_key}": api_key for api_key in self.api_keys.all()}
 
 

@@ -43,7 +43,7 @@ class Measure(NamedTuple):
 
 
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:
-    """Yield, by time, the happenings that are not among these events (subject and time), each once."""
+    """Yield the happenings, by time, for which there is no event yet. events: (subject, time) of each."""
     known_events = list(events)
     for happening in sorted(happenings, key=lambda happening: (happening.at, happening.subject)):
         if not any(happening.is_same_as(*event) for event in known_events):

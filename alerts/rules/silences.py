@@ -12,7 +12,7 @@ from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
 HOUR = timedelta(hours=1)
-HISTORY = timedelta(days=15)  # pauses in so many days before a silence are usual; two weekends are among them
+HISTORY = timedelta(days=15)  # a pause as long as one in these days is usual; they include two weekends
 
 
 def find_silences(

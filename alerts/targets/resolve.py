@@ -13,7 +13,7 @@ MAX_ADDRESSES = 20
 
 
 class Unresolved(TargetRefused):
-    """The host's addresses could not be found, perhaps only at the moment."""
+    """The host's addresses could not be found; a later attempt may find them."""
 
 
 def resolve(address: WebhookAddress) -> Sequence[str]:

@@ -22,7 +22,7 @@ MAX_SCHEMA_NAME_LENGTH = 80
 MIN_DIGEST_LENGTH = 8
 PASCAL_WORD = re.compile(r"[A-Z][a-z0-9]*|[a-z0-9]+")
 ERROR = "Error"  # the body of most error responses
-PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})  # or the name of the resource
+PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})  # names of lists, besides that of the resource
 
 
 class Position(StrEnum):

@@ -149,7 +149,7 @@ def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, Absenc
 
 
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
-    """Count objects with the property, perhaps not all; report once that the property is no longer always present."""
+    """Count objects with or without the property; report once that the property is no longer always present."""
     longest = max(absence.absent, absence.longest)
     updated = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
     if occasion.objects_before and not occasion.seen_before:

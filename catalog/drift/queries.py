@@ -107,7 +107,7 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 
 
 class OperationDrift(NamedTuple):
-    """How much one operation changed in a period. broken: its fields with breaking changes, each once."""
+    """How much one operation changed in a period. broken: how many of its fields have breaking changes."""
 
     changes: int
     broken: int

@@ -41,7 +41,7 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
 
 
 def _describe_observed(environment: Environment, period: Period) -> Mapping[str, Any]:
-    """Return whether anything was ever observed, and the first observation if the period is before or after all."""
+    """Return whether anything was ever observed, and the first observation if the period has none."""
     span = find_observed_span(environment)
     is_outside = span is not None and (period.end <= span[0] or period.start > span[1])
     return {"is_empty": span is None, "first_observed_at": span[0] if span and is_outside else None}

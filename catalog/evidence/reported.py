@@ -74,7 +74,7 @@ class ReportedOperation:
 
 
 def build_empty_row(environment: Environment, identity: Identity, *, seen_at: datetime) -> Operation:
-    """Return a new row on which nothing is shown yet. seen_at: stands for its first and last time."""
+    """Return a new row on which nothing is shown yet. seen_at: used as its first and last time."""
     return Operation(
         environment=environment,
         method=identity.method,

@@ -27,7 +27,7 @@ from affidavit.operations import (
 )
 from catalog.path_template import split_path
 
-MAX_TEMPLATES = 2000  # a process remembers so many, because reporters send the same paths again and again
+MAX_TEMPLATES = 2000  # kept in each process, because reporters send the same paths again and again
 Shape = TypeVar("Shape")
 
 

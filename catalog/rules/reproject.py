@@ -108,7 +108,7 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Whether a reset was made on this row, or on a row under which the rules of that time still show this one."""
+    """Whether a reset applies to this row: it was made here, or where the rules of that time still show this row."""
     if reset.through is None:
         return True
     for rule in rules.resolution_path(row.identity):

@@ -122,7 +122,7 @@ SCALARS: dict[str, Any] = {"string": "x", "number": 1, "boolean": False, "null":
 
 
 def nested(levels: int, *innermost: Any) -> list:
-    """Return arrays of so many levels; the innermost holds `innermost`."""
+    """Return nested arrays with this number of levels; the innermost contains `innermost`."""
     value = list(innermost)
     for _ in range(levels - 1):
         value = [value]
@@ -130,7 +130,7 @@ def nested(levels: int, *innermost: Any) -> list:
 
 
 def nested_objects(levels: int, innermost: Any) -> dict:
-    """Return objects of so many levels; the innermost has `innermost` as its member."""
+    """Return nested objects with this number of levels; the innermost has `innermost` as its member."""
     value = {"a": innermost}
     for _ in range(levels - 1):
         value = {"a": value}

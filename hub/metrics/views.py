@@ -1,4 +1,4 @@
-"""GET /metrics, for whoever has the token."""
+"""GET /metrics, for clients with the token."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def request_workspace_deletion(workspace: Workspace, *, actor: str, now: datetim
 
 
 def hash_subject(workspace: Workspace, subject: str) -> str:
-    """Return the keyed hash that stands for an id in the audit log, to find the entries about a known id."""
+    """Return the keyed hash that replaces an id in the audit log, to find the entries about a known id."""
     return compute_hash(workspace.pk, subject.encode()).hex()[:HASH_DIGITS]
 
 

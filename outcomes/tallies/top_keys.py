@@ -148,7 +148,7 @@ def _find_few_matches(environments: Iterable[Environment], search: str) -> Seque
 
 
 def _list_attempts(period: Period, count: int) -> Sequence[tuple[Period, Mapping[str, int]]]:
-    """Return the period of each attempt and its DEPTHS for so many wanted keys."""
+    """Return for each attempt its period and its DEPTHS. count: the number of wanted keys."""
     first, second = ({grain: times * count for grain, times in depths.items()} for depths in DEPTHS)
     return [(widen_period(period), first), (period, second)]
 

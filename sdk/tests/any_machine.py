@@ -24,5 +24,5 @@ def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
 
 
 def subprocess_environment(**variables: str) -> dict[str, str]:
-    """Return the environment in which another Python finds the modules that this one finds."""
+    """Return the environment variables with which another Python process finds the same modules."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}

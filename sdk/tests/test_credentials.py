@@ -1,4 +1,4 @@
-"""Keys, secrets, workspaces and audiences are told apart at construction, and read from the environment."""
+"""Keys, secrets, workspaces and audiences are distinguished at construction, and read from the environment."""
 
 import pytest
 from support.scripted_hub import ScriptedHub, answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator
 
-MAX_STEPS = 300  # presses of Tab; no test needs so many
+MAX_STEPS = 300  # presses of Tab, more than any test needs
 
 
 def reach(target: Locator) -> None:

@@ -1,4 +1,4 @@
-"""Error pages and problem documents repeat nothing of the request: no key, secret, token or value."""
+"""Error pages and problem documents never repeat a key, secret, token or value of the request."""
 
 from __future__ import annotations
 

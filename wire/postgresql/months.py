@@ -93,7 +93,7 @@ def list_coming_months(now: datetime) -> Sequence[Month]:
 
 
 def list_months(log: MonthlyLog, database: BaseDatabaseWrapper | None = None) -> Sequence[Month]:
-    """Return the months that have a partition, the oldest first. database: another than the hub's."""
+    """Return the months that have a partition, the oldest first. database: by default the hub's."""
     with (database or connection).cursor() as cursor:
         cursor.execute(SELECT_PARTITIONS, [log.table])
         names = [name for (name,) in cursor.fetchall()]
@@ -140,7 +140,7 @@ def _create_month(log: MonthlyLog, month: Month) -> bool:
 
 
 def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> int | None:
-    """Drop the partition of a month if nobody but these owners has a row in it. Return its number of rows, or None.
+    """Drop the partition of a month if only these owners have rows in it. Return its number of rows, or None.
 
     Writers to the log wait while its owners are looked up. A partition that cannot be locked within a second is
     left for the next time.

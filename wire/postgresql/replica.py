@@ -41,7 +41,7 @@ _source: ContextVar[ReadSource] = ContextVar("read source", default=PRIMARY)
 
 @contextmanager
 def read_from_replica(age: float) -> Iterator[None]:
-    """Read from the replica, which is so many seconds old, until the block ends."""
+    """Read from the replica within the block. age: how old the replica is, in seconds."""
     token = _source.set(ReadSource(REPLICA_ALIAS, age))
     try:
         yield
@@ -108,7 +108,7 @@ class ReplicaClock:
         return None if current_at is None else self._clock() - current_at
 
     def avoid(self) -> None:
-        """Leave the replica alone for a while, because it failed, and then connect anew."""
+        """Do not use the replica for AWAY_SECONDS after a failure, then connect again."""
         connections[REPLICA_ALIAS].close()
         self._current_at = None
         self._next_check_at = self._clock() + AWAY_SECONDS

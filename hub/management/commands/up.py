@@ -21,9 +21,9 @@ class Command(BaseCommand):
         run_hub(write_ready_line=self.write_ready_line)
 
     def write_ready_line(self) -> str:
-        """Return the one line of a start; on a terminal, which keeps no log, with a link for the operator.
+        """Return the line that a start prints. On a terminal, which keeps no log, it has a sign-in link.
 
-        The operator may open every workspace of this hub.
+        The link is for the user `operator`, who may open every workspace of this hub.
         """
         operator, _ = get_user_model().objects.get_or_create(
             username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}

@@ -303,7 +303,7 @@ def started(*arguments, env_more=None, **options):
         [sys.executable, "-m", "affidavit", *arguments],
         env=subprocess_environment(**(env_more or {})),
         text=True,
-        # Whoever runs the tests in the background ignores Ctrl-C, and children would inherit that.
+        # Tests that run in the background ignore Ctrl-C, and their children would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **options,
     )

@@ -60,15 +60,15 @@ def call_asgi(app):
     asyncio.run(call_all())
 
 
-def test_any_wsgi_app():
+def test_a_wsgi_app_without_known_routes_reports_no_path():
     assert reported(lambda protection: call_wsgi(wsgi.IntentMiddleware(None, protection))) == {None}
 
 
-def test_any_asgi_app():
+def test_an_asgi_app_without_known_routes_reports_no_path():
     assert reported(lambda protection: call_asgi(asgi.IntentMiddleware(None, protection))) == {None}
 
 
-def test_flask():
+def test_flask_reports_no_path():
     flask = pytest.importorskip("flask", reason="needs Flask")
 
     def call(protection):
@@ -92,7 +92,7 @@ def test_a_decorated_view_of_flask_is_known_by_its_route():
 
 
 @pytest.mark.parametrize("package", ["starlette", "fastapi"])
-def test_starlette_and_fastapi(package):
+def test_starlette_and_fastapi_report_no_path(package):
     applications = pytest.importorskip(f"{package}.applications", reason=f"needs {package}")
 
     def call(protection):
@@ -104,7 +104,7 @@ def test_starlette_and_fastapi(package):
     assert reported(call) == {None}
 
 
-def test_django(settings):
+def test_django_reports_only_routes(settings):
     urls = pytest.importorskip("django.urls", reason="needs Django")
     test = pytest.importorskip("django.test")
 

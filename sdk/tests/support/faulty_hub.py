@@ -60,7 +60,7 @@ class FaultyHub:
         return Counter(item["conversationId"] for batch in batches.values() for item in batch)
 
     def count_observations(self) -> int:
-        """Return how many observed requests were stored: those of each report once."""
+        """Return how many observed requests were stored, counting each report once."""
         bodies = (request.json for request in self._stored)
         reports = {body["reportId"]: body["observations"] for body in bodies if "reportId" in body}
         return sum(entry["count"] for entries in reports.values() for entry in entries)

@@ -63,7 +63,7 @@ def test_the_same_id_with_another_body_is_refused(api):
     assert (response.status_code, response.json()["code"]) == (422, "report-id-reused")
 
 
-def test_an_id_of_another_workspace_is_another_id(api, other_workspace):
+def test_two_workspaces_can_use_the_same_report_id(api, other_workspace):
     sent = report(observation())
     assert api.post(ADDRESS, sent).status_code == 202
     foreign_answer = api.post(ADDRESS, {**sent, "observations": []}, key=other_workspace.full_key)

@@ -40,7 +40,7 @@ def dump_rows() -> Iterator[str]:
 
 
 def spell(secret: str) -> list[str]:
-    """Return the spellings under which a secret could stand in a dump."""
+    """Return the forms in which a secret could be in a dump."""
     raw = secret.encode()
     return [secret, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
 

@@ -69,7 +69,7 @@ def test_a_month_is_dropped_only_if_no_other_environment_has_rows_in_it(producti
     assert list_partitions() == ["y2040m12"]
     assert not {MONTHS[0], MONTHS[2]} & set(list_months(REJECTIONS))
     reject(production, YEAR_2040)
-    assert list_partitions() == ["default", "y2040m12"], "what comes late still has its place"
+    assert list_partitions() == ["default", "y2040m12"], "late rows still fit into the default partition"
 
 
 @pytest.mark.django_db(transaction=True)

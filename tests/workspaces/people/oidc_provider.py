@@ -1,6 +1,6 @@
 """A small OpenID Connect provider on the loopback address: discovery, authorize, token, keys and user information.
 
-It signs in whoever `person` says, without asking; it checks the client, the redirect address and PKCE.
+It signs in the person in `person` without asking; it checks the client, the redirect address and PKCE.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class MemoryNonces:
         self._lock = threading.Lock()
         self._burns = itertools.count(1)
         self._burnt: set[str] = set()
-        # The keys by the second until which they are kept. A tuple for each would be work for the garbage collector.
+        # Keys grouped by the second in which they expire; a tuple for each key would burden the garbage collector.
         self._keys_by_end: dict[int, list[str]] = {}
         self._ends: list[int] = []  # a heap
 

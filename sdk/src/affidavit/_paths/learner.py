@@ -22,7 +22,7 @@ from .vocabulary import Style, Vocabulary
 from .words import Reading, singularize, split_words
 
 MAX_HASHES = 300_000  # hashes of different values
-MAX_TREE_NODES = 100_000  # a tree with so many nodes learns no more
+MAX_TREE_NODES = 100_000  # a tree of this size learns no more
 MAX_SHAPES = 10_000  # shared shapes
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64

@@ -73,7 +73,7 @@ def _measure_overlap(first: frozenset[str], second: frozenset[str]) -> float | N
 
 
 def _count_comparable(extra: Set[str], shape: Set[str]) -> int:
-    """Return how many pointers of `extra` could stand in `shape`, too."""
+    """Return how many pointers of `extra` could also be in `shape`."""
     if not extra:
         return 0
     parents = {_parent_pointer(pointer) for pointer in shape}

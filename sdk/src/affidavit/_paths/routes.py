@@ -123,6 +123,6 @@ def _bound_path(path: str) -> str:
 
 
 def make_sendable(operation: str) -> str:
-    """Make an operation one that the hub takes, whatever a stranger put into the request line."""
+    """Return an operation in a form that the hub accepts, whatever the request line contains."""
     clean = _UNSENDABLE.sub("\ufffd", operation)
     return clean if len(clean) <= MAX_OPERATION_LENGTH else clean[: MAX_OPERATION_LENGTH - 1] + "…"

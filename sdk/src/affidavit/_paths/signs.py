@@ -299,7 +299,7 @@ class Siblings:
             yield "in several places" if places < 4 else "in many places"
 
     def _list_parent_signs(self, nodes: Sequence[PathNode]) -> Iterator[str]:
-        """Yield whether a word stands behind one value or several: a word of the API stands behind many."""
+        """Yield whether a word follows one value or several: a word of the API follows many."""
         if sum(max(1, len(node.parents)) for node in nodes) > 1:
             yield "behind several values"
         elif self.parent_count > 2:

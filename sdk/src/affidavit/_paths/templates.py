@@ -46,7 +46,7 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     """Return the template of a path that may be one already: raw segments become parameters, parameters stay.
 
     parameters: types by name, as the reporter sent them. A name that is data itself, or that occurs twice, is
-    replaced. The time it takes grows with the length of the path, whatever the path holds.
+    replaced. Takes time in proportion to the length of the path, for any path.
     """
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
     namer = _Namer(_PARAMETER.findall(path))

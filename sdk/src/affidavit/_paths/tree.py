@@ -23,11 +23,10 @@ NO_READING = Reading(0)
 class PathNode:
     """A node of the tree: the end of a path, or the position before its next segment.
 
-    words: branches by decoded segment. data: the one branch of all data. echo_reading: the readings of the properties
-    that had, in the same exchange, the segment that leads here as their value. value_readings: by the hash of a value,
-    the readings of the properties that had it in exchanges whose path ends here. shapes: of these exchanges, by method;
-    empty without JSON. constant: only `0` leads here. parents: hashes of segments right before, which are data by their
-    form.
+    words: branches by decoded segment. data: the one branch of all data. echo_reading: readings of the properties whose
+    value, in the same exchange, was the segment that leads here. value_readings: by the hash of a value, readings of
+    the properties that had this value in exchanges whose path ends here. shapes: shapes of these exchanges by method;
+    empty without JSON. constant: only `0` leads here. parents: hashes of the data segments directly before this one.
     """
 
     __slots__ = (

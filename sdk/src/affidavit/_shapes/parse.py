@@ -45,7 +45,7 @@ def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) ->
 
 
 class _TooManyFaults(Exception):
-    """Enough faults were found: parsing on would take time, and nobody reads more."""
+    """Raised to stop parsing: there are more faults than anybody reads."""
 
 
 class _Reader:
@@ -82,7 +82,7 @@ class _Reader:
             evidence.counts = {"divergent": MAX_COUNT}  # its children must fit any counts: one fault is enough
         self.read_children(evidence, node, pointer, level + 1)
         if not is_sound:
-            evidence.counts = {}  # nothing for its parent to be compared with
+            evidence.counts = {}  # so that the parent is not compared with wrong counts
         return evidence
 
     def read_type(self, node: Mapping[str, Any], pointer: str) -> str | None:
