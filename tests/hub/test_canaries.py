@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import pytest
 from support.scripted_hub import Received, ScriptedHub, answer
 
-from tests.hub.running import Hub, running_hub
 from tests.hub.test_traffic import create, everything, wait_until_folded
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
@@ -96,13 +94,6 @@ def plant(source: Path, target: Path) -> Path:
     with gzip.open(target, "wt", compresslevel=1) as text:
         json.dump(document, text)
     return target
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("hub")) as hub:
-        hub.start()
-        yield hub
 
 
 @pytest.fixture(scope="module")

@@ -43,13 +43,6 @@ FORBIDDEN = (
 )
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("role")) as hub:
-        hub.start()
-        yield hub
-
-
 @pytest.fixture
 def web_connection(hub: Hub) -> Iterator[psycopg.Connection[Any]]:
     server = Server(hub.folder / "var")

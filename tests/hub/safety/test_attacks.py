@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.hub.running import Hub, running_hub
+from tests.hub.running import Hub
 
 pytestmark = pytest.mark.xdist_group("whole hub")
 EMPTY = b'{"outcomes": []}'
@@ -27,13 +27,11 @@ class Answer(NamedTuple):
         return str(json.loads(self.body)["code"])
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("attacked")) as hub:
-        hub.start()
-        yield hub
-        assert "Traceback" not in hub.output
-        assert hub.request("/readyz")[0] == 200
+@pytest.fixture(scope="module", autouse=True)
+def _hub_stands_firm(hub: Hub) -> Iterator[None]:
+    yield
+    assert "Traceback" not in hub.output
+    assert hub.request("/readyz")[0] == 200
 
 
 @pytest.fixture(scope="module")

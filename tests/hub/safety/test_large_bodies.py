@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from tests.hub.running import Hub, running_hub
+from tests.hub.running import Hub
 
 pytestmark = pytest.mark.xdist_group("whole hub")
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("large")) as hub:
-        hub.start()
-        yield hub
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub import asgi
-from tests.hub.running import Hub, running_hub
 from wire.http.body import MAX_BODY_BYTES
 
 SLOW_CLIENTS = 60  # many times the threads of both web processes
@@ -81,13 +80,6 @@ def test_headers_with_underscores_are_dropped():
     assert "HTTP_X_FORWARDED_FOR" not in environ
     assert (environ["HTTP_ACCEPT"], environ["CONTENT_TYPE"], environ["CONTENT_LENGTH"]) == ("a,b", "c", "4")
     assert environ["PATH_INFO"].encode("latin-1").decode() == "/caf\u00e9"
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running_hub(tmp_path_factory.mktemp("slow")) as hub:
-        hub.start()
-        yield hub
 
 
 @pytest.mark.xdist_group("whole hub")
