@@ -58,6 +58,7 @@ def up_with(hub: Hub, **settings: str) -> subprocess.CompletedProcess[str]:
 def test_acknowledged_reports_survive_ctrl_c_and_kill_9_of_every_process(hub):
     hub.start(from_nothing=True)
     created = new_workspace(hub)
+    assert created["slug"] == "lumen-books", "HUB_SAMPLE=0 leaves out the sample, which has this name"
     key = created["secretKey"]
     assert hub.request("/readyz")[0] == 200
     assert hub.request("/api/conversations", {"conversations": [{"conversationId": "c1"}]}, key=key)[0] == 200

@@ -1,4 +1,4 @@
-"""A new hub has a sample workspace with data on every page. It can be removed; HUB_SAMPLE=0 leaves it out."""
+"""A new hub has a sample workspace with data on every page, and a page removes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from hub.sample.workspace import create
-from tests.hub.running import Hub, free_port, read_process, running_hub
+from tests.hub.running import Hub, free_port, read_process
 from workspaces.models import ApiKey
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
@@ -159,19 +159,7 @@ def test_removing_the_sample_on_its_page_deletes_only_the_sample(hub, link):
     assert hub.request("/w/mine/production/overview.json", key=created["secretKey"])[0] == 200
 
 
-def test_the_sample_can_be_removed_while_its_history_is_being_made(tmp_path):
-    hub = SampledHub(tmp_path, free_port())
-    try:
-        hub.start()
-        remove(hub, hub.create_sign_in_link())
-        hub.wait_until(lambda: not hub.sample_processes(), 60, "the sample went on")
-        hub.wait_until(lambda: "was deleted by operator" in hub.output, 30, "the worker did not delete it")
-        assert "error" not in hub.output.lower()
-    finally:
-        hub.kill()
-
-
-def test_the_history_continues_after_the_database_was_interrupted(tmp_path):
+def test_the_history_continues_after_the_database_was_interrupted_and_can_be_removed_meanwhile(tmp_path):
     hub = SampledHub(tmp_path, free_port())
     try:
         hub.start()
@@ -180,6 +168,13 @@ def test_the_history_continues_after_the_database_was_interrupted(tmp_path):
         assert hub.manage("shell", "--no-imports", "-c", BREAK_OFF).stdout.strip() == "1"
         complete = sum(day > 0 for day in hub.days)
         hub.wait_until(lambda: all(day > 20 for day in hub.days[1 : complete + 3]), HISTORY_SECONDS, "the history")
+
+        before = len(hub.output)
+        assert hub.days[-2] == 0, "the history is still being made"
+        remove(hub, hub.create_sign_in_link())
+        hub.wait_until(lambda: not hub.sample_processes(), 60, "the sample went on")
+        hub.wait_until(lambda: "was deleted by operator" in hub.output, 30, "the worker did not delete it")
+        assert "error" not in hub.output[before:].lower()
     finally:
         hub.kill()
 
@@ -200,11 +195,3 @@ def remove(hub: SampledHub, link: str) -> None:
     overview = browser.open(f"{hub.address}/w/lumen-books/production/overview", timeout=60).read().decode()
     question = re.search(r'<a [^>]*href="([^"]+)"[^>]*>Remove it…</a>', overview)[1]
     press(hub.address + question, "Remove Lumen Books")
-
-
-def test_hub_sample_0_leaves_the_sample_out(tmp_path):
-    with running_hub(tmp_path / "plain") as hub:
-        hub.start()
-        assert not (hub.folder / "var" / "sample.json").exists()
-        count = "from workspaces.models import Workspace; print(Workspace.objects.count())"
-        assert hub.manage("shell", "--no-imports", "-c", count).stdout.strip() == "0"
