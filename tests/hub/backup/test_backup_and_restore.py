@@ -58,6 +58,7 @@ def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(
 def test_a_backup_without_its_key_is_not_restored_under_another_key(hub, second, tmp_path):
     file = tmp_path / "affidavit.backup"
     hub.settings = {"SECRET_KEY": "k" * 40}
+    hub.copy_empty_database()
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
     result = hub.manage("backup", str(file))
     assert "does not hold the key" in result.stdout, result.stderr
@@ -90,6 +91,7 @@ def test_files_that_are_damaged_cut_or_newer_are_refused_before_anything_is_writ
 
 def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
     file = tmp_path / "affidavit.backup"
+    hub.copy_empty_database()
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
     assert hub.manage("backup", str(file)).returncode == 0
     assert_refused(hub.manage("backup", str(file)), "exists", "--force")

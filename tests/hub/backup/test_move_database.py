@@ -85,6 +85,7 @@ def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(
 
 
 def test_a_hub_may_begin_empty_if_a_setting_says_so_and_migrate_refuses_a_newer_database(hub, own_postgres):
+    hub.copy_empty_database()
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
     hub.settings = {"DATABASE_URL": own_postgres, "SECRET_KEY": "k" * 40, "HUB_START_EMPTY": "true"}
     assert hub.manage("migrate").returncode == 0
@@ -96,6 +97,7 @@ def test_a_hub_may_begin_empty_if_a_setting_says_so_and_migrate_refuses_a_newer_
 
 def test_a_backup_of_the_embedded_server_is_restored_into_an_older_one(hub, own_postgres, tmp_path):
     file = tmp_path / "affidavit.backup"
+    hub.copy_empty_database()
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
     assert hub.manage("backup", str(file)).returncode == 0
     key_file = tmp_path / "key"
