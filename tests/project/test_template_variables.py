@@ -264,6 +264,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_variable_of_every_template_exists(
     misses, browser_client, client, api, workspace, other_workspace, settings
 ):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick
     start = fill_workspace(workspace, api)
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start, follows_links=True)
