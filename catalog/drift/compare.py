@@ -80,6 +80,13 @@ def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str])
         yield Change(part, "", "media-type", ", ".join(before), ", ".join(after), breaks)
 
 
+def list_first_media_types(before: Outline, after: Outline) -> list[tuple[str, Sequence[str]]]:
+    """Return the parts whose media types were reported for the first time, with these; they are not a change."""
+    parts = (REQUEST, *sorted(after["responses"]))
+    media_types = [(part, list_media_types(after, part)) for part in parts if not list_media_types(before, part)]
+    return [(part, names) for part, names in media_types if names]
+
+
 def build_removal(part: str, pointer: str, before: Descriptor, kind: str = "gone") -> Change:
     """Return the change of a node that is no longer sent. An error status that is no longer sent breaks nobody."""
     is_error = _is_response(part) and not pointer and part[0] not in "23"

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
-from catalog.drift.compare import Change, compare_outlines
+from catalog.drift.compare import Change, compare_outlines, list_first_media_types
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.evidence.outline_nodes import list_outline_nodes
+from catalog.evidence.outlines import Outline
 from catalog.evidence.parts import find_node
 from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
@@ -22,12 +23,13 @@ class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
     changes: its drift; if it has none (after a manual override), the differences between its outline and the one
-    before.
+    before. media_types: those that a version without drift was the first to have, by part.
     """
 
     version: OperationVersion
     changes: Sequence[Change | Drift]
     more: int
+    media_types: Sequence[tuple[str, Sequence[str]]] = ()
 
     @property
     def is_of_drift(self) -> bool:
@@ -72,25 +74,28 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
     for drift in operation.drift.filter(version__in=numbers).order_by("id"):
         drift_by_version[drift.version].append(drift)
     without_drift = [number for number in numbers if not drift_by_version[number]]
-    differences = _compare_with_former(operation, without_drift)
-    return [
-        _build_entry(version, [*differences.get(version.number, ()), *drift_by_version[version.number]])
-        for version in versions
-    ]
+    pairs = _load_with_former(operation, without_drift)
+    return [_build_entry(version, drift_by_version[version.number], pairs.get(version.number)) for version in versions]
 
 
-def _compare_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int, list[Change]]:
-    """Return the changes of each of these versions against the version before it, by number."""
+def _load_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int, tuple[Outline, Outline]]:
+    """Return the outline of the version before each of these versions and its own, by number."""
     outlines = load_outlines_by_number(operation, [*numbers, *(number - 1 for number in numbers)])
     return {
-        number: compare_outlines(outlines[number - 1], outlines[number])
+        number: (outlines[number - 1], outlines[number])
         for number in numbers
         if outlines.keys() >= {number - 1, number}
     }
 
 
-def _build_entry(version: OperationVersion, changes: Sequence[Change | Drift]) -> TimelineEntry:
-    return TimelineEntry(version, changes[:MAX_CHANGES_SHOWN], max(len(changes) - MAX_CHANGES_SHOWN, 0))
+def _build_entry(
+    version: OperationVersion, drift: Sequence[Drift], outlines: tuple[Outline, Outline] | None
+) -> TimelineEntry:
+    """Return the entry of a version. outlines: the one before it and its own, if it has no drift."""
+    changes = compare_outlines(*outlines) if outlines else drift
+    media_types = list_first_media_types(*outlines) if outlines else ()
+    more = max(len(changes) - MAX_CHANGES_SHOWN, 0)
+    return TimelineEntry(version, changes[:MAX_CHANGES_SHOWN], more, media_types)
 
 
 def compare_versions(operation: Operation, address: Mapping[str, str]) -> VersionComparison | None:

@@ -64,6 +64,13 @@ def test_only_operations_that_change_data_need_a_confirmation(browser_client, ap
     assert {method for method, page in pages.items() if "needs a confirmation" in page} == {"PATCH"}
 
 
+def test_a_version_that_only_brought_media_types_names_them(browser_client, api, workspace):
+    for types in ({}, {"responseMediaType": "application/json"}):
+        deliver(api, workspace, observation("GET", PATH, 200, response={"id": 1}, **types))
+    page = re.sub(r"\s+", " ", open_page(browser_client, workspace))
+    assert "200: first media type, <code>application/json</code>; same shape" in page
+
+
 def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, filled_workspace):
     assert re.search(
         r'part=200#shape"\s+aria-current="true">\s*200 · 2\s*<', open_page(browser_client, filled_workspace)
