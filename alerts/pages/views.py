@@ -70,6 +70,7 @@ def build_alerts_page(
             "target_to_rotate": _find(target_rows, "target", request, "rotate"),
             "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,
             "form": alert_form,
+            "was_sent": form is not None,
             "chosen_targets": alert_form["targets"].value() or [],
             "kinds": [(kind, *words, kind == alert_form["kind"].value()) for kind, words in KINDS.items()],
             "target_form": target_form or TargetForm(),
@@ -91,8 +92,8 @@ def _find_save_address(environment: Environment, edited: Alert | None) -> str:
     """Return the address that the form posts to; it names the edited alert, to show a refused form again."""
     names = [environment.workspace.slug, environment.name]
     if edited is None:
-        return reverse("create-alert", args=names)
-    return f"{reverse('change-alert', args=[*names, edited.pk])}?edit={edited.pk}"
+        return f"{reverse('create-alert', args=names)}#alert"
+    return f"{reverse('change-alert', args=[*names, edited.pk])}?edit={edited.pk}#alert"
 
 
 def _read_form(request: HttpRequest, environment: Environment, edited: Alert | None) -> AlertForm:

@@ -54,6 +54,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
             "operation": operation,
             "part": key,
             "pointer": pointer,
+            "chart_field": (operation.pk, key, pointer),
             "node": node,
             "changes": drift[:MAX_CHANGES],
             "more_changes": max(len(drift) - MAX_CHANGES, 0),

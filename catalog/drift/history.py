@@ -55,11 +55,14 @@ class ComparedVersion:
 
 @dataclass(frozen=True)
 class VersionComparison:
-    """The changes from one version to another: first those of their outlines, then those of presence."""
+    """The changes from one version to another: first those of their outlines, then those of presence.
+
+    A field that changed once in between has the drift that was recorded then, as every other page does.
+    """
 
     before: ComparedVersion
     after: ComparedVersion
-    changes: Sequence[Change]
+    changes: Sequence[Change | Drift]
 
     @property
     def breaking(self) -> int:
@@ -112,10 +115,24 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         number: ComparedVersion(versions[number], sum(1 for _ in list_outline_nodes(outline)))
         for number, outline in outlines.items()
     }
-    changes = [_name_types(operation, change) for change in compare_outlines(outlines[before], outlines[after])]
-    if before < after:
-        changes += _list_presence_changes(operation, before, after)
+    differences = [_name_types(operation, change) for change in compare_outlines(outlines[before], outlines[after])]
+    if before > after:
+        return VersionComparison(sides[before], sides[after], differences)
+    recorded = _find_single_drift(operation, before, after)
+    changes: list[Change | Drift] = [recorded.get((change.part, change.pointer), change) for change in differences]
+    changes += _list_presence_changes(operation, before, after)
     return VersionComparison(sides[before], sides[after], changes)
+
+
+def _find_single_drift(operation: Operation, before: int, after: int) -> dict[tuple[str, str], Drift]:
+    """Return the drift of each field whose shape changed exactly once after `before`, up to and with `after`.
+
+    It knows more than two outlines: whether a field was always null, or a new one always present.
+    """
+    drift_by_field: dict[tuple[str, str], list[Drift]] = {}
+    for drift in operation.drift.filter(version__gt=before, version__lte=after).exclude(kind__in=PRESENCE_KINDS):
+        drift_by_field.setdefault((drift.part, drift.pointer), []).append(drift)
+    return {field: rows[0] for field, rows in drift_by_field.items() if len(rows) == 1}
 
 
 def _name_types(operation: Operation, change: Change) -> Change:

@@ -106,14 +106,18 @@ class SegmentIndexes(serializers.ListField):
                 "type": "object",
                 "description": "The descriptor of the values whose keys are data.",
             },
-            "seen": {"type": "integer"},
-            "nulls": {"type": "integer"},
-            "types": {"type": "object", "additionalProperties": {"type": "integer"}},
-            "reason": {"enum": ["empty", "divergent", "limit"]},
-            "of": {"enum": ["object"]},
-            "redacted": {"type": "boolean"},
-            "nullable": {"type": "boolean"},
-            "collapsed": {"type": "boolean"},
+            "seen": {"type": "integer", "description": "How often a value was there."},
+            "nulls": {"type": "integer", "description": "How often it was null."},
+            "types": {
+                "type": "object",
+                "additionalProperties": {"type": "integer"},
+                "description": "How often each type was there, if there were several.",
+            },
+            "reason": {"enum": ["empty", "divergent", "limit"], "description": "Why the type is unknown."},
+            "of": {"enum": ["object"], "description": "What was empty."},
+            "redacted": {"type": "boolean", "description": "Whether the name is one of the sensitive ones."},
+            "nullable": {"type": "boolean", "description": "Whether it was ever null."},
+            "collapsed": {"type": "boolean", "description": "Whether names were left out because they were too many."},
             "format": {"enum": ["binary"], "description": "The values were files, as parts of forms."},
         },
     }
@@ -131,19 +135,24 @@ class WitnessObservation(BatchItem):
     method = ExactText(
         max_length=MAX_METHOD,
         validators=[RegexValidator(TOKEN, "Send the HTTP method in upper case, GET for example.", "method")],
+        help_text="The HTTP method in upper case.",
     )
-    path = PathTemplate()
-    status = Count(min_value=100, max_value=599)
-    count = Count()
-    firstSeenAt = Moment(required=False)
-    lastSeenAt = Moment(required=False)
-    parameters = Parameters(child=Parameter(), required=False)
-    undecided = SegmentIndexes(child=Count(min_value=0), required=False)
-    query = DescriptorField(required=False)
-    request = DescriptorField(required=False)
-    response = DescriptorField(required=False)
-    requestMediaType = MediaType(required=False)
-    responseMediaType = MediaType(required=False)
+    path = PathTemplate(help_text="The template: /orders/{orderId}.")
+    status = Count(min_value=100, max_value=599, help_text="The status of the response.")
+    count = Count(help_text="How many observations this sums up.")
+    firstSeenAt = Moment(required=False, help_text="The first of them, in Unix seconds; without it, as lastSeenAt.")
+    lastSeenAt = Moment(required=False, help_text="The last of them, in Unix seconds; without it, as firstSeenAt.")
+    parameters = Parameters(child=Parameter(), required=False, help_text="The type of each path parameter, by name.")
+    undecided = SegmentIndexes(
+        child=Count(min_value=0),
+        required=False,
+        help_text="Indexes of the path's segments that may be data; the first is 0.",
+    )
+    query = DescriptorField(required=False, help_text="The descriptor of the query.")
+    request = DescriptorField(required=False, help_text="The descriptor of the request's body.")
+    response = DescriptorField(required=False, help_text="The descriptor of the response's body.")
+    requestMediaType = MediaType(required=False, help_text="The media type of the request's body.")
+    responseMediaType = MediaType(required=False, help_text="The media type of the response's body.")
 
     def to_internal_value(self, data: Any) -> Observation:
         shapes, faults = _parse_shapes(data) if isinstance(data, Mapping) else ({}, {})
@@ -173,9 +182,9 @@ class WitnessReportForm(serializers.Serializer[Any]):
     """The body of POST /api/witness-reports."""
 
     environment = EnvironmentName()
-    reportId = UuidText()
-    reporter = ExactText(max_length=MAX_REPORTER, required=False)
-    observations = WitnessObservation(many=True)
+    reportId = UuidText(help_text="Chosen by the reporter: the same report sent again changes nothing.")
+    reporter = ExactText(max_length=MAX_REPORTER, required=False, help_text="The name of the program that observed.")
+    observations = WitnessObservation(many=True, help_text="At most 500.")
 
 
 def find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:

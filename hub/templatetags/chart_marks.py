@@ -16,7 +16,7 @@ from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.templatetags.format import page_url
 
 MAX_OF_A_KIND = 200  # the latest, on a chart and below it; the downloads have all
-LISTED = 3  # listed below a chart, annotations before drift; a click shows the others
+LISTED = 3  # listed below a chart; a click shows the others
 register = template.Library()
 
 
@@ -24,7 +24,7 @@ register = template.Library()
 class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here.
 
-    listed: the first to be read; annotations of people come before drift; folded: all others.
+    listed: the first to be read: the drift of the page's own field, then annotations of people; folded: all others.
     """
 
     marks: Sequence[Mapping[str, Any]]
@@ -35,18 +35,27 @@ class ChartMarks:
 
 @register.simple_tag(takes_context=True)
 def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None:
-    """Return what a figure's chart marks; None if it has no time axis, or nothing happened."""
+    """Return what a figure's chart marks; None if it has no time axis, or nothing happened.
+
+    A page about one field names it in `chart_field`: the operation's row id, the part and the pointer.
+    """
     starts = figure["layout"].get("meta", {}).get("starts")
     if not starts:
         return None
     environment, period = context["environment"], context["period"]
     annotations = list(list_annotations_of_period(environment, period)[: MAX_OF_A_KIND + 1])
     drift = list(list_breaking_drift(environment, period)[: MAX_OF_A_KIND + 1])
-    happenings = [ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]]
-    happenings += [_describe_drift(context, change) for change in drift[:MAX_OF_A_KIND]]
+    is_cut = max(len(annotations), len(drift)) > MAX_OF_A_KIND
+    field = context.get("chart_field")
+    own_drift = [change for change in drift if (change.operation_id, change.part, change.pointer) == field]
+    other_drift = [change for change in drift[:MAX_OF_A_KIND] if change not in own_drift]
+    happenings = [
+        *(_describe_drift(context, change) for change in own_drift),
+        *(ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]),
+        *(_describe_drift(context, change) for change in other_drift),
+    ]
     if not happenings:
         return None
-    is_cut = max(len(annotations), len(drift)) > MAX_OF_A_KIND
     marks = [mark.as_json() for mark in place_marks(starts, happenings)]
     return ChartMarks(marks, _sort(happenings[:LISTED]), _sort(happenings[LISTED:]), is_cut)
 

@@ -75,10 +75,18 @@ class CallForm(serializers.Serializer[Any]):
     """Who does what with which arguments; exactly one of `args` and `argsHash` is sent."""
 
     environment = EnvironmentName()
-    sub = ExactText(max_length=255)
-    operation = ExactText(max_length=MAX_SIGNED_OPERATION)
-    args = Args(required=False, source="args_hash")
-    argsHash = ArgsHash(required=False, source="args_hash")
+    sub = ExactText(max_length=255, help_text="The user on whose behalf the call is made.")
+    operation = ExactText(
+        max_length=MAX_SIGNED_OPERATION, help_text="The method and the path of the call: POST /refunds."
+    )
+    args = Args(
+        required=False,
+        source="args_hash",
+        help_text="The arguments of the call, any JSON value; only their hash is kept.",
+    )
+    argsHash = ArgsHash(
+        required=False, source="args_hash", help_text="In place of args: the SHA-256 of their RFC 8785 form, in hex."
+    )
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the members, and the `call` that they describe."""
@@ -97,21 +105,23 @@ class CallForm(serializers.Serializer[Any]):
 class IntentForm(CallForm):
     """The call to mint for. `confirmationId` is needed for anything but GET, HEAD and OPTIONS."""
 
-    toolCallId = ExactText(max_length=255, required=False)
-    requiresStepUp = Flag(required=False)
-    confirmationId = UuidText(required=False)
+    toolCallId = ExactText(max_length=255, required=False, help_text="The id of the tool call; without it, a new one.")
+    requiresStepUp = Flag(required=False, help_text="Whether the backend has to ask for the stronger verification.")
+    confirmationId = UuidText(
+        required=False, help_text="The confirmed confirmation; required for all but GET, HEAD and OPTIONS."
+    )
 
 
 class ConfirmationForm(CallForm):
     """The call to be confirmed, and a summary of it for the person who decides."""
 
-    summary = ExactText(max_length=1000)
+    summary = ExactText(max_length=1000, help_text="What will be done, in words for the person who decides.")
 
 
 class DecisionForm(serializers.Serializer[Any]):
     """The decision on a confirmation."""
 
-    decision = DecisionText()
+    decision = DecisionText(help_text="What was decided.")
 
 
 class IntentReceipt(serializers.Serializer[Any]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Max, Min, QuerySet, Sum
@@ -18,7 +18,7 @@ from intents.rejections.totals import (
     count_verifications,
 )
 from intents.reports.verification import ACCEPTED
-from wire.period import QUARTER, Period, end_of_quarter, floor_to_quarter
+from wire.period import Period, parse_period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
@@ -78,7 +78,8 @@ class VersionCounts:
 
 def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
     """Count the accepted calls of all environments of a workspace by version."""
-    segments = cover(floor_to_quarter(now - timedelta(days=7)) + QUARTER, end_of_quarter(now) + FORWARD_DAYS)
+    period = parse_period({"range": "7d"}, now=now)
+    segments = cover(period.start, period.end + FORWARD_DAYS)
     totals = _read_totals(list(workspace.environments.values_list("pk", flat=True)), segments, NO_FILTERS)
     v1, v2 = (count_verifications(_select_accepted(totals, version)) for version in (1, 2))
     return VersionCounts(v1, v1 + v2)

@@ -58,21 +58,27 @@ class SecretPrefix(serializers.Field[Any, Any, Any, Any]):
 class VerificationItem(BatchItem):
     """One verification, or `count` identical ones."""
 
-    result = Result()
-    version = PayloadVersion(required=False)
-    operation = ExactText(max_length=MAX_OPERATION, required=False)
-    toolCallId = ExactText(max_length=255, required=False)
-    count = Count(max_value=MAX_ITEM_COUNT, required=False)
-    occurredAt = Moment(required=False)
-    secret = SecretPrefix(required=False)
+    result = Result(help_text="accepted, or the reason of the rejection.")
+    version = PayloadVersion(required=False, help_text="The version of the intent's payload, if it is known.")
+    operation = ExactText(
+        max_length=MAX_OPERATION,
+        required=False,
+        help_text="The method and the template of the call: GET /orders/{orderId}.",
+    )
+    toolCallId = ExactText(max_length=255, required=False, help_text="The tool call of the intent, if it is known.")
+    count = Count(
+        max_value=MAX_ITEM_COUNT, required=False, help_text="How many equal verifications this is; without it, 1."
+    )
+    occurredAt = Moment(required=False, help_text="When, in Unix seconds; without it, now.")
+    secret = SecretPrefix(required=False, help_text="The first 8 characters of the signing secret that verified.")
 
 
 class VerificationReportForm(serializers.Serializer[Any]):
     """A report; the same `reportId` with the same body changes nothing."""
 
     environment = EnvironmentName()
-    reportId = UuidText()
-    verifications = VerificationItem(many=True)
+    reportId = UuidText(help_text="Chosen by the reporter: the same report sent again changes nothing.")
+    verifications = VerificationItem(many=True, help_text="At most 500.")
 
 
 class ReportReceipt(serializers.Serializer[Any]):

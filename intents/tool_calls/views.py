@@ -18,7 +18,8 @@ from wire.errors import NotFound
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 INTENT_COLUMNS = ("issuedAt", "expiresAt", "sub", "operation", "requiresStepUp", "confirmationId")
@@ -38,6 +39,8 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         return {
             "section_page": "rejections" if rejection_count else "confirmations",
             "tool_call_id": tool_call_id,
+            "keys_by_actor": environment.workspace.index_keys_by_actor(),
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,
             "intents": [
                 (item, *split_operation(template_operation(item.operation))) for item in call.intents[:MAX_EVENTS]

@@ -32,14 +32,25 @@ class VerifyForm(serializers.Serializer[Any]):
     """A request that a backend received. `query` is raw, without the question mark."""
 
     environment = EnvironmentName()
-    header = ExactText(max_length=None, required=False, allow_blank=True)
-    method = ExactText(max_length=32)
-    path = ExactText(max_length=MAX_PATH)
-    query = ExactText(max_length=None, required=False, allow_blank=True)
-    contentType = ExactText(max_length=255, required=False, allow_blank=True)
-    contentEncoding = ExactText(max_length=255, required=False, allow_blank=True)
-    bodyBase64 = Base64Bytes(required=False)
-    stepUp = Flag(required=False)
+    header = ExactText(
+        max_length=None,
+        required=False,
+        allow_blank=True,
+        help_text="The value of X-Service-Intent; empty or left out if the request had none.",
+    )
+    method = ExactText(max_length=32, help_text="The HTTP method in upper case.")
+    path = ExactText(max_length=MAX_PATH, help_text="The path as it was received, still percent-encoded.")
+    query = ExactText(
+        max_length=None, required=False, allow_blank=True, help_text="The raw query, without the question mark."
+    )
+    contentType = ExactText(
+        max_length=255, required=False, allow_blank=True, help_text="The Content-Type of the request."
+    )
+    contentEncoding = ExactText(
+        max_length=255, required=False, allow_blank=True, help_text="The Content-Encoding of the request."
+    )
+    bodyBase64 = Base64Bytes(required=False, help_text="The bytes of the body in base64, as they travelled.")
+    stepUp = Flag(required=False, help_text="Whether the user has passed the stronger verification.")
 
 
 class VerifiedIntent(serializers.Serializer[Any]):

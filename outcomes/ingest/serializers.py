@@ -11,13 +11,13 @@ from wire.http.fields import EnvironmentName, ExactText, Moment
 
 
 class OutcomeItem(BatchItem):
-    conversationId = ExactText(max_length=255)
-    outcomeKey = ExactText(max_length=128)
+    conversationId = ExactText(max_length=255, help_text="The conversation's id exactly as the widget gave it.")
+    outcomeKey = ExactText(max_length=128, help_text="The label of the outcome, compared character by character.")
 
 
 class OutcomeBatch(serializers.Serializer[Any]):
     environment = EnvironmentName()
-    outcomes = OutcomeItem(many=True)
+    outcomes = OutcomeItem(many=True, help_text="At most 500.")
 
 
 class OutcomeReceipt(serializers.Serializer[Any]):
@@ -28,13 +28,13 @@ class OutcomeReceipt(serializers.Serializer[Any]):
 
 
 class ConversationItem(BatchItem):
-    conversationId = ExactText(max_length=255)
-    startedAt = Moment(required=False)
+    conversationId = ExactText(max_length=255, help_text="The conversation's id exactly as the widget gave it.")
+    startedAt = Moment(required=False, help_text="When it started, in Unix seconds; without it, now.")
 
 
 class ConversationBatch(serializers.Serializer[Any]):
     environment = EnvironmentName()
-    conversations = ConversationItem(many=True)
+    conversations = ConversationItem(many=True, help_text="At most 500.")
 
 
 class ConversationReceipt(serializers.Serializer[Any]):

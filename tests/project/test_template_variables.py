@@ -362,7 +362,9 @@ def open_shared_links(browser: Client, stranger: Client, start: str) -> None:
         answer = browser.post(f"{page}/add", form, follow=True).content.decode()
         for token in re.findall(r"/shared/([\w-]+)<", answer):
             assert stranger.get(f"/shared/{token}").status_code == 200
-    assert browser.post(f"{page}/{SharedLink.objects.get().pk}/revoke", follow=True).status_code == 200
+    link = SharedLink.objects.get()
+    assert browser.get(page, {"revoke": link.pk}).status_code == 200
+    assert browser.post(f"{page}/{link.pk}/revoke", follow=True).status_code == 200
 
 
 def open_alerts(browser: Client, start: str, settings: Any) -> None:

@@ -93,7 +93,13 @@ class EnvironmentName(serializers.CharField):
     """The optional `environment` of a body; whether it exists is checked after the form (contract 1)."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, default="production", allow_blank=True, trim_whitespace=False, **options)
+        super().__init__(
+            required=False,
+            default="production",
+            allow_blank=True,
+            trim_whitespace=False,
+            **{"help_text": "The environment's name; without it, production.", **options},
+        )
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):

@@ -147,7 +147,7 @@ class EndpointSchema(AutoSchema):
 
     def _describe_errors(self, codes: Sequence[str]) -> Json:
         """Return one response for all codes of a status."""
-        titles = "; ".join(f"`{code}`: {CODES[code].title.lower()}" for code in codes)
+        titles = "; ".join(f"`{code}`: {_lower_first(CODES[code].title)}" for code in codes)
         schema = {"allOf": [self._problem_reference(), {"properties": {"code": {"enum": list(codes)}}}]}
         return {
             "headers": name_headers(name for code in codes for name in HEADERS_OF_CODE.get(code, ())),
@@ -173,3 +173,8 @@ def group_by_status(codes: Collection[str]) -> dict[str, list[str]]:
 
 def name_headers(names: Iterable[str]) -> dict[str, Json]:
     return {name: HEADERS[name] for name in dict.fromkeys([*names, "X-Request-Id"])}
+
+
+def _lower_first(title: str) -> str:
+    """Return a title as it stands within a sentence: names such as JSON and API keep their case."""
+    return title[0].lower() + title[1:]

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -16,7 +17,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest, NotFound
-from wire.filters import PERIOD_MEMBERS, read_text
+from wire.filters import PERIOD_MEMBERS, read_number, read_text
 from wire.http.read_only import read_only
 from wire.period import Period, parse_period
 from wire.postgresql.snapshot import read_snapshot
@@ -143,12 +144,19 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
             "fault": fault,
             "new_link": new_link if is_own else None,
             "links": links,
+            "to_revoke": _find_working(links, read_number(request.GET, "revoke")),
             "now": timezone.now(),
             "is_admin": has_role(request.user, workspace, Membership.ADMIN),
         }
 
     tables = [Table("links", COLUMNS, lambda: _export_rows(workspace))]
     return Page("workspaces/shared_links.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def _find_working(links: QuerySet[SharedLink], number: int | None) -> SharedLink | None:
+    """Return the link with this row id, if it works."""
+    working = links.filter(revoked_at=None, expires_at__gt=timezone.now())
+    return working.filter(pk=number).first() if number is not None else None
 
 
 def _export_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:

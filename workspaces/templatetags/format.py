@@ -128,6 +128,13 @@ def breakable(path: str) -> SafeString:
     return SafeString(escape(path[:1]) + escape(path[1:]).replace("/", "/<wbr>"))
 
 
+@register.filter
+def code_spans(text: str) -> SafeString:
+    """Show what stands between backticks as code."""
+    pieces = [escape(piece) for piece in text.split("`")]
+    return SafeString("".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces)))
+
+
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
     """Return the current query with changes, from the question mark on; None and "" remove a member."""

@@ -96,7 +96,10 @@ def test_a_webhook_s_secret_is_shown_once(admin, receiver):
 def test_a_target_that_is_refused_is_shown_again_with_the_reason(admin, form, message):
     answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": "ops", "address": "https://x", **form})
     assert answer.status_code == 200
-    assert message in answer.content.decode()
+    page = answer.content.decode()
+    assert message in page
+    assert f'hx-get="{PAGE}"' in page, "the preview of the other form works as before"
+    assert 'class="fault">Choose at least one target' not in page
     assert not Target.objects.exists()
 
 

@@ -64,6 +64,17 @@ def test_only_operations_that_change_data_need_a_confirmation(browser_client, ap
     assert {method for method, page in pages.items() if "needs a confirmation" in page} == {"PATCH"}
 
 
+def test_a_comparison_says_of_a_field_that_changed_once_what_its_drift_says(browser_client, api, workspace):
+    deliver(api, workspace, *[observation("GET", PATH, 200, response={"refund": None})] * 30)
+    deliver(api, workspace, observation("GET", PATH, 200, response={"refund": {"amount": 1}}))
+    drift = Drift.objects.get(kind="type", pointer="/refund")
+    page = re.sub(r"\s+", " ", open_page(browser_client, workspace, before="1", after="2"))
+    comparison = page.partition('id="versions"')[2].partition("</section>")[0]
+    assert f"change?id={drift.pk}" in comparison
+    assert "type changed" in comparison
+    assert "Breaking for consumers" in comparison
+
+
 def test_a_version_that_only_brought_media_types_names_them(browser_client, api, workspace):
     for types in ({}, {"responseMediaType": "application/json"}):
         deliver(api, workspace, observation("GET", PATH, 200, response={"id": 1}, **types))

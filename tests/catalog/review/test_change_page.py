@@ -71,7 +71,10 @@ def test_the_page_shows_before_and_after_whom_a_change_affects_and_what_changed_
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "<code>/total</code> type changed" in page
     assert "Breaking for consumers" in page
-    assert '<td>integer</td> <td class="soft">both</td> <td> number </td>' in page
+    assert (
+        '<td data-is="Before">integer</td> <td data-is="Day of the change" class="soft">before and after</td>'
+        ' <td data-is="After" class="whole"> number </td>'
+    ) in page
     assert "version 1" in page
     assert "version 2" in page
     assert "present in 1 of 1 when detected" in page
@@ -113,11 +116,15 @@ def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(a
         deliver(api, workspace, observation(response={"total": value}, lastSeenAt=noon + 86_400))
     drift = Drift.objects.get()
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
-    assert '<td>integer</td> <td class="soft">both</td> <td> integer or string </td>' in page
+    assert (
+        '<td data-is="Before">integer</td> <td data-is="Day of the change" class="soft">before and after</td>'
+        ' <td data-is="After" class="whole"> integer or string </td>'
+    ) in page
     since = drift.since.astimezone(UTC)
     first, before = (f"{since + timedelta(days=days):%-d %b %Y}" for days in (-30, -1))
-    later = '<td> <span class="soft">No later day yet</span> </td>'
-    assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b %Y} </td> {later}" in page
+    cells = re.findall(r"<td[^>]*> ([^<]*|<span class=\"soft\">No later day yet</span>) </td>", page)
+    days = [f"{first[:-5]} to {before}", f"{since:%-d %b %Y}", '<span class="soft">No later day yet</span>']
+    assert cells[cells.index(days[0]) :][:3] == days
     assert '<th scope="col">Day of the change</th>' in page
 
 

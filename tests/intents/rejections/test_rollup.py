@@ -20,7 +20,7 @@ from intents.rejections.queries import VersionCounts, count_versions, load_bucke
 from intents.rejections.series import build_buckets
 from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
-from wire.period import QUARTER, Period
+from wire.period import QUARTER, Period, parse_period
 from workspaces.models import Environment
 
 BEGIN, DAYS = datetime(2025, 1, 20, tzinfo=UTC), 130
@@ -126,12 +126,13 @@ def test_all_time_begins_with_the_first_verification(filled, zone):
 
 
 @pytest.mark.parametrize("minutes", [0, 7, 15, 1440])
-def test_versions_count_the_accepted_calls_of_seven_days(filled, minutes):
+def test_versions_count_the_accepted_calls_of_the_seven_days_that_pages_show(filled, minutes):
     now = BEGIN + timedelta(days=40, minutes=minutes)
     VerificationTally.objects.filter(start__gt=now).delete()
     VerificationRollup.objects.all().delete()
     with connection.cursor() as cursor:
         cursor.execute(FILL)
-    since = VerificationTally.objects.filter(result=ACCEPTED, start__gt=now - timedelta(days=7))
+    start = parse_period({"range": "7d"}, now=now).start
+    since = VerificationTally.objects.filter(result=ACCEPTED, start__gte=start)
     v1, v2 = (since.filter(version=version).aggregate(sum=Sum("count"))["sum"] for version in (1, 2))
     assert count_versions(filled.workspace, now=now) == VersionCounts(v1, v1 + v2)

@@ -201,7 +201,11 @@ def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger
     link = SharedLink.objects.get()
     assert (link.page, link.query, link.expires_at - link.created_at) == ("outcomes", form["query"], timedelta(days=7))
     assert link.last_opened_at is not None
+    question = editor.get(LIST, {"revoke": link.pk}).content.decode()
+    assert "Revoke the link to Outcomes of production?" in question
+    assert SharedLink.objects.get().revoked_at is None
     editor.post(f"{LIST}/{link.pk}/revoke")
+    assert "Revoke now" not in editor.get(LIST, {"revoke": link.pk}).content.decode()
     assert stranger.get(address).status_code == 404
     assert "revoked" in editor.get(LIST).content.decode()
     actions = [entry.action for entry in AuditEntry.objects.order_by("id") if "shared" in entry.action]
