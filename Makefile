@@ -15,7 +15,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test collect format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
+.PHONY: help run test suite collect format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -24,11 +24,13 @@ help:  ## list the targets
 run: $(VENV)/.run  ## start the whole hub: database, web server, worker; Ctrl-C stops all
 	@$(BIN)/python manage.py up
 
-test: $(VENV)/.dev  ## lint, then every test; only=PATH for one file or folder, without lint
-	$(if $(only),,@$(MAKE) --no-print-directory --jobs=2 lint collect)
+test: $(VENV)/.dev  ## lint, and every test beside it; only=PATH for one file or folder, without lint
+	@$(MAKE) --no-print-directory --jobs=2 $(if $(only),,lint) suite
+
+suite: $(if $(only),,collect)
 	$(BIN)/python -m $(PYTEST)
 
-# Beside mypy, which needs one processor: else each worker compiles every test for itself.
+# Before the workers of the suite, because each of them would compile every test for itself.
 collect: $(VENV)/.dev
 	@$(BIN)/python -m pytest --collect-only -qq >$(VENV)/collected || { cat $(VENV)/collected; exit 1; }
 
