@@ -14,8 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TERM = re.compile(r'{% term "([^"]+)" %}')
 # Words of the glossary that pages do not use, or use only next to another explained term
 UNEXPLAINED = {
-    "report", "reporter", "witness report", "descriptor", "evidence", "projection", "undo", "fold", "gate",
-    "publishable key", "scope", "operator",
+    "report", "reporter", "witness report", "descriptor", "undo", "gate", "publishable key", "scope", "operator",
 }  # fmt: skip
 
 
