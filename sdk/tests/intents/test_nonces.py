@@ -95,6 +95,28 @@ def test_pruning_takes_small_batches(tmp_path):
     assert store.prune(now=NOW + 1000) == PRUNED_EVERY - 1 <= PRUNED_AT_ONCE
 
 
+def test_only_each_250th_burn_prunes(tmp_path, monkeypatch):
+    store = with_table(SqlNonces(sqlite_in(tmp_path)))
+    prunes = []
+    monkeypatch.setattr(store, "prune", lambda *, now: prunes.append(now))
+    for number in range(1, 2 * PRUNED_EVERY + 1):
+        store.burn("w", str(number), NOW, now=NOW + number)
+    assert prunes == [NOW + PRUNED_EVERY, NOW + 2 * PRUNED_EVERY]
+
+
+def test_the_table_of_nonces_has_an_index_for_pruning(tmp_path):
+    connect = sqlite_in(tmp_path)
+    with_table(SqlNonces(connect))
+    plan = connect().execute("EXPLAIN QUERY PLAN SELECT * FROM affidavit_nonces WHERE keep_until < 0").fetchall()
+    assert "USING INDEX" in str(plan)
+
+
+def test_a_store_writes_its_statements_in_the_given_paramstyle(tmp_path):
+    store = SqlNonces(sqlite_in(tmp_path), paramstyle="format")  # which SQLite does not read
+    with pytest.raises(StoreUnavailable):
+        with_table(store).burn("w", "n", NOW, now=NOW)
+
+
 def test_a_full_memory_store_accepts_no_new_nonce_until_old_ones_expire():
     store = MemoryNonces(limit=2, several_workers=True)
     for nonce in "ab":

@@ -89,10 +89,11 @@ def test_cutting_keeps_all_counts_of_the_remaining_levels(evidence, levels):
 
 
 def test_closed_evidence_keeps_its_counts_and_marks():
-    evidence = functools.reduce(merge, [infer({"a": 1}, day=9), infer(None, day=7), infer([1], day=8)])
+    values = [infer({"a": 1}, day=9), infer(None, day=7), infer(None, day=7), infer([1], day=8)]
+    evidence = functools.reduce(merge, values)
     evidence.redacted = evidence.binary = True
     assert evidence.close().to_state() == {
-        "counts": {"limit": 2, "null": 1}, "redacted": True, "binary": True, "days": [7, 9],
+        "counts": {"limit": 2, "null": 2}, "redacted": True, "binary": True, "days": [7, 9],
     }  # fmt: skip
     assert infer([1]).close().to_state() == {"counts": {"limit": 1}}
 
