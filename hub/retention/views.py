@@ -159,4 +159,4 @@ def _describe_kinds(
 def _export_rows(workspace: Workspace, policy: RetentionPolicy | None) -> Iterator[Sequence[Any]]:
     for kind in KINDS:
         expired = kind.count_expired(workspace, policy, now=timezone.now())
-        yield kind.name, getattr(policy, kind.name, None), expired
+        yield kind.name, kind.days(policy), expired

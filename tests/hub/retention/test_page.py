@@ -96,6 +96,9 @@ def test_the_page_says_how_many_rows_are_older(admin, workspace):
     admin.post(DAYS, {**EMPTY, "rejections": "30"})
     rows = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]["retention"]
     assert rows[1] == {"kind": "rejections", "days": 30, "rowsBeyond": 2}
+    assert {row["kind"]: row["days"] for row in rows if row["days"]} == {
+        "rejections": 30, "inbox": 400, "observed_days": 400, "alerts": 90,
+    }  # fmt: skip
     assert [row["rowsBeyond"] for row in rows if row["kind"] != "rejections"] == [0] * (len(KINDS) - 1)
 
 
