@@ -26,7 +26,7 @@ ACTION_BEGINNINGS = {
 }
 NO_CHANGES = (*ACTION_BEGINNINGS["decisions"], "signed ", "sign-in ")
 KIND_LABELS = {
-    CHANGES: "changes by people",
+    CHANGES: "settings, keys and people",
     "settings": "settings",
     "keys": "keys and secrets",
     "people": "people and sign-ins",
