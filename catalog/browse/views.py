@@ -60,15 +60,13 @@ OPERATIONS_A_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # rows of the tree
-# The downloads of contract 5: the name of the address, the link's text, and what chooses a shape in the address
-FORMAT_LINKS = (
-    ("catalog-openapi", "OpenAPI", ""),
-    ("catalog-schemas", "JSON Schema", ""),
-    ("catalog-tools", "Tool definitions", ""),
-    ("catalog-tools", "Tools for the OpenAI API", "&format=openai"),
-    ("catalog-tools", "Tools for the Anthropic API", "&format=anthropic"),
-    ("catalog-mcp", "MCP tools", ""),
-)
+# The downloads of contract 5, by the name of their address
+FORMAT_LINKS = {
+    "catalog-openapi": "OpenAPI",
+    "catalog-schemas": "JSON Schema",
+    "catalog-tools": "Tool definitions",
+    "catalog-mcp": "MCP tools",
+}
 # The hints of an MCP tool, by name
 HINT_LABELS = {
     "readOnlyHint": "Read-only",
@@ -100,7 +98,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
             "methods": list_methods(environment),
             "status_classes": STATUS_CLASSES,
             "subsets": SUBSETS.items(),
-            "formats": FORMAT_LINKS,
+            "formats": FORMAT_LINKS.items(),
             "other_environments": environment.workspace.environments.exclude(pk=environment.pk),
             "columns": SORTED_COLUMNS,
             "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],

@@ -135,9 +135,9 @@ class Decisions(MachineView):
     own_codes = ("not-pending", "not-found", "unknown-environment")
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:
-        """Return the key's workspace. The key must be able to use the environment of the confirmation.
+        """Return the workspace of the key, since a confirmation's address names no environment.
 
-        Raises UnknownEnvironment or ScopeMissing.
+        Raises UnknownEnvironment or ScopeMissing if the key may not use the environment of the confirmation.
         """
         key = key_of_request(request)
         name = find_environment_name(key.workspace_id, parse_uuid(self.kwargs["confirmation_id"]))

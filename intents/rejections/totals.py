@@ -11,7 +11,7 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection, narrow_result
 
-NEW_REASON_MINIMUM = 10  # calls; fewer are no news
+NEW_REASON_MINIMUM = 10  # calls; a reason with fewer is not named
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ def test_an_outcome_before_the_start_is_marked_on_every_page(browser_client, sta
 def test_the_page_links_to_the_cause_and_for_an_admin_to_the_deletion(browser_client, start, production, workspace):
     record_outcomes(production, [Report("gone", "purchase")], now=NOW)
     page = open_page(browser_client, start, "gone")
-    assert f'href="{start}/joins?why=never-seen#joins"' in page
+    assert f'href="{start}/joins?why=never-seen&range=all#joins"' in page
     assert 'data-copy="conversation-id"' in page
     for role, is_offered in ((Membership.ADMIN, True), (Membership.EDITOR, False)):
         user = get_user_model().objects.create_user(f"{role} of conversations")
