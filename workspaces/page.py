@@ -213,7 +213,7 @@ def _respond(
         filename = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         response = stream_csv(page.tables, request.GET.get("table"), filename)
     else:
-        response = stream_json(page.tables, _export_facts(environment, route.name, period))
+        response = stream_json(page.tables, _export_facts(environment, route.name, period if page.has_period else None))
     patch_cache_control(response, private=True, no_store=True)
     return response
 
@@ -267,14 +267,15 @@ def _compute_etag(request: HttpRequest, content: bytes) -> str:
     return f'W/"{digest.hexdigest()[:32]}"'
 
 
-def _export_facts(environment: Environment, name: str, period: Period) -> Mapping[str, Any]:
+def _export_facts(environment: Environment, name: str, period: Period | None) -> Mapping[str, Any]:
+    """Return the head of an export. period: None if the page does not depend on one."""
     return {
         "workspace": environment.workspace.slug,
         "environment": environment.name,
         "page": name,
-        "from": period.start,
-        "to": period.end,
-        "zone": period.zone.key,
+        "from": period and period.start,
+        "to": period and period.end,
+        "zone": period and period.zone.key,
     }
 
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from catalog.browse.presence import Presence, list_vanished
-from catalog.browse.property_chart import draw_presence
+from catalog.browse.property_chart import draw_presence, draw_types
 from catalog.browse.property_days import PropertyDay, group_equal_days, list_property_days, sum_presence
 from catalog.browse.property_history import (
     find_namesakes,
@@ -79,12 +79,14 @@ def _describe_node(
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
     runs = group_equal_days(rows, node, today=today)
     name = "" if node.is_nameless else node.name
+    is_of_types = len({kind for day in rows for kind in day.types}) > 1
     return {
         "namesakes": find_namesakes(environment, operation, shape.key, node.pointer, name) if name else None,
         "predecessor": find_predecessor(operation, shape.key, node.pointer, name) if name else "",
         "day_runs": runs[:MAX_RUNS],
         "more_days": sum(run.days for run in runs[MAX_RUNS:]),
-        "figure": draw_presence(rows[::-1], node, today=today),
+        "is_of_types": is_of_types,
+        "figure": draw_types(rows[::-1], today=today) if is_of_types else draw_presence(rows[::-1], node, today=today),
         "today": today,
         "is_vanished": node.pointer in set(list_vanished(list_absence_states(operation, shape))),
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),

@@ -61,6 +61,11 @@ class TreeRow:
         return min(self.node.depth, MAX_INDENT)
 
     @property
+    def types(self) -> list[tuple[str, int]]:
+        """How often each type was observed, the most frequent first; empty if there was only one."""
+        return sorted(self.node.types.items(), key=lambda item: -item[1])
+
+    @property
     def tags(self) -> list[str]:
         """Short remarks on the node, shown after its type."""
         node = self.node

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest
+from django.utils import timezone
 
 from affidavit import describe
 from affidavit.operations import READS
@@ -31,7 +32,7 @@ from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
-from catalog.drift.history import build_timeline, compare_versions
+from catalog.drift.history import build_timeline, compare_versions, fold_media_types
 from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
@@ -60,6 +61,7 @@ OPERATIONS_A_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # rows of the tree
+MAX_SCHEMA_NODES = 400  # nodes of a shape whose JSON Schema is shown; a longer one is in the download only
 # The downloads of contract 5, by the name of their address
 FORMAT_LINKS = {
     "catalog-openapi": "OpenAPI",
@@ -91,6 +93,8 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         return {
             "filters": filters,
             "operations": page,
+            "days": find_days(period),
+            "today": timezone.now().date(),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
             "is_empty": not (page.paginator.count or filters.is_active),
@@ -138,6 +142,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             return build_tree_context(request, operation, shape, nodes, observed, period, inside_only=True)
         resets = [reset for reset in operation.baseline_resets.all() if not reset.through_id]
         template, hints = build_template_context(operation, request.GET), list_hints(operation)
+        timeline = build_timeline(operation)
         return {
             **build_tree_context(request, operation, shape, nodes, observed, period),
             **build_code_context(environment, operation),
@@ -149,7 +154,8 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "media_types": operation.count_media_types(shape.key),
             "shapes": [(shape, count_observations(shape, observed)) for shape in shapes],
             "parameters": list_parameters(operation),
-            "timeline": build_timeline(operation),
+            "timeline": fold_media_types(timeline),
+            "versions": [entry.version for entry in timeline],
             "comparison": comparison,
             "baseline_resets": resets,
             "map_rules": operation.map_rules.all(),
@@ -217,7 +223,7 @@ def build_tree_context(
     *,
     inside_only: bool = False,
 ) -> Mapping[str, Any]:
-    """Return the rows of a shape from the node `at` on, and its schema if all of the shape is shown.
+    """Return the rows of a shape from the node `at` on, and its schema unless rows are closed or too many.
 
     observed: the days of the period; None for all time.
     """
@@ -256,14 +262,16 @@ def build_tree_context(
         "find": find,
         "match_count": len(matches.pointers) if matches else None,
         "node_count": len(nodes) - 1,
+        "newest_day": rows[0].last_day if rows and not inside_only else "",
         "max_rows": MAX_ROWS,
         "is_cut": is_cut,
         "query_without_at": build_query_without(request, "at"),
     }
-    if len(rows) < len(nodes):
+    if inside_only or len(nodes) > MAX_SCHEMA_NODES or any(row.is_closed for row in rows):
         return {**context, "schema": ""}
     schema = build_part_schema(json.loads(operation.outline), shape.key, describe(shape.evidence, counts=False))
-    return {**context, "schema": json.dumps(schema, indent=2, ensure_ascii=False)}
+    text = json.dumps(schema, indent=2, ensure_ascii=False)
+    return {**context, "schema": text, "is_any_allowed": "{}" in text}
 
 
 def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:

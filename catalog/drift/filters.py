@@ -13,10 +13,12 @@ from wire.filters import read_text, split_words
 class DriftFilters:
     """Which changes the feed shows. Members of the address that are not valid are ignored.
 
-    is_new: only those that nobody has acknowledged and that are not muted.
+    method, path: of one operation. is_new: only those that nobody has acknowledged and that are not muted.
     """
 
     query: str = ""
+    method: str = ""
+    path: str = ""
     kind: str = ""
     breaking: bool = False
     is_new: bool = False
@@ -26,6 +28,8 @@ class DriftFilters:
         kind = address.get("kind", "")
         return cls(
             query=read_text(address, "q"),
+            method=read_text(address, "method"),
+            path=read_text(address, "path"),
             kind=kind if kind in CHANGE_KINDS else "",
             breaking=bool(address.get("breaking")),
             is_new=bool(address.get("new")),
@@ -38,4 +42,4 @@ class DriftFilters:
 
     @property
     def is_active(self) -> bool:
-        return bool(self.words or self.kind or self.breaking or self.is_new)
+        return bool(self.words or self.method or self.path or self.kind or self.breaking or self.is_new)

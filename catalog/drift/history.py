@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines, list_first_media_types
@@ -23,18 +23,24 @@ class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
     changes: its drift; if it has none (after a manual override), the differences between its outline and the one
-    before. media_types: those that a version without drift was the first to have, by part.
+    before. media_types: those that a version without drift was the first to have, by part. first_number: of the first
+    version, if the entry stands for several in a row that only had new media types.
     """
 
     version: OperationVersion
     changes: Sequence[Change | Drift]
     more: int
+    first_number: int
     media_types: Sequence[tuple[str, Sequence[str]]] = ()
 
     @property
     def is_of_drift(self) -> bool:
         """Whether its changes are drift, which have pages of their own."""
         return all(isinstance(change, Drift) for change in self.changes)
+
+    @property
+    def has_only_media_types(self) -> bool:
+        return bool(self.media_types) and not self.changes and not self.version.by_hand
 
     @property
     def has_own_changes(self) -> bool:
@@ -58,15 +64,24 @@ class VersionComparison:
     """The changes from one version to another: first those of their outlines, then those of presence.
 
     A field that changed once in between has the drift that was recorded then, as every other page does.
+    inside: how many properties are inside a new one, by its part and pointer. media_types: those that were reported
+    for the first time, by part, if nothing else changed.
     """
 
     before: ComparedVersion
     after: ComparedVersion
     changes: Sequence[Change | Drift]
+    inside: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    media_types: Sequence[tuple[str, Sequence[str]]] = ()
 
     @property
     def breaking(self) -> int:
         return sum(bool(change.breaks) for change in self.changes)
+
+    @property
+    def rows(self) -> list[tuple[Change | Drift, int]]:
+        """Each change with the number of properties inside, if it is a new property."""
+        return [(change, self.inside.get((change.part, change.pointer), 0)) for change in self.changes]
 
 
 def build_timeline(operation: Operation) -> list[TimelineEntry]:
@@ -98,7 +113,19 @@ def _build_entry(
     changes = compare_outlines(*outlines) if outlines else drift
     media_types = list_first_media_types(*outlines) if outlines else ()
     more = max(len(changes) - MAX_CHANGES_SHOWN, 0)
-    return TimelineEntry(version, changes[:MAX_CHANGES_SHOWN], more, media_types)
+    return TimelineEntry(version, changes[:MAX_CHANGES_SHOWN], more, version.number, media_types)
+
+
+def fold_media_types(timeline: Sequence[TimelineEntry]) -> list[TimelineEntry]:
+    """Return the entries, the newest first, those as one that follow each other and only have new media types."""
+    folded: list[TimelineEntry] = []
+    for entry in timeline:
+        if folded and folded[-1].has_only_media_types and entry.has_only_media_types:
+            media_types = [*folded[-1].media_types, *entry.media_types]
+            folded[-1] = replace(folded[-1], first_number=entry.first_number, media_types=media_types)
+        else:
+            folded.append(entry)
+    return folded
 
 
 def compare_versions(operation: Operation, address: Mapping[str, str]) -> VersionComparison | None:
@@ -121,7 +148,16 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     recorded = _find_single_drift(operation, before, after)
     changes: list[Change | Drift] = [recorded.get((change.part, change.pointer), change) for change in differences]
     changes += _list_presence_changes(operation, before, after)
-    return VersionComparison(sides[before], sides[after], changes)
+    media_types = () if changes else list_first_media_types(outlines[before], outlines[after])
+    new_nodes = [change for change in changes if change.kind == "new"]
+    inside = {(change.part, change.pointer): _count_inside(outlines[after], change) for change in new_nodes}
+    return VersionComparison(sides[before], sides[after], changes, inside, media_types)
+
+
+def _count_inside(outline: Outline, change: Change | Drift) -> int:
+    """Return how many properties are inside the one that changed."""
+    start = f"{change.pointer}/"
+    return sum(node.part == change.part and node.pointer.startswith(start) for node in list_outline_nodes(outline))
 
 
 def _find_single_drift(operation: Operation, before: int, after: int) -> dict[tuple[str, str], Drift]:

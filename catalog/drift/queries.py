@@ -37,6 +37,10 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
         drift = drift.filter(~Exists(_list_mutes(environment)), acknowledged_at=None)
     if filters.kind:
         drift = drift.filter(kind=filters.kind)
+    if filters.method:
+        drift = drift.filter(operation__method=filters.method)
+    if filters.path:
+        drift = drift.filter(operation__path=filters.path)
     for word in filters.words:
         drift = drift.filter(Q(operation__path__icontains=word) | Q(pointer__icontains=word))
     return drift

@@ -76,10 +76,10 @@ class CurrentField:
     days: Sequence[PropertyDay]
 
     @property
-    def sides(self) -> Sequence[tuple[str, ObservedSide | None]]:
-        """The columns of the page with their titles: before, the day of the change if it has both, after."""
-        change_day = [("Day of the change", self.change_day)] if self.change_day else []
-        return [("Before", self.before), *change_day, ("After", self.after)]
+    def sides(self) -> Sequence[tuple[str, ObservedSide]]:
+        """The columns of the page: before, the day of the change if it has both, and later days if there are any."""
+        titles = {"Before": self.before, "Day of the change": self.change_day, "After": self.after}
+        return [(title, side) for title, side in titles.items() if side]
 
 
 def find_current_field(environment: Environment, drift: Drift, *, today: date) -> CurrentField | None:

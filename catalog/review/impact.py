@@ -20,7 +20,7 @@ RESPONSE_SENTENCES: Mapping[tuple[str, str], str] = {
     ("quiet", ""): "It was an error response, which no consumer needs.",
     ("back", ""): "It is sent again. Consumers that read it get it again.",
     ("optional", "consumer"): "Consumers that expect it in every response fail where it is missing.",
-    ("type", "consumer"): "Consumers that expect the type before can fail on the new one.",
+    ("type", "consumer"): "Consumers that expect {before} can fail on {after}.",
     ("type", ""): "Every value that can come now could come before, so consumers are not affected.",
     ("nullable", "consumer"): "Consumers that do not expect null can fail on it.",
     ("not-null", ""): "Every value that can come now could come before, so consumers are not affected.",
@@ -73,6 +73,7 @@ class ClassifiedChange(Protocol):
     part: str
     kind: str
     before: str
+    after: str
     breaks: str
 
 
@@ -83,7 +84,8 @@ def explain_impact(change: ClassifiedChange) -> str:
         return NULL_SENTENCES[change.kind]
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]
-    return sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)
+    sentence = sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)
+    return sentence.format(before=change.before or "the type before", after=change.after or "the new one")
 
 
 def advise(change: ClassifiedChange) -> str:

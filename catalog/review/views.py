@@ -44,6 +44,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "versions": detail.load_versions(drift),
             "field": field,
             "sides": field.sides if field else [],
+            "last_title": field.sides[-1][0] if field else "After",
             "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),

@@ -26,13 +26,15 @@ DECISION_COLUMNS = ("at", "by", "takenBackAt")
 class RuleKind:
     """One kind of rule: how its rules are listed, the latest first, and the cells of each in a table.
 
-    name: of its table, and in the address that reverts a rule. Its part of the page is `rules/<name>.html`.
+    name: of its table, and in the address that reverts a rule. Its part of the page is `rules/<name>.html`. has_form:
+    whether its rules are made on the page itself.
     """
 
     name: str
     list_rules: Callable[[Environment], QuerySet[Any]]
     columns: Sequence[str]
     build_cells: Callable[[Any], Sequence[Any]]
+    has_form: bool = False
 
     @property
     def template(self) -> str:
@@ -79,7 +81,11 @@ RULE_KINDS = (
     RuleKind("map-rules", list_map_rules, ("method", "path", "part", "pointer", "asMap"), build_map_cells),
     RuleKind("hint-rules", list_hint_rules, ("method", "path", "hint", "value"), build_hint_cells),
     RuleKind(
-        "redaction-rules", redaction_rules.list_redaction_rules, ("environment", "kind", "name"), build_redaction_cells
+        "redaction-rules",
+        redaction_rules.list_redaction_rules,
+        ("environment", "kind", "name"),
+        build_redaction_cells,
+        has_form=True,
     ),
 )
 
@@ -89,8 +95,10 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
 
     def build_context() -> Mapping[str, Any]:
         fault = request.GET.get("fault", "")
+        sections = [build_section(kind, environment) for kind in RULE_KINDS]
         return {
-            "sections": [build_section(kind, environment) for kind in RULE_KINDS],
+            "sections": [section for section in sections if not section["is_grouped"]],
+            "empty_sections": [section for section in sections if section["is_grouped"]],
             "may_act": has_role(request.user, environment.workspace, Membership.EDITOR),
             "fault": redaction_rules.REDACTION_RULE_ERRORS.get(fault),
             "has_circle": fault == "circle",
@@ -104,9 +112,17 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
 
 
 def build_section(kind: RuleKind, environment: Environment) -> Mapping[str, Any]:
+    """Return the rules of one kind. is_grouped: whether it shares a card with others that have nothing to show."""
     rules = kind.list_rules(environment)
     active = rules.filter(reverted_at=None)
-    return {"kind": kind, "rules": rules[:MAX_SHOWN], "total": rules.count(), "active": active.count()}
+    total = rules.count()
+    return {
+        "kind": kind,
+        "rules": rules[:MAX_SHOWN],
+        "total": total,
+        "active": active.count(),
+        "is_grouped": not total and not kind.has_form,
+    }
 
 
 def export_rules(kind: RuleKind, environment: Environment) -> Table:

@@ -24,7 +24,8 @@ register = template.Library()
 class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here.
 
-    listed: the first to be read: the drift of the page's own field, then annotations of people; folded: all others.
+    listed: the first to be read: the drift of the page's own field, then annotations of people; folded: all others. A
+    chart of one field marks no drift of other operations.
     """
 
     marks: Sequence[Mapping[str, Any]]
@@ -48,7 +49,11 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     is_cut = max(len(annotations), len(drift)) > MAX_OF_A_KIND
     field = context.get("chart_field")
     own_drift = [change for change in drift if (change.operation_id, change.part, change.pointer) == field]
-    other_drift = [change for change in drift[:MAX_OF_A_KIND] if change not in own_drift]
+    other_drift = [
+        change
+        for change in drift[:MAX_OF_A_KIND]
+        if change not in own_drift and (field is None or change.operation_id == field[0])
+    ]
     happenings = [
         *(_describe_drift(context, change) for change in own_drift),
         *(ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]),

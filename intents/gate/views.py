@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from intents.gate import queries
-from intents.gate.args_hashes import decrypt_args_hash
 from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
+from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows, show_args_hash
 from intents.gate.filters import STATES, parse_confirmation_filters
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
@@ -30,10 +28,6 @@ UNDO = "undo"
 SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # members that a decision removes from the address
 ROWS_PER_PAGE = 10
 MAX_ROWS = 50  # undecided confirmations on the page; the export has all
-CONFIRMATION_COLUMNS = (
-    *("confirmationId", "state", "sub", "operation", "argsHash", "summary", "createdAt", "expiresAt"),
-    *("decidedAt", "decidedBy", "usedAt", "toolCallId"),
-)
 FIRST_CONFIRMATION = """{"environment": "%s", "sub": "user_17", "operation": "POST /refunds",
     "args": {"orderId": 8412, "amount": 1250}, "summary": "Refund 12.50 for order 8412"}"""
 
@@ -45,8 +39,8 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     undecided = queries.list_undecided(environment, filters, now=now)
     confirmations = queries.list_confirmations(environment, period, filters, now=now)
     tables = [
-        Table("waiting", CONFIRMATION_COLUMNS, lambda: _export_rows(undecided, now)),
-        Table("confirmations", CONFIRMATION_COLUMNS, lambda: _export_rows(confirmations, now)),
+        Table("waiting", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(undecided.iterator(), now)),
+        Table("confirmations", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(confirmations.iterator(), now)),
     ]
 
     def build_context() -> Mapping[str, Any]:
@@ -56,7 +50,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             **shared,
-            "undecided": [(confirmation, _show_args_hash(confirmation, now)) for confirmation in undecided[:MAX_ROWS]],
+            "undecided": [(confirmation, show_args_hash(confirmation, now)) for confirmation in undecided[:MAX_ROWS]],
             "undecided_total": undecided.count(),
             "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
@@ -89,32 +83,3 @@ def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: U
         return return_to_page(request, "confirmations", environment_row, {**SECOND_STEP, "too-late": error.state})
     row = f"confirmation-{confirmation_id}"
     return return_to_page(request, "confirmations", environment_row, SECOND_STEP, fragment=row)
-
-
-def _show_args_hash(confirmation: Confirmation, now: datetime) -> str:
-    """Return the argsHash that an intent would be signed with; empty once there is nothing to decide any more."""
-    token = confirmation.encrypted_args_hash
-    is_pending = confirmation.state_at(now) == Confirmation.PENDING
-    return decrypt_args_hash(bytes(token)) if is_pending and token else ""
-
-
-def _export_rows(confirmations: QuerySet[Confirmation], now: datetime) -> Iterator[Sequence[Any]]:
-    return (_export_row(confirmation, now) for confirmation in confirmations.iterator())
-
-
-def _export_row(confirmation: Confirmation, now: datetime) -> Sequence[Any]:
-    """Return the columns of an export; what has not happened is null."""
-    return (
-        str(confirmation.pk),
-        confirmation.state_at(now),
-        confirmation.sub,
-        confirmation.operation,
-        _show_args_hash(confirmation, now) or None,
-        confirmation.summary,
-        confirmation.created_at,
-        confirmation.expires_at,
-        confirmation.decided_at,
-        confirmation.decided_by or None,
-        confirmation.used_at,
-        confirmation.tool_call_id or None,
-    )

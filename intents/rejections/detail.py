@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
+from typing import Any
 
 from django.db.models import Min, QuerySet, Sum
 
@@ -19,13 +21,21 @@ CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEv
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Something that happened to a tool call. reason: why it was rejected; count: how many identical events."""
+    """Something that happened to a tool call. reason: why it was rejected; count: how many identical events.
+
+    actor: who did it, if a person or a key did; the detail says it, too.
+    """
 
     occurred_at: datetime
     kind: str
     detail: str = ""
     reason: str = ""
     count: int = 1
+    actor: str = ""
+
+    def list_cells(self) -> Sequence[Any]:
+        """Return the cells of an export, in the order of CALL_EVENT_COLUMNS."""
+        return (self.occurred_at, self.kind, self.detail, self.reason, self.count)
 
 
 def find_rejection(environment: Environment, occurred_at: datetime | None, number: int | None) -> Rejection | None:
@@ -127,5 +137,8 @@ def _describe_rejection(rejection: Rejection) -> CallEvent:
 def _describe_confirmation(confirmation: Confirmation) -> list[CallEvent]:
     events = [CallEvent(confirmation.created_at, "confirmation requested", confirmation.summary)]
     if confirmation.decided_at:
-        events.append(CallEvent(confirmation.decided_at, "confirmed", f"by {confirmation.decided_by}"))
+        actor = confirmation.decided_by
+        events.append(CallEvent(confirmation.decided_at, "confirmed", f"by {actor}", actor=actor))
+    if confirmation.used_at:
+        events.append(CallEvent(confirmation.used_at, "confirmation used"))
     return events

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -87,10 +86,11 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "difference": compare_operations(intent.operation, rejection.operation) if intent else None,
             "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
+            "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "events": events,
         }
 
-    tables = [Table("events", CALL_EVENT_COLUMNS, lambda: map(astuple, events))]
+    tables = [Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events))]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
 
 

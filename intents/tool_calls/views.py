@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
+from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows
 from intents.models import MintedIntent, split_operation
 from intents.rejections.detail import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
 from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_cells
@@ -39,6 +39,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         return {
             "section_page": "rejections" if rejection_count else "confirmations",
             "tool_call_id": tool_call_id,
+            "now": now,
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,
@@ -52,8 +53,9 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         }
 
     tables = [
-        Table("events", CALL_EVENT_COLUMNS, lambda: map(astuple, events)),
+        Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events)),
         Table("intents", INTENT_COLUMNS, lambda: _intent_rows(call)),
+        Table("confirmations", CONFIRMATION_COLUMNS, lambda: _confirmation_rows(call)),
         Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, call.rejections.iterator())),
     ]
     return Page("intents/tool_call.html", build_context, tables, has_period=False)
@@ -69,6 +71,10 @@ def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> st
     )
     names = ", ".join(list_environments_with(environment, tool_call_id))
     return f"{words} It is known in {names}." if names else words
+
+
+def _confirmation_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
+    return list_confirmation_rows(call.list_confirmations(MAX_EVENTS), timezone.now())
 
 
 def _intent_rows(call: ToolCall) -> Iterator[Sequence[Any]]:

@@ -24,7 +24,7 @@ class Phase:
     """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
 
     texts: the annotations with which it begins, none for the first phase of a period; conversations: those that
-    started in it; reached: how many of them reached the key, whenever that was.
+    started in it; reached: how many of them reached the key, whenever that was; annotated_at: of the first of them.
     """
 
     start: datetime
@@ -32,6 +32,7 @@ class Phase:
     texts: Sequence[str]
     conversations: int = 0
     reached: int = 0
+    annotated_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,15 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
     Tallies are no finer than a quarter hour, so a phase begins with the quarter hour that holds its annotation.
     """
     texts: dict[datetime, list[str]] = {start: []}
+    moments: dict[datetime, datetime] = {}
     for moment, text in annotations:
         begin = max(start, floor_to_quarter(moment))
         if begin < end:
             texts.setdefault(begin, []).append(text)
-    return [Phase(since, till, texts[since]) for since, till in pairwise([*texts, end])]
+            moments.setdefault(begin, moment)
+    return [
+        Phase(since, till, texts[since], annotated_at=moments.get(since)) for since, till in pairwise([*texts, end])
+    ]
 
 
 def read_phases(environment: Environment, period: Period, key: str) -> Sequence[PhaseChange]:

@@ -24,9 +24,13 @@ class BrokenJoin:
     diagnosis: Diagnosis
     reported_by: int | None = None
 
-    def matches(self, kind: str, environment: str = "") -> bool:
-        """Whether this join has this diagnosis and, if an environment is named, its id is known there."""
-        return self.diagnosis.kind == kind and environment in ("", self.diagnosis.found_in)
+    def matches(self, kind: str, environment: str = "", key: str = "") -> bool:
+        """Whether this join has this diagnosis, its id is known in this environment, and it is of this outcome key.
+
+        "" stands for any.
+        """
+        own_values = self.diagnosis.kind, self.diagnosis.found_in, self.outcome_key
+        return all(asked in ("", own) for asked, own in zip((kind, environment, key), own_values, strict=True))
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,21 @@ from wire.filters import read_text
 
 @dataclass(frozen=True)
 class JoinFilters:
-    """The filters of broken joins; "" selects all. found_in: with `other-environment`, the one that knows the id."""
+    """The filters of broken joins; "" selects all.
+
+    found_in: with `other-environment`, the one that knows the id; key: the exact outcomeKey.
+    """
 
     diagnosis: str = ""
     found_in: str = ""
+    key: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.diagnosis)
+        return bool(self.diagnosis or self.key)
 
 
 def parse_join_filters(query: QueryDict) -> JoinFilters:
-    diagnosis = query.get("why", "")
+    diagnosis, key = query.get("why", ""), read_text(query, "key")
     if diagnosis not in ADVICE or diagnosis == "late":
-        return JoinFilters()
-    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "")
+        return JoinFilters(key=key)
+    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -79,11 +80,18 @@ def _describe_joins(
         "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(newest)],
         "diagnosed_joins": len(newest),
         "is_partial": len(newest) == NEWEST_DIAGNOSED,
-        "diagnoses": [(kind, advice.name) for kind, advice in ADVICE.items() if kind != "late"],
+        "diagnoses": _count_diagnoses(newest, filters),
         "rows": rows,
         "kept_days": _find_kept_days(environment, period),
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_keys.get(join.reported_by)) for join in joins],
     }
+
+
+def _count_diagnoses(joins: Sequence[BrokenJoin], filters: JoinFilters) -> Sequence[tuple[str, str, int]]:
+    """Return each diagnosis of these joins, and the one that is selected: its kind, its name and how many have it."""
+    counts = Counter(join.diagnosis.kind for join in joins if join.matches("", key=filters.key))
+    kinds = [kind for kind in ADVICE if counts[kind] or kind == filters.diagnosis]
+    return [(kind, ADVICE[kind].name, counts[kind]) for kind in kinds]
 
 
 def _find_kept_days(environment: Environment, period: Period) -> int | None:
@@ -97,7 +105,7 @@ JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]
 
 
 def _page_matching(newest: Sequence[BrokenJoin], filters: JoinFilters, page_number: str | None) -> JoinsPage:
-    matching = [join for join in newest if join.matches(filters.diagnosis, filters.found_in)]
+    matching = [join for join in newest if join.matches(filters.diagnosis, filters.found_in, filters.key)]
     page = Paginator(matching, ROWS_PER_PAGE).get_page(page_number)
     return page, list(page)
 

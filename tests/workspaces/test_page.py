@@ -1,5 +1,7 @@
 """Behaviour of all pages: methods, entity tags, and exports that refuse a range they cannot read."""
 
+import json
+
 import pytest
 from django.test import Client
 
@@ -39,6 +41,12 @@ def test_an_export_with_an_invalid_range_is_refused(workspace, api, query, endin
     assert response.json()["code"] == "invalid-request"
 
 
+def test_an_export_names_a_period_only_if_its_page_has_one(workspace, browser_client):
+    for page, has_period in (("joins", True), ("difference", False)):
+        document = json.loads(browser_client.get(f"/w/{workspace.workspace.slug}/production/{page}.json").getvalue())
+        assert {bool(document[name]) for name in ("from", "to", "zone")} == {has_period}, page
+
+
 @pytest.mark.parametrize("ending", ["json", "csv"])
 def test_no_cache_may_keep_an_export(workspace, api, browser_client, ending):
     address = f"/w/{workspace.workspace.slug}/production/joins.{ending}"
@@ -55,5 +63,6 @@ def test_a_missing_item_is_reported_within_the_workspace(browser_client, workspa
     assert "no such operation" in text
     assert f"/w/{workspace.workspace.slug}/production/operation?method=GET" in text  # link to the other environment
     assert f'href="/w/{workspace.workspace.slug}/staging/overview?range=30d"' in text  # link of the logo and the button
+    assert f'href="/w/{workspace.workspace.slug}/staging/catalog?range=30d">Catalog</a>' in text.split("<main", 1)[1]
     assert "data-live" not in text.split("<main", 1)[1].split(">", 1)[0]
     assert browser_client.get(address.replace("operation?", "operation.json?")).json()["code"] == "not-found"

@@ -79,7 +79,30 @@ def test_a_version_that_only_brought_media_types_names_them(browser_client, api,
     for types in ({}, {"responseMediaType": "application/json"}):
         deliver(api, workspace, observation("GET", PATH, 200, response={"id": 1}, **types))
     page = re.sub(r"\s+", " ", open_page(browser_client, workspace))
-    assert "200: first media type, <code>application/json</code>; same shape" in page
+    assert "same shape; media types first reported: 200 <code>application/json</code>" in page
+    comparison = re.sub(r"\s+", " ", open_page(browser_client, workspace, before="1", after="2"))
+    assert "<b>Same shape</b>" in comparison
+    assert "Media types first reported: 200 <code>application/json</code>" in comparison
+
+
+def test_versions_in_a_row_that_only_brought_media_types_share_an_entry(browser_client, api, workspace):
+    for status in (200, 404):
+        deliver(api, workspace, observation("GET", PATH, status, response={"id": 1}))
+    for status in (200, 404):
+        row = observation("GET", PATH, status, response={"id": 1}, responseMediaType="application/json")
+        deliver(api, workspace, row)
+    page = re.sub(r"\s+", " ", open_page(browser_client, workspace))
+    versions = page[page.index('id="versions"') :]
+    assert "<b>3 to 4</b>" in versions
+    assert versions.count("same shape") == 1
+    assert versions.count("<option") == 2 * 4  # each can still be compared
+
+
+def test_a_comparison_says_how_much_a_new_property_brought(browser_client, api, workspace):
+    deliver(api, workspace, observation("GET", PATH, 200, response={"id": 1}))
+    deliver(api, workspace, observation("GET", PATH, 200, response={"id": 1, "refund": {"amount": 1, "at": 2}}))
+    comparison = re.sub(r"\s+", " ", open_page(browser_client, workspace, before="1", after="2"))
+    assert "with 2 properties inside" in comparison
 
 
 def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, filled_workspace):
@@ -100,7 +123,7 @@ def test_the_tree_shows_type_presence_nulls_and_mixed_types(browser_client, fill
     page = open_page(browser_client, filled_workspace)
     assert "array of object" in page
     assert "always empty so far" in page
-    assert re.search(r'<span class="ty unknown">integer or string</span>\s*<span class="soft nowrap">· \w+ 1<', page)
+    assert re.search(r'<span class="ty unknown">integer or string</span>\s*<span class="soft nowrap">\w+ 1,?<', page)
     assert "or null 50.0 %" in page
     assert "50.0 % of 2" in page
     assert "redacted" in page
@@ -241,11 +264,11 @@ def test_bodies_without_a_shape_have_their_media_types(api, browser_client, work
     html, pdf = observation(responseMediaType="text/html"), observation(requestMediaType="application/pdf")
     deliver(api, workspace, csv, html, pdf)
     page = " ".join(open_page(browser_client, workspace).split())
-    assert "Media types of all time, where reported: <code>text/csv</code> in 2 of 4, <code>text/html</code>" in page
+    assert "<code>text/csv</code>, reported in 2 of 4; <code>text/html</code>, reported in 1 of 4 of all time" in page
     assert "<h2>No shape</h2>" in page
     assert "Of 4 observations with status 200 none had a JSON body. Bodies of other types have no shape." in page
     page = " ".join(open_page(browser_client, workspace, part="request").split())
-    assert "Media type of all time, where reported: <code>application/pdf</code> in 1 of 4 </p>" in page
+    assert "<code>application/pdf</code>, reported in 1 of 4 of all time </p>" in page
     assert "Of 4 observations none had a JSON body." in page
     response = browser_client.get(address(workspace, ".json"), {"method": "GET", "path": PATH})
     tables = json.loads(b"".join(response.streaming_content))["tables"]

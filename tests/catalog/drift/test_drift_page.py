@@ -48,6 +48,18 @@ def list_changes(client: Any, created: Any, **query: str) -> list[tuple[str, str
     return [(row["pointer"], row["change"]) for row in list_rows(client, created, "drift", "drift", **query)]
 
 
+def test_the_feed_of_one_operation_has_no_longer_paths(browser_client, api, workspace):
+    for path in ("/books", "/books/{bookId}"):
+        deliver(api, workspace, *[observation("GET", path, response={"id": 1})] * 30)
+        deliver(api, workspace, observation("GET", path, response={"id": "x"}))
+    rows = list_rows(browser_client, workspace, "drift", "drift", method="GET", path="/books")
+    assert [row["path"] for row in rows] == ["/books"]
+    assert list_rows(browser_client, workspace, "drift", "drift", method="POST", path="/books") == []
+    catalog = open_page(browser_client, workspace, "catalog")
+    link = next(part for part in catalog.split('"') if "/drift?" in part and "breaking=1" in part)
+    assert browser_client.get(unescape(link)).content.decode().count('data-is="Impact"') == 1
+
+
 def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace, "drift")
     assert "3 in this period, 2 fields broken" in page
@@ -168,7 +180,9 @@ def test_a_comparison_of_versions_includes_fields_no_longer_seen(api, browser_cl
     versions = timeline[timeline.index('id="versions"') :]
     assert versions.count("no longer seen") == 2  # /note, and /kind before it was seen again
     assert versions.count("detected <time") == 3
-    assert "Each field once" in open_page(browser_client, workspace, "operation", before="1", after="2", **query)
+    compared = open_page(browser_client, workspace, "operation", before="1", after="2", **query)
+    assert "2 changes, 1 breaking" in compared
+    assert "Shape now, version" in compared
     back = list_rows(browser_client, workspace, "operation", "changes", before="2", after="1", **query)
     assert [(row["pointer"], row["change"]) for row in back] == [("/total", "gone")]
 

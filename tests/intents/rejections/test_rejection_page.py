@@ -73,6 +73,7 @@ def test_the_page_tells_what_happened_to_the_tool_call_in_order(browser_client, 
     assert [(event["event"], event["reason"]) for event in events] == [
         ("confirmation requested", ""),
         ("confirmed", ""),
+        ("confirmation used", ""),
         ("intent minted", ""),
         ("rejected", "audience-mismatch"),
         ("rejected", "audience-mismatch"),

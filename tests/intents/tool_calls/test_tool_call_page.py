@@ -61,10 +61,11 @@ def test_the_page_lists_all_events_with_links(browser_client, start):
     assert browser_client.get(link).status_code == 200
     tables = json.loads(browser_client.get(f"{start}/toolcall.json", {"id": "call_81"}).getvalue())["tables"]
     assert [event["event"] for event in tables["events"]] == [
-        "rejected", "confirmation requested", "confirmed", "intent minted", "rejected", "rejected",
+        "rejected", "confirmation requested", "confirmed", "confirmation used", "intent minted", "rejected", "rejected",
     ]  # fmt: skip
     assert [row["sub"] for row in tables["intents"]] == ["user_17"]
     assert len(tables["rejections"]) == 3
+    assert [row["state"] for row in tables["confirmations"]] == ["used"]
 
 
 def test_a_call_without_a_rejection_is_in_the_section_confirmations(browser_client, start, production):

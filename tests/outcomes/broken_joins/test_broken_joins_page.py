@@ -117,6 +117,14 @@ def test_a_diagnosis_filters_page_and_download(production, browser_client, query
     assert (f"1 to {len(ids)} of {len(ids)} broken joins" in section) == bool(ids)
 
 
+def test_a_key_filters_page_and_download(production, browser_client):
+    record_outcomes(production, [Report("lone", "of_its_own")], now=timezone.now())
+    assert [line["conversationId"] for line in tables(browser_client, "key=of_its_own")["broken"]] == ["lone"]
+    assert tables(browser_client, "key=of_its_ow")["broken"] == []
+    section = browser_client.get(f"{PAGE}?key=of_its_own").content.decode().partition('id="joins"')[2]
+    assert "1 to 1 of 1 broken joins" in section
+
+
 @pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
 def test_an_unknown_diagnosis_filters_nothing(production, browser_client, query):
     assert len(tables(browser_client, query)["broken"]) == 6
