@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.apps import apps
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -129,19 +130,27 @@ def _build_page(
 
     def build_context() -> Mapping[str, Any]:
         report = take_once(request, REPORT)
+        own_report = report if report and report["workspace"] == workspace.pk else None
         has_second_step = deletion is not None and not deletion.errors.keys() - {"typed"}
         return {
             "saved": request.GET.get("saved", ""),
             "kinds": list(_describe_kinds(workspace, policy, days)),
             "subjects": SUBJECTS,
             "deletion": deletion,
-            "found": sorted(deletion.count_rows().items()) if deletion and has_second_step else [],
+            "found": label_tables(deletion.count_rows()) if deletion and has_second_step else [],
             "has_second_step": has_second_step,
-            "report": report if report and report["workspace"] == workspace.pk else None,
+            "report": own_report,
+            "deleted": label_tables(own_report["rows"]) if own_report else [],
         }
 
     tables = [Table("retention", COLUMNS, lambda: _export_rows(workspace, policy))]
     return Page("hub/retention.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def label_tables(rows: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the counts of rows by table with what their rows are, in words, sorted."""
+    labels = {model._meta.db_table: str(model._meta.verbose_name_plural) for model in apps.get_models()}
+    return sorted((labels[table].capitalize(), count) for table, count in rows.items())
 
 
 def _describe_kinds(

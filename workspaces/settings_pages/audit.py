@@ -24,9 +24,10 @@ ACTION_BEGINNINGS = {
     "people": ("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "password ", "user deleted"),
     "decisions": ("confirmation ",),
 }
-NO_CHANGES = (*ACTION_BEGINNINGS["decisions"], "signed ", "sign-in ")
+SIGN_INS = ("signed ", "sign-in ")
+KEY_BEGINNING = "gak_"  # of an actor that is a secret key
 KIND_LABELS = {
-    CHANGES: "settings, keys and people",
+    CHANGES: "changes, and decisions by people",
     "settings": "settings",
     "keys": "keys and secrets",
     "people": "people and sign-ins",
@@ -36,7 +37,7 @@ KIND_LABELS = {
 
 
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the entries of the workspace in a period, the latest first: by default the changes that people made."""
+    """Show the entries of the workspace in a period, the latest first: by default changes, and what people decided."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
     kind = read_text(request.GET, "kind")
     all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)
@@ -71,7 +72,8 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
 def _select_kind(kind: str) -> Q:
     """Return the condition of a kind of actions; all of them for `all` and an unknown one."""
     if kind == CHANGES:
-        return ~_begins_with(NO_CHANGES)
+        by_keys = _begins_with(ACTION_BEGINNINGS["decisions"]) & Q(actor__startswith=KEY_BEGINNING)
+        return ~_begins_with(SIGN_INS) & ~by_keys
     if kind == "settings":
         return ~_begins_with([words for beginnings in ACTION_BEGINNINGS.values() for words in beginnings])
     return _begins_with(ACTION_BEGINNINGS.get(kind, ()))

@@ -106,7 +106,7 @@ def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):
     fill_workspace(workspace, api)
     body = {"subject": "conversation", "name": "conv_1", "environment": ""}
     step = admin.post(DELETIONS, body)
-    assert dict(step.context["found"]) == {"outcomes_conversation": 1, "outcomes_outcome": 1}
+    assert dict(step.context["found"]) == {"Conversations": 1, "Outcomes": 1}
     wrong = admin.post(DELETIONS, {**body, "typed": "conv_2"})
     assert "This is not the same. Nothing was deleted." in wrong.content.decode()
     assert Conversation.objects.filter(conversation_id="conv_1").exists()
