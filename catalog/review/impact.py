@@ -85,7 +85,15 @@ def explain_impact(change: ClassifiedChange) -> str:
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]
     sentence = sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)
-    return sentence.format(before=change.before or "the type before", after=change.after or "the new one")
+    return sentence.format(before=change.before or "the type before", after=_list_new_types(change) or "the new one")
+
+
+def _list_new_types(change: ClassifiedChange) -> str:
+    """Return the types after a change that were not there before: `string` of `integer` and `integer or string`."""
+    if "(" in change.after:  # the types of an array's items
+        return change.after
+    types_before = change.before.split(" or ")
+    return " or ".join(kind for kind in change.after.split(" or ") if kind not in types_before)
 
 
 def advise(change: ClassifiedChange) -> str:

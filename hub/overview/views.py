@@ -68,7 +68,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "steps": steps,
             "example_report": write_example_report(environment),
             "has_data": any(step.is_done for step in steps if step.page),
-            "has_open_steps": not all(step.is_done for step in steps),
+            "open_steps": sum(not step.is_done for step in steps),
             "removable_sample": may_remove_sample(request, environment.workspace),
             "facts": facts.values(),
             "broken_joins": facts["brokenJoins"],

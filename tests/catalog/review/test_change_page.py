@@ -282,6 +282,19 @@ def test_every_kind_of_change_has_its_reason():
             assert explain_impact(Change(part, "/a", kind, "integer", "string", breaks)) == sentence != COMPATIBLE
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("integer", "string", "expect integer can fail on string."),
+        ("integer", "integer or string", "expect integer can fail on string."),
+        ("integer", "array of (integer or string)", "can fail on array of (integer or string)."),
+        ("", "", "expect the type before can fail on the new one."),
+    ],
+)
+def test_the_reason_of_a_type_change_names_the_types_that_came(before, after, words):
+    assert explain_impact(Change("200", "/a", "type", before, after, "consumer")).endswith(words)
+
+
 def test_a_type_after_null_says_how_often_it_was_null(api, browser_client, workspace):
     """The same transition breaks consumers or nobody, by how often the value was null before."""
     for status, nulls, words in ((200, 20, "null 20 times or more"), (201, 3, "null fewer than 20 times")):
