@@ -17,11 +17,13 @@ MAX_NAME = 60
 
 
 class Target(models.Model):
-    """Where events are delivered, in their order: e-mail addresses, or the address of a webhook.
+    """A receiver of events, in their order: some e-mail addresses, or the address of a webhook.
 
-    encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret; shown_address: the
-    part that pages may show. encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the
-    previous one signs too, until previous_until. lease, lease_until: the claim of the worker that delivers to it now.
+    encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret.
+    shown_address: the part that pages may show.
+    encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the previous one signs too, until
+        previous_until.
+    lease, lease_until: the claim of the worker that delivers to it now.
     next_attempt_at: when the first of the deliveries that wait is due; null if none waits.
     """
 
@@ -58,8 +60,9 @@ class Target(models.Model):
 class Alert(models.Model):
     """A condition that is watched in one environment, with the targets that are notified.
 
-    minutes, minimum, percent, factor: its thresholds; each kind uses some of them. active_from: events before it do
-    not fire. origin: scheme and host under which the person who saved it reached the hub, for links.
+    minutes, minimum, percent, factor: its thresholds (alerts.rules.thresholds); each kind uses some of them.
+    active_from: events before it do not fire.
+    origin: scheme and host under which the person who saved it reached the hub, for links.
     evaluated_at: when it was last evaluated.
     """
 
@@ -96,8 +99,12 @@ class Alert(models.Model):
 class Event(models.Model):
     """Something that fired, once: `key` is unique within an alert.
 
-    alert_id, environment_id: row ids, which may be gone; null for a test. kind: the `type` of its messages.
-    title, url, facts: what messages say. at: when it happened; fired_at: when it was noticed.
+    alert_id, environment_id: row ids, which may be gone; null for a test.
+    kind: the `type` of its messages.
+    title, url, facts: the content of its messages.
+    at: when it happened.
+    fired_at: when it was noticed.
+
     Its key in the database is (workspace_id, id).
     """
 
@@ -127,9 +134,12 @@ class Event(models.Model):
 class Delivery(models.Model):
     """One event on its way to one target.
 
-    message_id: the id of the message. It is the same in each attempt, so that receivers recognise a repeat. queued_at:
-    its place in the order, and the start of the time for which it is retried. code: the status of the last answer, null
-    if there was none; fault: why the last attempt failed. Its key in the database is (workspace_id, id).
+    message_id: the id of the message. It is the same in each attempt, so that receivers recognise a repeat.
+    queued_at: its place in the order, and the start of the time for which it is retried.
+    code: the status of the last answer, null if there was none.
+    fault: why the last attempt failed.
+
+    Its key in the database is (workspace_id, id).
     """
 
     WAITING, DELIVERED, DEAD = "waiting", "delivered", "dead"

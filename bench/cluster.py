@@ -73,7 +73,10 @@ SELECT {OBSERVATIONS} * (SELECT count(*) FROM catalog_witnessreport WHERE folded
 
 @dataclass
 class Cluster:
-    """The hosts that run. workers: those that may be started."""
+    """The hosts that run.
+
+    workers: those that may be started.
+    """
 
     database: psycopg.Connection[Any]
     database_process: subprocess.Popen[bytes]
@@ -237,8 +240,9 @@ def measure_folds(cluster: Cluster) -> Iterator[Row]:
 
 
 class FoldRun(NamedTuple):
-    """One measured fold. rate: reports per second; processor times are in ms per report.
+    """One measured fold.
 
+    rate: reports per second; processor times are in ms per report.
     waiting_share: how many of all workers wait for the merges of others, from 0 to 1.
     """
 

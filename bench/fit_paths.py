@@ -39,7 +39,10 @@ Tables = tuple[Table, Table]
 
 @dataclass(frozen=True)
 class Example:
-    """A segment at one position, which `paths` true paths go through. either: whether data and word are both right."""
+    """A segment at one position, which `paths` true paths go through.
+
+    either: whether data and word are both right.
+    """
 
     api: str
     segment: str

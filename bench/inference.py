@@ -43,8 +43,10 @@ class Body(NamedTuple):
 class Candidate:
     """One way to collect shapes.
 
-    begin: makes the evidence of an operation; add: adds one body to it; resets: whether each round begins without
-    evidence; parsing, adding: seconds per round.
+    begin: makes the evidence of an operation.
+    add: adds one body to it.
+    resets: whether each round begins without evidence.
+    parsing, adding: seconds per round.
     """
 
     begin: Callable[[], Any]

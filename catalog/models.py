@@ -19,7 +19,9 @@ PART_IDENTITY = ["environment", "operation", "part", "status", "epoch"]
 
 
 class WitnessReportId(models.Model):
-    """The id of a received report. digest: the keyed hash of its body's SHA-256, which a redelivery has too.
+    """The id of a received report.
+
+    digest: the keyed hash of its body's SHA-256, which a redelivery has too.
 
     A table of its own, because ids are unique for longer than a month of the inbox.
     """
@@ -37,9 +39,11 @@ class WitnessReportId(models.Model):
 class WitnessReport(models.Model):
     """One delivered report in the inbox. `sums` is null once it is folded.
 
-    sums: affidavit.operations.DailySums.to_state(), packed by catalog.ingest.inbox; size: bytes of the body as
-    received; dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
-    Partitioned by month; its key in the database is (environment_id, received_at, id).
+    sums: affidavit.operations.DailySums.to_state(), packed by catalog.ingest.inbox.
+    size: bytes of the body as received.
+    dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
+
+    The table is partitioned by month. Its key in the database is (environment_id, received_at, id).
     """
 
     environment = models.ForeignKey(
@@ -90,7 +94,8 @@ class Operation(models.Model):
     """A method and a path template in one environment: first the counts, then the projection that is shown.
 
     key: the template with nameless parameters (`/orders/{}`), because names do not tell operations apart.
-    statuses: observations by status; names, types: one object of counts per parameter, by position;
+    statuses: observations by status.
+    names, types: one object of counts per parameter, by position.
     undecided: observations by index of a literal segment that may be data.
     media_types: observations by media type, of the request and of each status.
     """
@@ -202,7 +207,8 @@ class OperationPart(models.Model):
 class OperationDay(models.Model):
     """The observations of an operation under its own template on one UTC day, in one epoch. Kept for some months.
 
-    statuses: as of an Operation. evidence: by `part_key`, as of an OperationPart.
+    statuses: as of an Operation.
+    evidence: by `part_key`, as of an OperationPart.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -274,7 +280,11 @@ class KeptDocument(models.Model):
 
 
 class OperationVersion(models.Model):
-    """One version of an operation's outline. since: when its cause was first observed; at: when that was folded."""
+    """One version of an operation's outline.
+
+    since: when its cause was first observed.
+    at: when that was folded.
+    """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="versions", db_constraint=False)
@@ -382,10 +392,13 @@ class BaselineReset(Decision):
 
     No evidence is deleted.
 
-    part, pointer: the only node that is reset; "" for the whole operation. epoch: the first whose evidence is shown.
+    part, pointer: the only node that is reset; "" for the whole operation.
+    epoch: the first whose evidence is shown.
     statuses: observations by status before it, including those that were reported late.
-    through: the reset that caused this one, made on the operation under which this one was shown. A caused reset is
-    active while the template rules of that time (ids up to `newest_rule`) still show this operation there.
+    through: the reset that caused this one, made on the operation under which this one was shown.
+
+    A caused reset is active while the template rules of that time (ids up to `newest_rule`) still show this operation
+    there.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -425,7 +438,9 @@ class BaselineReset(Decision):
 class TemplateRule(Decision):
     """Everything reported under `source`, before or after, is shown under `target`, until the rule is reverted.
 
-    method: "" for all. source: as Operation.key; target: with the names that are shown.
+    method: "" for all.
+    source: as Operation.key.
+    target: with the names that are shown.
     matching: whether every other template that matches the target is shown there too.
     """
 
@@ -450,7 +465,8 @@ class TemplateRule(Decision):
 class RedactionRule(Decision):
     """A redaction rule: until it is reverted, reporters mark properties of this name `redacted`, or drop them.
 
-    environment: null for every environment of the workspace. name: `*` matches any run of characters.
+    environment: null for every environment of the workspace.
+    name: `*` matches any run of characters.
     """
 
     SENSITIVE, DROP = "sensitive", "drop"
@@ -471,7 +487,9 @@ class RedactionRule(Decision):
 class MapRule(Decision):
     """Whether the object at `pointer` is shown as a map or with its properties, until the rule is reverted.
 
-    part: `query`, `request` or a status. Of several rules for one node the latest applies.
+    part: `query`, `request` or a status.
+
+    Of several rules for one node the latest applies.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -492,7 +510,10 @@ class MapRule(Decision):
 class HintRule(Decision):
     """The value of one hint of an operation's tool, instead of what its method implies, until the rule is reverted.
 
-    key: as Operation.key. hint: an annotation of MCP tools. Of several rules for one hint the latest applies.
+    key: as Operation.key.
+    hint: an annotation of MCP tools.
+
+    Of several rules for one hint the latest applies.
     """
 
     HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

@@ -41,7 +41,10 @@ def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
 
 
 def read_number(name: str, default: int, fault: str, *, least: int = 1, most: int | None = None) -> int:
-    """Return a whole number from `least` to `most`. fault: what is wrong with any other value, and what to set."""
+    """Return a whole number from `least` to `most`.
+
+    fault: the message for any other value: what is wrong, and what to set.
+    """
     with suppress(EnvValidationError):
         number = env.int(name, default)
         if least <= number and (most is None or number <= most):
@@ -93,7 +96,7 @@ def check_tracing() -> None:
 
 
 def is_broker(address: str) -> bool:
-    """Whether kombu can read the address and has its transport; kombu takes a bare word for a host."""
+    """Return whether kombu can read the address and has its transport; kombu takes a bare word for a host."""
     try:
         Connection(address)
     except Exception:  # each of kombu's transports has its own way to refuse

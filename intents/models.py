@@ -16,7 +16,10 @@ MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which m
 
 
 class VerificationReport(models.Model):
-    """A received report. digest: the keyed hash of its body's SHA-256, which a redelivery has too."""
+    """A received report.
+
+    digest: the keyed hash of its body's SHA-256, which a redelivery has too.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
     report_id = models.UUIDField()
@@ -36,7 +39,9 @@ class VerificationReport(models.Model):
 class VerificationTally(models.Model):
     """How many verifications of a quarter hour had one result; the tallies count every reported verification.
 
-    start: the first moment of the quarter hour, UTC; result: `accepted` or a reason; version: 0 if not reported;
+    start: the first moment of the quarter hour, UTC.
+    result: `accepted` or a reason.
+    version: 0 if not reported.
     operation: a template, empty if not reported.
     """
 
@@ -95,6 +100,7 @@ class Rejection(models.Model):
     """One reported rejection, or `count` identical ones that were reported together.
 
     Partitioned by month; its key in the database is (environment_id, occurred_at, id).
+
     api_key: the key that reported it; None for older rows, whose key was not stored.
     """
 
@@ -130,11 +136,12 @@ class Rejection(models.Model):
 class Confirmation(models.Model):
     """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
 
-    state: the last stored state, which `state_at` turns into `expired` in time; expires_at: 15 minutes after a
-    confirmation was requested, then 15 minutes after it was confirmed. args_hash: the keyed hash of argsHash
-    (intents.gate.args_hashes); the arguments are never stored. encrypted_args_hash: argsHash itself, for the page,
-    until the confirmation is decided or expires. effective_at: until when a decision on the page can be undone; None
-    for a decision by API, which takes effect at once.
+    state: the last stored state, which `state_at` turns into `expired` in time.
+    expires_at: 15 minutes after a confirmation was requested, then 15 minutes after it was confirmed.
+    args_hash: the keyed hash of argsHash (intents.gate.args_hashes); the arguments are never stored.
+    encrypted_args_hash: argsHash itself, for the page, until the confirmation is decided or expires.
+    effective_at: until when a decision on the page can be undone; None for a decision by API, which takes effect at
+        once.
     """
 
     PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"
@@ -177,7 +184,7 @@ class Confirmation(models.Model):
         return self.EXPIRED if can_expire and self.expires_at <= now else self.state
 
     def can_be_undone_at(self, now: datetime) -> bool:
-        """Whether a decision on the page has not taken effect yet."""
+        """Return whether a decision on the page has not taken effect yet."""
         is_decided = self.state in (self.CONFIRMED, self.DECLINED)
         return is_decided and self.effective_at is not None and now < self.effective_at
 
@@ -186,6 +193,7 @@ class MintedIntent(models.Model):
     """An intent that this hub minted, without its header, its nonce and the arguments.
 
     Partitioned by month; its key in the database is (environment_id, issued_at, id).
+
     args_hash: the keyed hash of argsHash (intents.gate.args_hashes).
     """
 

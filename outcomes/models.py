@@ -64,7 +64,9 @@ class Outcome(models.Model):
     """One outcome of a conversation, a row for each key; a broken join while the conversation is not known.
 
     Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract 2). There is no foreign key
-    constraint, because the statement that writes an outcome writes its conversation too. conversation_id: its row id.
+    constraint, because the statement that writes an outcome writes its conversation too.
+
+    conversation_id: its row id.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "conversation_id", "outcome_key")
@@ -108,17 +110,19 @@ class Outcome(models.Model):
 
     @property
     def healed_after(self) -> timedelta | None:
-        """How long the outcome was a broken join; None if it still is one, or never was."""
+        """Return how long the outcome was a broken join; None if it still is one, or never was."""
         return self.healed_at - self.first_reported_at if self.healed_at else None
 
 
 class Tally(models.Model):
     """The counts of one bucket of UTC time for one key, or for all keys if `outcome_key` is ALL_KEYS.
 
-    outcomes, broken, reports: counts of the outcomes that were first reported in the bucket. first_reported_at,
-    last_reported_at: the times of their first and last report. conversations: how many started in the bucket. reached:
-    how many outcomes these conversations have, whenever reported. magnitude: how many of MAGNITUDE_STEPS the number of
-    outcomes has reached. By it an index finds the top keys of a bucket, and does not change with every report.
+    outcomes, broken, reports: counts of the outcomes that were first reported in the bucket.
+    first_reported_at, last_reported_at: the times of their first and last report.
+    conversations: how many started in the bucket.
+    reached: how many outcomes these conversations have, whenever reported.
+    magnitude: how many of MAGNITUDE_STEPS the number of outcomes has reached. By it an index finds the top keys of a
+        bucket, and does not change with every report.
 
     The counter is sharded: writers at the same moment use different shards, so that none waits for another's commit.
     Readers sum the shards; one shard may be negative.
@@ -155,7 +159,9 @@ class Tally(models.Model):
 class OutcomeKey(models.Model):
     """Every key that was ever reported to an environment, once: a search reads these instead of the tallies.
 
-    A key stays when a move takes all of its outcomes away. lowered: the key in lower case.
+    A key stays when a move takes all of its outcomes away.
+
+    lowered: the key in lower case.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "outcome_key")

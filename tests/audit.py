@@ -14,7 +14,10 @@ CURE = "Run it where the database of vulnerabilities can be reached."
 
 
 class Verdict(NamedTuple):
-    """The result. status: 0 for no known vulnerability, 1 for some, 2 if packages could not be looked up."""
+    """The result.
+
+    status: 0 for no known vulnerability, 1 for some, 2 if packages could not be looked up.
+    """
 
     status: int
     text: str

@@ -85,14 +85,16 @@ class CommitUnconfirmed(OperationalError):
 
 
 def is_unconfirmed(error: BaseException | None) -> bool:
-    """Whether a commit was not confirmed, even if a later error of a new connection hides that one."""
+    """Return whether a commit was not confirmed, even if a later error of a new connection hides that one."""
     while error and not isinstance(error, CommitUnconfirmed):
         error = error.__context__
     return error is not None
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database is unreachable, full or shutting down, or aborted this transaction in favour of another."""
+    """Return whether the database is unreachable, full or shutting down, or aborted this transaction in favour of
+    another.
+    """
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)

@@ -27,8 +27,9 @@ QUARTER = timedelta(minutes=15)
 class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
-    fault: what is wrong with the address, in words; instead: what the page shows instead; now: when the address was
-    read, for a period that may end later.
+    fault: what is wrong with the address, in words.
+    instead: what the page shows instead.
+    now: when the address was read, for a period that may end later.
     """
 
     start: datetime

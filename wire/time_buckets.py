@@ -19,7 +19,10 @@ TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"
 
 @dataclass(frozen=True)
 class Bucket:
-    """[start, end) in UTC, and how the chart's axis names it. is_partial: its hour, day or month is not over."""
+    """[start, end) in UTC, and how the chart's axis names it.
+
+    is_partial: its hour, day or month is not over.
+    """
 
     start: datetime
     end: datetime

@@ -32,7 +32,7 @@ def list_workspaces(user: User | AnonymousUser) -> QuerySet[Workspace]:
 
 
 def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> bool:
-    """Whether the user has this role in the workspace, or a higher one; operators may do everything."""
+    """Return whether the user has this role in the workspace, or a higher one; operators may do everything."""
     if not user.is_authenticated:
         return False
     if user.is_superuser:

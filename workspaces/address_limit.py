@@ -36,7 +36,7 @@ class AddressLimitMiddleware:
 
 
 def _is_known(request: HttpRequest) -> bool:
-    """Whether a valid key or a session came with the request."""
+    """Return whether a valid key or a session came with the request."""
     if HEADER in request.headers:
         try:
             return bool(find_key(request))

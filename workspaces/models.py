@@ -41,7 +41,7 @@ class Workspace(models.Model):
         return self.name
 
     def accepts_v1_at(self, moment: datetime) -> bool:
-        """Whether the dual-accept window is open at a moment."""
+        """Return whether the dual-accept window is open at a moment."""
         return self.v1_until is None or moment <= self.v1_until
 
     def index_keys_by_actor(self) -> dict[str, ApiKey]:
@@ -59,7 +59,8 @@ class EnvironmentRemoved(NotFound):
 class Environment(models.Model):
     """A named stage of a workspace; `production` always exists. Intents are bound to its audience.
 
-    name: in addresses and on the wire, never changed; label: the name that people read; if empty, `name` is shown;
+    name: in addresses and on the wire, never changed.
+    label: the name that people read; if empty, `name` is shown.
     archived_at: since when machines cannot name it; its pages stay.
     """
 
@@ -114,7 +115,8 @@ class ScopeMissing(DomainError):
 class ApiKey(models.Model):
     """A key's digest and first characters; the key itself is shown once and never stored (contract 1).
 
-    environment_names: those that it may use, all if empty; last_used_at: exact to five minutes.
+    environment_names: those that it may use, all if empty.
+    last_used_at: exact to five minutes.
     """
 
     SECRET, PUBLISHABLE = "secret", "publishable"
@@ -163,7 +165,9 @@ class SigningSecret(models.Model):
     """A secret that signs intents, encrypted at rest (contract 3, "Secrets").
 
     signs_from: when it begins to sign, empty while it is only prepared; of the secrets that sign, the latest is used.
-    It verifies from the start. verifies_until: set when a later one takes over; revoked_at: when it was revoked.
+        It verifies from the start.
+    verifies_until: set when a later one takes over.
+    revoked_at: when it was revoked.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="signing_secrets")
@@ -188,7 +192,8 @@ class SigningSecret(models.Model):
 class SecretUse(models.Model):
     """Which backend last verified with which signing secret, so that a rotation shows who still needs the old one.
 
-    api_key: the key with which it reported its verifications; count: their number.
+    api_key: the key with which it reported its verifications.
+    count: their number.
     """
 
     secret = models.ForeignKey(SigningSecret, on_delete=models.CASCADE, related_name="uses")
@@ -261,8 +266,10 @@ class SignInLink(models.Model):
 class AuditEntry(models.Model):
     """Who did what, when and from where; never holds a key or a secret. Rows are only added.
 
-    workspace_id: of the workspace that was changed; empty if the whole hub was, so it is not a foreign key; address:
-    the client's, empty for commands. Partitioned by month; its key in the database is (workspace_id, at, id).
+    workspace_id: of the workspace that was changed; empty if the whole hub was, so it is not a foreign key.
+    address: the client's, empty for commands.
+
+    The table is partitioned by month. Its key in the database is (workspace_id, at, id).
     """
 
     workspace_id = models.CharField(max_length=40, blank=True)
@@ -300,7 +307,8 @@ class RetentionPolicy(models.Model):
 class Annotation(models.Model):
     """An event that charts mark: a deploy, a campaign. Its key in the database is (workspace_id, id).
 
-    environment: empty if it concerns every environment. created_by: a member, or the first characters of a key.
+    environment: empty if it concerns every environment.
+    created_by: a member, or the first characters of a key.
     """
 
     MAX_TEXT, MAX_URL = 200, 2000
@@ -325,7 +333,8 @@ class Annotation(models.Model):
 class SharedLink(models.Model):
     """A link that shows one page to whoever has it, until it expires; only a digest of its token is stored.
 
-    page, query: the page's name in page_paths, and the query of its address; last_opened_at: exact to a minute.
+    page, query: the page's name in page_paths, and the query of its address.
+    last_opened_at: exact to a minute.
     """
 
     MAX_QUERY = 2000
@@ -362,7 +371,8 @@ class SampleWorkspace(models.Model):
 class TokenBucket(models.Model):
     """A token bucket of the rate limits, shared by all processes. Its table is unlogged: a crash refills all buckets.
 
-    name: `key:<id>` or `address:<network>`; tokens: what it held at `refilled_at`.
+    name: `key:<id>` or `address:<network>`.
+    tokens: what it held at `refilled_at`.
     """
 
     name = models.CharField(primary_key=True, max_length=80)

@@ -45,7 +45,8 @@ CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 class Page:
     """The content of a page. `context` is called for HTML only, `tables` are read for exports only.
 
-    partial: the template for htmx requests, if it differs. has_period: whether the page depends on the chosen period.
+    partial: the template for htmx requests, if it differs.
+    has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
 
@@ -79,9 +80,10 @@ def page_paths(
 ) -> list[URLPattern]:
     """Return the three addresses of a page: itself, `.json` and `.csv`.
 
-    role: the role that a signed-in member needs to see it. Without one, every member and every key with the scope
-    `report` may. is_current: whether it is never read from a replica; pages with a role never are. is_shareable:
-    whether a shared link may show it to strangers, without the parts that its templates mark as private.
+    role: the role that a signed-in member needs to see it. Without a role, every member and every key with the scope
+        `report` may.
+    is_current: whether it is never read from a replica; pages with a role never are.
+    is_shareable: whether a shared link may show it to strangers, without the parts that its templates mark as private.
     """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}

@@ -85,7 +85,9 @@ def shorten_id(workspace_id: str) -> str:
 def _delete_statements(model: type[models.Model], condition: str) -> Iterator[tuple[str, str]]:
     """Yield each table with its DELETE for a model's rows.
 
-    First come the rows that refer to these. condition: in SQL.
+    First come the rows that refer to these.
+
+    condition: the condition on the model's rows, in SQL.
     """
     table = _quote(model._meta.db_table)
     for foreign_key in _list_cascading_keys(model):

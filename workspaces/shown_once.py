@@ -40,7 +40,7 @@ def find_for_a_while(request: HttpRequest, name: str) -> Mapping[str, Any] | Non
 
 
 def shows_once(request: HttpRequest) -> bool:
-    """Whether the answer to this request shows something that later answers will not show."""
+    """Return whether the answer to this request shows something that later answers will not show."""
     return _MARK in request.META
 
 

@@ -55,7 +55,10 @@ def claim_target(*, now: datetime) -> Claim | None:
 
 
 def deliver(claim: Claim, *, now: datetime | None = None) -> bool:
-    """Send the first waiting delivery of the target. Return whether it arrived. now: by default the clock's."""
+    """Send the first waiting delivery of the target. Return whether it arrived.
+
+    now: the time, by default that of the clock.
+    """
     target = Target.objects.select_related("workspace").filter(pk=claim.target_id).first()
     if target is None:
         return False

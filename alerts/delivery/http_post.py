@@ -23,7 +23,11 @@ class RequestFailed(Exception):
 
 
 class Response(NamedTuple):
-    """The response of a target. status: of HTTP; retry_after: the header `Retry-After` as received, "" without one."""
+    """The response of a target.
+
+    status: the HTTP status.
+    retry_after: the header `Retry-After` as received, "" without one.
+    """
 
     status: int
     retry_after: str = ""

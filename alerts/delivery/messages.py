@@ -11,7 +11,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Message:
-    """The content of the messages about an event. kind: the `type`; details: lines below the title."""
+    """The content of the messages about an event.
+
+    kind: the `type` of a webhook's body.
+    details: the lines below the title.
+    """
 
     kind: str
     title: str

@@ -23,7 +23,9 @@ def find_next_attempt(
 ) -> datetime | None:
     """Return when to try again after this many attempts; None once RETRIED_FOR is over.
 
-    retry_after: the shortest pause that the receiver asked for; draw: returns a random number in [0, 1).
+    retry_after: the shortest pause that the receiver asked for.
+    draw: returns a random number in [0, 1).
+
     The last attempt is made exactly when RETRIED_FOR ends.
     """
     if now >= queued_at + RETRIED_FOR:

@@ -23,8 +23,10 @@ NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of an attempt. code: the status of an HTTP answer, None without one; fault: "" if it succeeded.
+    """The result of an attempt.
 
+    code: the status of an HTTP answer, None without one.
+    fault: "" if it succeeded.
     retry_after: for how long a receiver asked to wait; None if it did not.
     """
 

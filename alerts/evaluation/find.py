@@ -28,7 +28,10 @@ MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
 @dataclass(frozen=True)
 class Findings:
-    """What a rule finds in a span of time, from one reading. measures: what it compares; computed only when read."""
+    """What a rule finds in a span of time, from one reading.
+
+    measures: the values that it compares; they are computed only when read.
+    """
 
     happenings: Iterable[Happening]
     measures: Iterable[Measure]
@@ -40,7 +43,10 @@ Find = Callable[[Environment, Thresholds, datetime, datetime], Findings]
 def find_happenings(
     environment: Environment, kind: str, thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> list[Happening]:
-    """Return the happenings that fire an alert of this kind in [since, until], by time. until: now, or earlier."""
+    """Return the happenings that fire an alert of this kind in [since, until], by time.
+
+    until: this moment or an earlier one.
+    """
     happenings = FINDERS[kind](environment, thresholds, since, until).happenings
     return sorted(happenings, key=lambda happening: (happening.at, happening.subject))
 

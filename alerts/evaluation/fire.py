@@ -93,7 +93,7 @@ def _is_due(alert: Alert, now: datetime) -> bool:
 
 
 def _needs_look(alert: Alert, now: datetime) -> bool:
-    """Whether there can be anything new: for kinds that judge whole quarter hours, once after each of them."""
+    """Return whether there can be anything new: for kinds that judge whole quarter hours, once after each of them."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)

@@ -17,14 +17,17 @@ DAYS = 30
 
 @dataclass(frozen=True)
 class PreviewRow:
-    """One firing that the alert would have had. title: the title that its message would have had."""
+    """One firing that the alert would have had.
+
+    title: the title that its message would have had.
+    """
 
     happening: Happening
     title: str
 
     @property
     def length(self) -> timedelta | None:
-        """How long the happening lasted; None while it lasts or if it has no duration."""
+        """Return how long the happening lasted; None while it lasts or if it has no duration."""
         until = self.happening.until
         return until - self.happening.at if until else None
 

@@ -68,7 +68,7 @@ class AlertForm(forms.Form):
 
     @property
     def can_preview(self) -> bool:
-        """Whether everything is right except the targets, which a preview does not need."""
+        """Return whether everything is right except the targets, which a preview does not need."""
         return self.is_bound and not self.errors.keys() - {"targets"}
 
     @property

@@ -28,7 +28,11 @@ SUBJECTS = {Alert.REJECTIONS: "rejected calls", Alert.BROKEN_JOINS: "broken join
 
 @dataclass(frozen=True)
 class PreviewDay:
-    """One day. value: what the rule compares with the threshold; fired: how often the alert would have fired."""
+    """One day of a preview.
+
+    value: the number that the rule compares with the threshold.
+    fired: how often the alert would have fired.
+    """
 
     bucket: Bucket
     value: float
@@ -37,7 +41,10 @@ class PreviewDay:
 
 @dataclass(frozen=True)
 class PreviewChart:
-    """The days of a preview, the latest last. label: what the values are."""
+    """The days of a preview, the latest last.
+
+    label: the name of the values.
+    """
 
     label: str
     threshold: float

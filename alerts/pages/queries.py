@@ -17,7 +17,11 @@ from workspaces.models import Workspace
 
 @dataclass(frozen=True)
 class AlertRow:
-    """An alert on the page. fired: how often in the last 30 days; last: its latest delivery."""
+    """An alert on the page.
+
+    fired: how often it fired in the last 30 days.
+    last: its latest delivery.
+    """
 
     alert: Alert
     words: str
@@ -28,7 +32,11 @@ class AlertRow:
 
 @dataclass(frozen=True)
 class TargetRow:
-    """A target on the page. counts: its deliveries by state; last: the latest."""
+    """A target on the page.
+
+    counts: the numbers of its deliveries by state.
+    last: its latest delivery.
+    """
 
     target: Target
     last: Delivery | None
@@ -45,7 +53,7 @@ class TargetRow:
 
     @property
     def is_failing(self) -> bool:
-        """Whether the latest attempt that was made failed."""
+        """Return whether the latest attempt that was made failed."""
         return self.last is not None and bool(self.last.fault)
 
 

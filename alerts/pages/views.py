@@ -48,7 +48,11 @@ def build_alerts_page(
     target_form: TargetForm | None = None,
     fault: str = "",
 ) -> Page:
-    """Return the page. form, target_form: sent forms that were refused; fault: why an action was refused."""
+    """Return the page of alerts.
+
+    form, target_form: sent forms that were refused.
+    fault: why an action was refused, in words.
+    """
     workspace = environment.workspace
 
     def build_context() -> Mapping[str, Any]:

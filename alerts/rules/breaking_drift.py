@@ -13,7 +13,11 @@ MAX_CHANGES = 10  # an event lists no more, but counts all
 
 @dataclass(frozen=True)
 class BreakingChange:
-    """One breaking change, as in the drift feed. version: the operation's when it was detected; words: what changed."""
+    """One breaking change, as in the drift feed.
+
+    version: the version of the operation when the change was detected.
+    words: the change in words.
+    """
 
     operation_id: int
     version: int

@@ -14,9 +14,12 @@ EVER = timedelta(days=100_000)
 class Happening:
     """Something that fires an alert.
 
-    subject: its topic, such as a reason of rejections. at: when it fires. gap: two happenings of one subject that are
-    less than this apart are the same one, because late reports move the time. until: when it ended; None while it lasts
-    or if it has no duration. facts: JSON for people and machines.
+    subject: its topic, such as a reason of rejections.
+    at: when it fires.
+    gap: two happenings of one subject that are less than this apart are the same one, because late reports move the
+        time.
+    until: when it ended; None while it lasts or if it has no duration.
+    facts: JSON for people and machines.
     """
 
     subject: str
@@ -43,7 +46,10 @@ class Measure(NamedTuple):
 
 
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:
-    """Yield the happenings, by time, for which there is no event yet. events: (subject, time) of each."""
+    """Yield the happenings, by time, for which there is no event yet.
+
+    events: the subject and the time of each event.
+    """
     known_events = list(events)
     for happening in sorted(happenings, key=lambda happening: (happening.at, happening.subject)):
         if not any(happening.is_same_as(*event) for event in known_events):

@@ -21,6 +21,7 @@ def find_silences(
     """Yield the silences of these reporters that fire in [since, until].
 
     reporters: by name, the sorted starts of the quarter hours in which each reported, from `HISTORY` before `since` on.
+
     A silence fires when it is as long as the threshold and longer than every pause in the 15 days before it. In these
     15 days the reporter must have reported in the minimum number of quarter hours.
     """

@@ -57,8 +57,10 @@ def find_spikes(
     """Yield the jumps that begin in [since, until], each once however long it lasts.
 
     quarters: shares by the start of their quarter hour, from `choose_history` before `since` on; quarter hours without
-    data may be missing. At every quarter hour, the share of the last `thresholds.minutes` is compared with the share of
-    the 7 days before them.
+        data may be missing.
+
+    At every quarter hour, the share of the last `thresholds.minutes` is compared with the share of the 7 days before
+    them.
     """
     sums = _Sums.of(quarters)
     gap = choose_gap(thresholds)

@@ -10,8 +10,10 @@ from datetime import timedelta
 class Thresholds:
     """The numbers of an alert; each kind of alert uses some of them.
 
-    minutes: the length of the span that is judged. minimum: the least number of cases, so that small numbers do not
-    fire. percent: the least share of all cases. factor: the least multiple of the usual share.
+    minutes: the length of the span that is judged.
+    minimum: the least number of cases, so that small numbers do not fire.
+    percent: the least share of all cases.
+    factor: the least multiple of the usual share.
     """
 
     minutes: int = 60

@@ -22,7 +22,10 @@ MAX_ALERTS = 100  # of a workspace
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """The settings of an alert that people choose. origin: scheme and host under which they read the hub's pages."""
+    """The settings of an alert that people choose.
+
+    origin: scheme and host under which they read the hub's pages.
+    """
 
     environment: Environment
     kind: str

@@ -32,7 +32,11 @@ OVERLAP = timedelta(hours=24)  # how long the previous secret signs too
 
 @dataclass(frozen=True)
 class CheckedAddress:
-    """An address that may be saved. text: as it is stored; shown_address: the part that pages may show."""
+    """An address that may be saved.
+
+    text: the address as it is stored.
+    shown_address: the part that pages may show.
+    """
 
     text: str
     shown_address: str

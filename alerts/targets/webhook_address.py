@@ -46,7 +46,11 @@ class TargetRefused(InvalidRequest):
 
 @dataclass(frozen=True)
 class WebhookAddress:
-    """A parsed address. host: in lower case, IPv6 without brackets; request_target: path and query."""
+    """A parsed address.
+
+    host: in lower case, IPv6 without brackets.
+    request_target: path and query.
+    """
 
     scheme: str
     host: str
@@ -106,7 +110,7 @@ def check_ip_addresses(
 
 
 def is_public(ip: str) -> bool:
-    """Whether an IP address belongs to a host on the public internet, whatever form it has."""
+    """Return whether an IP address belongs to a host on the public internet, whatever form it has."""
     address = _unwrap(ip)
     if address is None or any(address in network for network in SPECIAL_NETWORKS):
         return False
@@ -148,7 +152,7 @@ def _check_host(host: str, netloc: str) -> None:
 
 
 def _is_name(host: str) -> bool:
-    """Whether this is a host name, or an IPv4 address in its usual form; systems differ about other forms."""
+    """Return whether this is a host name, or an IPv4 address in its usual form; systems differ about other forms."""
     labels = host.split(".")
     if NUMBER.fullmatch(labels[-1]):
         try:

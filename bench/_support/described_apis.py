@@ -51,7 +51,10 @@ _COMMON = [
 
 
 def list_documents(directory: str | Path, without: Sequence[str] = ()) -> dict[str, list[Path]]:
-    """Return the documents of each provider. without: parts of names of providers that are left out."""
+    """Return the documents of each provider.
+
+    without: parts of names of providers that are left out.
+    """
     documents: dict[str, list[Path]] = defaultdict(list)
     for file in sorted(Path(directory).rglob("*.json")):
         provider = file.relative_to(directory).parts[0].removesuffix(".json")

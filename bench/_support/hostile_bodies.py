@@ -25,7 +25,12 @@ class Body:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint. values: the members of a valid, full body; batch: the name of its list; item: one item of that."""
+    """An endpoint.
+
+    values: the members of a valid, full body.
+    batch: the name of its list.
+    item: one item of that.
+    """
 
     path: str
     values: Mapping[str, Any]
@@ -53,7 +58,10 @@ def dump(value: Any) -> Body:
 
 
 def list_endpoints(header: str) -> list[Endpoint]:
-    """Return every machine endpoint that takes a body. header: an intent for GET /orders without arguments."""
+    """Return every machine endpoint that takes a body.
+
+    header: an intent for GET /orders without arguments.
+    """
     shape = {"type": "object", "properties": {line: {"type": "string"} for line in ("sku", "title", "note")}}
     observation = {"method": "GET", "path": "/orders/{id}", "status": 200, "count": 1, "response": shape}
     verification = {"result": "expired", "version": 2, "operation": "GET /orders", "toolCallId": "call"}

@@ -25,7 +25,7 @@ class Row(NamedTuple):
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the figure is within its limit; None if it has none."""
+        """Return whether the figure is within its limit; None if it has none."""
         return None if self.limit is None else self.figure <= self.limit
 
 

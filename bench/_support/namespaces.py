@@ -41,7 +41,10 @@ def run_within(module: str) -> int:
 
 @dataclass
 class Host:
-    """One host. processes: those that were started on it."""
+    """One host.
+
+    processes: those that were started on it.
+    """
 
     name: str
     address: str

@@ -24,9 +24,11 @@ _PARAMETER = re.compile(r"\{[^{}]*\}")
 class PathFigures:
     """The figures of one API, as shares from 0 to 1.
 
-    exact: paths whose template is right. leaks: exchanges reported with a value in their path. held_back: exchanges
-    whose path is not decided. over_merged: learned groups with paths of several operations. several: operations with
-    parameters and several paths whose paths are one group; None if there is no such operation.
+    exact: paths whose template is right.
+    leaks: exchanges reported with a value in their path.
+    held_back: exchanges whose path is not decided.
+    over_merged: learned groups with paths of several operations.
+    several: operations with parameters and several paths whose paths are one group; None if there is no such operation.
     """
 
     exact: float
@@ -39,7 +41,10 @@ class PathFigures:
 def measure_paths(
     templates: Mapping[Call, Template], truth: Mapping[Call, str], counts: Mapping[Call, int]
 ) -> PathFigures:
-    """Compare learned templates with true ones. counts: exchanges by method and path."""
+    """Compare learned templates with true ones.
+
+    counts: exchanges by method and path.
+    """
     learned = {call: _mark_parameters(templates[call].path) for call in truth}
     true = {call: _mark_parameters(template) for call, template in truth.items()}
     total = sum(counts[call] for call in truth)
@@ -86,7 +91,7 @@ def _group(segments_by_call: Mapping[Call, tuple[str, ...]]) -> dict[tuple[str, 
 def _is_one_group(
     calls: set[Call], true: Mapping[Call, tuple[str, ...]], groups: Mapping[object, Iterable[Call]]
 ) -> bool:
-    """Whether the paths of an operation are one group, or one for each word of its fixed sets."""
+    """Return whether the paths of an operation are one group, or one for each word of its fixed sets."""
     sets = [set(group) for group in groups.values()]
     if calls in sets:
         return True

@@ -32,7 +32,10 @@ class PathExchange:
 
 @dataclass(frozen=True)
 class PathRecording:
-    """One recorded API. truth, counts: the true template of each (method, path) answered with 2xx, and how often."""
+    """One recorded API.
+
+    truth, counts: the true template of each (method, path) answered with 2xx, and how often.
+    """
 
     api: str
     name: str

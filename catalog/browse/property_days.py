@@ -23,7 +23,11 @@ CHILDREN = ("items", "values", "properties")  # members of a stored state of evi
 
 @dataclass(frozen=True)
 class PropertyDay:
-    """One UTC day. type: as observed on that day, "" if it was absent; types: counts by type, if several were seen."""
+    """One UTC day.
+
+    type: as observed on that day, "" if it was absent.
+    types: counts by type, if several were seen.
+    """
 
     day: date
     presence: Presence
@@ -45,7 +49,10 @@ def list_property_days(operation: Operation, shape: PartShape, node: Node, span:
 
 @dataclass(frozen=True)
 class DayRun:
-    """Consecutive days with the same types and share (or count, if no share is known). types: summed counts by type."""
+    """Consecutive days with the same types and share (or count, if no share is known).
+
+    types: summed counts by type.
+    """
 
     first: date
     last: date

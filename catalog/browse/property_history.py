@@ -31,7 +31,10 @@ class Namesake:
 
 @dataclass(frozen=True)
 class Namesakes:
-    """Other properties of one name. operations: how many operations have any, the property's own included."""
+    """Other properties of one name.
+
+    operations: how many operations have any, the property's own included.
+    """
 
     rows: Sequence[Namesake]
     operations: int
@@ -51,7 +54,10 @@ def list_property_drift(operation: Operation, part: str, pointer: str) -> list[D
 
 
 def find_successor(drift: Sequence[Drift], pointer: str) -> str:
-    """Return the pointer of the property that seems to replace this one; "" for none. drift: the latest first."""
+    """Return the pointer of the property that seems to replace this one; "" for none.
+
+    drift: the latest first.
+    """
     latest = next((change for change in drift if change.pointer == pointer), None)
     name = read_successor(latest.after) if latest and latest.kind == "quiet" else ""
     return join_property(parent_pointer(pointer), name) if name else ""

@@ -12,7 +12,8 @@ from catalog.evidence.nodes import Node
 class NodeMatches:
     """The result of a search.
 
-    nodes: the matches and all nodes above them, in order. best: the pointer to show first.
+    nodes: the matches and all nodes above them, in order.
+    best: the pointer to show first.
     """
 
     nodes: Sequence[Node]
@@ -23,7 +24,9 @@ class NodeMatches:
 def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
     """Return the properties whose pointer and type contain all words, and whose own name or type contains one.
 
-    words: in lower case, as `total:number`. The best is the first whose name and type are exactly one of the words.
+    words: in lower case, as `total:number`.
+
+    The best is the first whose name and type are exactly one of the words.
     """
     matches = [node for node in nodes if not node.is_nameless and _contains(node, words)]
     exact = (node for node in matches if any(word in _list_names(node) for word in words))

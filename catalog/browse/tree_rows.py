@@ -32,12 +32,16 @@ class NodeChange(Protocol):
 class TreeRow:
     """A node as a row.
 
-    size: how many nodes are beneath it. is_branch: whether there are any. is_open_at_first: whether they are shown at
-    first; is_closed: whether they are left out until someone opens the row.
+    size: how many nodes are beneath it.
+    is_branch: whether there are any.
+    is_open_at_first: whether they are shown at first.
+    is_closed: whether they are left out until someone opens the row.
     branch_ends: how many open branches end with this row.
-    presence: in the period of the page; change: its last drift in that period.
+    presence: in the period of the page.
+    change: its last drift in that period.
     is_vanished: whether it is no longer seen.
-    is_match: whether the words of the address find it. is_best: whether it is the one to show first.
+    is_match: whether the words of the address find it.
+    is_best: whether it is the one to show first.
     """
 
     node: Node
@@ -76,7 +80,7 @@ class TreeRow:
 
     @property
     def has_remarks(self) -> bool:
-        """Whether the row shows anything after the type."""
+        """Return whether the row shows anything after the type."""
         node = self.node
         return bool(node.nulls or node.reason or node.types or self.tags)
 
@@ -109,7 +113,9 @@ def build_rows(
 ) -> tuple[list[TreeRow], bool]:
     """Return the rows of one page, at most `limit`, and whether there were more.
 
-    pointer: the node to begin with, the root if there is no such node. inside_only: without that node's own row.
+    pointer: the node to begin with, the root if there is no such node.
+    inside_only: without that node's own row.
+
     The nodes in large branches further down are left out, unless `opened` has the branch's pointer or `are_all_open`.
     """
     sizes, _ = _measure_branches(nodes)

@@ -275,7 +275,10 @@ def build_tree_context(
 
 
 def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:
-    """Return how often a part was, or could have been, observed in the period. observed: None for all time."""
+    """Return how often a part was, or could have been, observed in the period.
+
+    observed: None for all time.
+    """
     return observed.count_observations(shape) if observed else shape.observations
 
 

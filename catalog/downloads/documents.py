@@ -29,7 +29,12 @@ Hints = Mapping[Identity, Mapping[str, bool]]
 
 @dataclass(frozen=True)
 class CatalogContent:
-    """The input of every format. environment: its name. title: of the document. hints: for formats that show them."""
+    """The input of every format.
+
+    environment: its name.
+    title: of the document.
+    hints: for formats that show them.
+    """
 
     environment: str
     title: str
@@ -51,7 +56,10 @@ FORMATS_WITH_HINTS = frozenset({"mcp"})
 
 @dataclass(frozen=True)
 class Document:
-    """A document, compressed, with its strong validator. length: bytes as it is sent."""
+    """A document, compressed, with its strong validator.
+
+    length: bytes as it is sent.
+    """
 
     etag: str
     length: int

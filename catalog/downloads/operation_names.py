@@ -45,7 +45,7 @@ def build_plain_name(method: str, path: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name can stand without a digest: it is short enough, and does not end like a digest."""
+    """Return whether a name can stand without a digest: it is short enough, and does not end like a digest."""
     return len(name) <= MAX_TOOL_NAME_LENGTH and not DIGEST.search(name)
 
 

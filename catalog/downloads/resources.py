@@ -23,7 +23,10 @@ TAG = re.compile(r"[\w.~-]+")
 
 @dataclass(frozen=True)
 class Resource:
-    """A run of literal segments. is_one: a parameter follows and picks one of them: `/cart/lines/{lineId}`."""
+    """A run of literal segments.
+
+    is_one: a parameter follows and picks one of them: `/cart/lines/{lineId}`.
+    """
 
     words: tuple[str, ...]
     is_one: bool

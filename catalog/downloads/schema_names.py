@@ -35,7 +35,11 @@ class Position(StrEnum):
 
 @dataclass(frozen=True)
 class Body:
-    """A request or response body. part: `request` or a status; operation_id: unique among operations."""
+    """A request or response body.
+
+    part: `request` or a status.
+    operation_id: unique among operations.
+    """
 
     operation_id: str
     method: str
@@ -62,7 +66,10 @@ class Body:
 
 @dataclass(frozen=True)
 class BodyUse:
-    """One body in which a schema is used. is_page: it is an object that contains the requested list."""
+    """One body in which a schema is used.
+
+    is_page: it is an object that contains the requested list.
+    """
 
     body: Body
     position: Position = Position.OBJECT
@@ -115,7 +122,10 @@ class BodyUse:
 
 @dataclass(frozen=True)
 class NestedUse:
-    """One property in which a schema is used. parent: the name of the schema that has the property."""
+    """One property in which a schema is used.
+
+    parent: the name of the schema that has the property.
+    """
 
     parent: str
     property_name: str
@@ -147,6 +157,7 @@ def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[
     """Return a name for each schema, from the use that it is named after.
 
     If several want the same name, none gets it: each takes its next proposal, and finally one with a digest of the use.
+
     taken_names: in lower case, of other schemas.
     """
     names: dict[int, str] = {}

@@ -28,9 +28,11 @@ AbsenceStates = Mapping[str, Sequence[Any]]
 class Absence(NamedTuple):
     """The counters of a property that was absent, or that first came later than its object. Other properties have none.
 
-    absent: objects without it in a row, up to now. longest: the longest such run before. is_reported: whether this run
-    was reported, with `successor` as the probable new name. first_seen, first_objects: how often the property and its
-    objects had been seen after the fold that brought it first.
+    absent: objects without it in a row, up to now.
+    longest: the longest such run before.
+    is_reported: whether this run was reported, with `successor` as the probable new name.
+    first_seen, first_objects: how often the property and its objects had been seen after the fold that brought it
+        first.
 
     Members are only ever added at the end: stored arrays have them in this order, older ones fewer of them.
     """
@@ -65,11 +67,12 @@ class Absence(NamedTuple):
 
 @dataclass(frozen=True)
 class AbsenceEvent:
-    """Something to report of a property. kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
+    """Something to report of a property.
 
+    kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
     seen, of: how often it was present in the objects since it was first absent, and the number of these objects.
-    always: for NOT_ALWAYS, how often it had been present before without exception. successor: for NO_LONGER_SEEN, its
-    probable new name, if any.
+    always: for NOT_ALWAYS, how often it had been present before without exception.
+    successor: for NO_LONGER_SEEN, its probable new name, if any.
     """
 
     kind: str
@@ -84,7 +87,8 @@ class AbsenceEvent:
 class Occasion(NamedTuple):
     """A property in the newly added objects.
 
-    objects: how many were added; seen: how many of these objects had the property.
+    objects: how many were added.
+    seen: how many of these objects had the property.
     """
 
     pointer: str
@@ -170,7 +174,10 @@ def _count_always(absence: Absence, occasion: Occasion) -> int:
 
 
 def _is_no_longer_seen(absent: int, longest: int, seen: int, objects: int) -> bool:
-    """Whether a property counts as no longer seen. objects: all of them, including those in which it was absent."""
+    """Return whether a property counts as no longer seen.
+
+    objects: all of them, including those in which it was absent.
+    """
     objects_before = max(objects - absent, 1)
     return absent * seen >= EXPECTED * objects_before and absent > LONGER * longest
 

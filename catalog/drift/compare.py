@@ -30,9 +30,12 @@ IsRule = Callable[[str, str], bool]
 
 @dataclass(frozen=True)
 class Change:
-    """One change between two outlines. part: `path`, `query`, `request` or a status; pointer: the node in it.
+    """One change between two outlines.
 
-    before, after: its types in words. breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
+    part: `path`, `query`, `request` or a status.
+    pointer: the node in it.
+    before, after: its types in words.
+    breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
     """
 
     part: str
@@ -48,7 +51,7 @@ class Change:
 
     @property
     def is_of_nothing(self) -> bool:
-        """Whether the node's type was entirely unknown before."""
+        """Return whether the node's type was entirely unknown before."""
         return self.kind == "known" and self.before == UNKNOWN_WORDS["nothing"]
 
 
@@ -158,7 +161,7 @@ def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str,
 
 
 def _is_other_map(before: Descriptor, after: Descriptor) -> bool:
-    """Whether only one of the two lists an object's names: they are no longer kept, or are shown as a map."""
+    """Return whether only one of the two lists an object's names: they are no longer kept, or are shown as a map."""
     if before.get("collapsed") != after.get("collapsed"):
         return True
     old, new = ({"properties", "values"} & descriptor.keys() for descriptor in (before, after))
@@ -211,7 +214,7 @@ def _find_direction(part: str, old: str, new: str) -> str:
 
 
 def _is_wider(part: str, old: str, new: str) -> bool:
-    """Whether `new` allows more; every segment of a path is a string, whatever it looks like."""
+    """Return whether `new` allows more; every segment of a path is a string, whatever it looks like."""
     return new == "divergent" or (old, new) == ("integer", "number") or (part == PATH and new == "string")
 
 

@@ -20,10 +20,13 @@ from catalog.models import Operation, OperationPart
 class FoldResult:
     """One visible operation after a fold.
 
-    row: with its new projection; its related rows are still those from before the fold. previous_version,
-    previous_digest: of its outline before the fold. total: all visible evidence, with maps applied. maps: which objects
-    are shown as maps. added: what this fold added, before maps are applied. late: the visible part of the late evidence
-    (for epochs before the current one), which is part of `total`, but not of `added`.
+    row: with its new projection; its related rows are still those from before the fold.
+    previous_version, previous_digest: of its outline before the fold.
+    total: all visible evidence, with maps applied.
+    maps: which objects are shown as maps.
+    added: what this fold added, before maps are applied.
+    late: the visible part of the late evidence (for epochs before the current one), which is part of `total`, but not
+        of `added`.
     """
 
     row: Operation
@@ -36,7 +39,7 @@ class FoldResult:
 
     @property
     def is_known(self) -> bool:
-        """Whether it had a version before: a first outline is not a change."""
+        """Return whether it had a version before: a first outline is not a change."""
         return self.previous_version > 0
 
     @property
@@ -44,7 +47,7 @@ class FoldResult:
         return self.row.begun and not (self.is_known and self.previous_digest == self.row.outline_digest)
 
     def is_first(self, change: Change) -> bool:
-        """Whether a change only shows the first data after a baseline reset."""
+        """Return whether a change only shows the first data after a baseline reset."""
         is_reset = (change.part, change.pointer) in self._reset_nodes
         return change.part in self._reset_parts or (is_reset and change.is_of_nothing)
 

@@ -23,8 +23,9 @@ class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
     changes: its drift; if it has none (after a manual override), the differences between its outline and the one
-    before. media_types: those that a version without drift was the first to have, by part. first_number: of the first
-    version, if the entry stands for several in a row that only had new media types.
+        before.
+    media_types: those that a version without drift was the first to have, by part.
+    first_number: of the first version, if the entry stands for several in a row that only had new media types.
     """
 
     version: OperationVersion
@@ -53,7 +54,10 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class ComparedVersion:
-    """One side of a comparison. properties: how many there are in all parts of its outline."""
+    """One side of a comparison.
+
+    properties: how many there are in all parts of its outline.
+    """
 
     version: OperationVersion
     properties: int
@@ -64,8 +68,9 @@ class VersionComparison:
     """The changes from one version to another: first those of their outlines, then those of presence.
 
     A field that changed once in between has the drift that was recorded then, as every other page does.
-    inside: how many properties are inside a new one, by its part and pointer. media_types: those that were reported
-    for the first time, by part, if nothing else changed.
+
+    inside: how many properties are inside a new one, by its part and pointer.
+    media_types: those that were reported for the first time, by part, if nothing else changed.
     """
 
     before: ComparedVersion
@@ -109,7 +114,10 @@ def _load_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int,
 def _build_entry(
     version: OperationVersion, drift: Sequence[Drift], outlines: tuple[Outline, Outline] | None
 ) -> TimelineEntry:
-    """Return the entry of a version. outlines: the one before it and its own, if it has no drift."""
+    """Return the entry of a version.
+
+    outlines: the one before it and its own, if it has no drift.
+    """
     changes = compare_outlines(*outlines) if outlines else drift
     media_types = list_first_media_types(*outlines) if outlines else ()
     more = max(len(changes) - MAX_CHANGES_SHOWN, 0)

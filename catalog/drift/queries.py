@@ -84,7 +84,8 @@ def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str
 class BreakingDrift:
     """The fields that broke in a period, by changes that are neither acknowledged nor muted.
 
-    operations: in how many operations; latest: the last change of each of the first fields to name, the latest first;
+    operations: in how many operations.
+    latest: the last change of each of the first fields to name, the latest first.
     detected_at: when the first change was found.
     """
 
@@ -111,7 +112,10 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 
 
 class OperationDrift(NamedTuple):
-    """How much one operation changed in a period. broken: how many of its fields have breaking changes."""
+    """How much one operation changed in a period.
+
+    broken: how many of its fields have breaking changes.
+    """
 
     changes: int
     broken: int
@@ -172,7 +176,10 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
 
 @dataclass(frozen=True)
 class CatalogExtent:
-    """The size of an environment's catalog. first_seen_at, last_seen_at: of any operation; None if there is none."""
+    """The size of an environment's catalog.
+
+    first_seen_at, last_seen_at: of any operation; None if there is none.
+    """
 
     environment: Environment
     operations: int

@@ -14,10 +14,12 @@ def find_successors(
 ) -> dict[str, str]:
     """Return new names by old ones, for the properties of `parent` that have a successor.
 
-    absent: in how many objects each property has been absent, by name. ruled_out: names that are absent themselves, and
-    those that are already the successor of another. latecomers: names that came when many objects had been without
-    them. If several properties have the same successor, it goes to the one with the most similar name, and to none if
-    two are equally similar.
+    absent: in how many objects each property has been absent, by name.
+    ruled_out: names that are absent themselves, and those that are already the successor of another.
+    latecomers: names that came when many objects had been without them.
+
+    If several properties have the same successor, it goes to the one with the most similar name, and to none if two are
+    equally similar.
     """
     candidates = {
         name: _find_successor(parent, name, objects, ruled_out, latecomers) for name, objects in absent.items()

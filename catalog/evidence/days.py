@@ -41,7 +41,7 @@ class ObservedDays:
 
     @property
     def observations(self) -> int:
-        """How many observations of those days are shown."""
+        """Return how many observations of those days are shown."""
         return sum(self._count_statuses("").values())
 
     @property

@@ -44,9 +44,8 @@ class VisiblePart:
     """The evidence of a part as it is shown.
 
     maps: the objects that are shown as maps, by pointer, with their numbers of names.
-
     reset_counts: how often each reset node could have been present since its reset, by pointer; None if that is
-    unknown, as for the items of an array.
+        unknown, as for the items of an array.
     """
 
     evidence: Evidence
@@ -59,7 +58,8 @@ def build_visible_part(
 ) -> VisiblePart:
     """Return the visible evidence of one part.
 
-    merged: of every operation that is shown here; map_rules: as in apply_maps.
+    merged: of every operation that is shown here.
+    map_rules: as in apply_maps.
     """
     sums = [sum_epochs(*operation) for operation in merged]
     evidence = sum_evidence(total for total, _ in sums)

@@ -18,7 +18,8 @@ IsMap = Callable[[str, Evidence], bool]
 def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bool) -> tuple[Evidence, dict[str, int]]:
     """Return the evidence with its maps shown as maps, and by pointer how many names each of them has.
 
-    rules: by pointer whether an object is a map; these win. by_likeness: whether alike values make a map, too.
+    rules: by pointer whether an object is a map; these win.
+    by_likeness: whether alike values make a map, too.
     """
     name_counts: dict[str, int] = {}
 

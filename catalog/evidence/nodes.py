@@ -18,13 +18,15 @@ class Node(NamedTuple):
     """One node of a shape.
 
     name: of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for the root.
-    Only the pointer distinguishes these from properties that have such a name.
+        Only the pointer distinguishes these from properties that have such a name.
     parents: how often it could have been present, which is how often its parent was an object; for the root, the
-    observations; None if unknown.
-    types: counts by type, null included, if more than one was seen. collapsed: its names were not kept.
-    map_names: the number of names of an object that is shown as a map. objects: how often it was an object.
-    is_reset: its baseline was reset, so that `seen` and `parents` count from then on. is_mixed: whether several types
-    were seen.
+        observations; None if unknown.
+    types: counts by type, null included, if more than one was seen.
+    collapsed: its names were not kept.
+    map_names: the number of names of an object that is shown as a map.
+    objects: how often it was an object.
+    is_reset: its baseline was reset, so that `seen` and `parents` count from then on.
+    is_mixed: whether several types were seen.
     """
 
     name: str
@@ -52,12 +54,12 @@ class Node(NamedTuple):
 
     @property
     def is_nameless(self) -> bool:
-        """Whether it is not a property, but the root, the items of an array or the values of a map."""
+        """Return whether it is not a property, but the root, the items of an array or the values of a map."""
         return self.depth == 0 or self.pointer.rpartition("/")[2] in (ITEMS, VALUES)
 
     @property
     def is_object(self) -> bool:
-        """Whether an object was seen here, perhaps among other types."""
+        """Return whether an object was seen here, perhaps among other types."""
         return self.main_type == "object" or "object" in self.types or self.reason == EMPTY_OBJECT
 
     @property
@@ -82,8 +84,9 @@ def list_nodes(
 ) -> Iterator[Node]:
     """Yield every node of a shape; `observations` is how often the root could have been present.
 
-    maps: the number of names of each map, by pointer. resets: how often each reset node could have been present since
-    its reset, by pointer; None if unknown. has_fields: whether it is a query or a form, whose names may be repeated.
+    maps: the number of names of each map, by pointer.
+    resets: how often each reset node could have been present since its reset, by pointer; None if unknown.
+    has_fields: whether it is a query or a form, whose names may be repeated.
     """
     maps, resets = maps or {}, resets or {}
     descriptor = describe(evidence, max_nodes=None)

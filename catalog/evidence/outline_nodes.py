@@ -10,7 +10,11 @@ from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_propert
 
 
 class OutlineNode(NamedTuple):
-    """One property. part: `query`, `request` or a status; type: in words."""
+    """One property.
+
+    part: `query`, `request` or a status.
+    type: in words.
+    """
 
     part: str
     pointer: str

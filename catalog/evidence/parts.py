@@ -24,8 +24,10 @@ PartMaps = Mapping[Part, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class PartShape:
-    """One visible part. observations: how often it could have been present. maps, reset_counts: as VisiblePart.
+    """One visible part.
 
+    observations: how often it could have been present.
+    maps, reset_counts: as VisiblePart.
     has_fields: whether it is a query, or a request that was only ever sent as a form.
     """
 

@@ -19,7 +19,9 @@ _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
 
 class EvidenceNode(NamedTuple):
-    """The evidence of one node. parents: how often it could have been present; None if that is unknown.
+    """The evidence of one node.
+
+    parents: how often it could have been present; None if that is unknown.
 
     A property could have been present as often as its parent was an object; for items and values it is unknown.
     """
@@ -53,7 +55,7 @@ def parent_pointer(pointer: str) -> str:
 
 
 def is_within(pointer: str, outer: str) -> bool:
-    """Whether a node is `outer` itself or beneath it."""
+    """Return whether a node is `outer` itself or beneath it."""
     return f"{pointer}/".startswith(f"{outer}/")
 
 
@@ -69,7 +71,10 @@ def list_children(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, 
 def walk_nodes(
     evidence: Evidence, *, observations: int | None, pointer: str = ""
 ) -> Iterator[tuple[str, EvidenceNode]]:
-    """Yield every node with its pointer, the root first. observations: how often the root could have been present."""
+    """Yield every node with its pointer, the root first.
+
+    observations: how often the root could have been present.
+    """
     yield pointer, EvidenceNode(evidence, observations)
     objects = evidence.counts.get("object", 0)
     for step, child_pointer, child in list_children(evidence, pointer):

@@ -19,7 +19,8 @@ from workspaces.models import Environment
 class ReportedOperation:
     """The row of an operation with the counts of all time and the evidence that were reported under its own template.
 
-    counts: without evidence; None if nothing was reported. epochs: the visible evidence by part and epoch.
+    counts: without evidence; None if nothing was reported.
+    epochs: the visible evidence by part and epoch.
     changed_parts: the parts to which evidence was added.
     """
 
@@ -74,7 +75,10 @@ class ReportedOperation:
 
 
 def build_empty_row(environment: Environment, identity: Identity, *, seen_at: datetime) -> Operation:
-    """Return a new row on which nothing is shown yet. seen_at: used as its first and last time."""
+    """Return a new row on which nothing is shown yet.
+
+    seen_at: used as its first and last time.
+    """
     return Operation(
         environment=environment,
         method=identity.method,

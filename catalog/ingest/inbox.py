@@ -18,7 +18,10 @@ from workspaces.models import Environment
 
 
 class Batch(NamedTuple):
-    """Locked reports. is_full: whether the batch was full, so that more reports may wait."""
+    """Locked reports.
+
+    is_full: whether the batch was full, so that more reports may wait.
+    """
 
     ids: Sequence[int]
     is_full: bool
@@ -54,7 +57,7 @@ def announce_fold(environment_id: int) -> None:
 
 @transaction.atomic
 def is_being_folded(environment_id: int) -> bool:
-    """Whether a worker folds reports of this environment at the moment."""
+    """Return whether a worker folds reports of this environment at the moment."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [_name_fold(environment_id)])
         return not cursor.fetchone()[0]

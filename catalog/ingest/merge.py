@@ -31,7 +31,10 @@ AddedSums = Mapping[Identity, OperationSum]
 
 
 class MergedOperation(NamedTuple):
-    """A visible operation after a merge. hidden: the operations shown under it to which evidence was added."""
+    """A visible operation after a merge.
+
+    hidden: the operations shown under it to which evidence was added.
+    """
 
     result: FoldResult
     reported: ReportedOperation
@@ -131,7 +134,10 @@ def merge_operation(
 def project_visible(
     reported: Sequence[ReportedOperation], added: AddedSums, rules: RuleSet, late: LateSums
 ) -> FoldResult:
-    """Project a visible operation. reported: its own reports, then those of each template that rules show there."""
+    """Project a visible operation.
+
+    reported: its own reports, then those of each template that rules show there.
+    """
     row = reported[0].row
     previous_version, previous_digest = row.version, bytes(row.outline_digest)
     total, maps = reproject(reported, rules)

@@ -45,8 +45,9 @@ def receive_report(
 ) -> None:
     """Store one report in the inbox and wake the worker. A redelivery changes nothing. Raises ReportIdReused.
 
-    sums: the sanitized sums as JSON. Nothing else of it is stored: never a raw path segment, never a property name that
-    looks like data.
+    sums: the sanitized sums as JSON.
+
+    Nothing else of the report is stored: never a raw path segment, never a property name that looks like data.
     """
     if _insert_report(environment, report_id, body, sums, reporter, now) or _compare_report(
         environment, report_id, body, sums, reporter, now

@@ -33,8 +33,9 @@ Shape = TypeVar("Shape")
 
 @dataclass(frozen=True)
 class Observation:
-    """One entry of a well-formed report. shapes: the evidence of query, request and response.
+    """One entry of a well-formed report.
 
+    shapes: the evidence of query, request and response.
     request_media_type, response_media_type: as reported, "" without a body.
     """
 
@@ -52,7 +53,10 @@ class Observation:
 
 
 def sum_observations(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
-    """Return the sanitized sum by operation and day. received_at: used if a reporter left out a time."""
+    """Return the sanitized sum by operation and day.
+
+    received_at: used if a reporter left out a time.
+    """
     sums = DailySums()
     for observation in observations:
         template = _find_template(observation.path, tuple(_list_parameter_types(observation).items()))

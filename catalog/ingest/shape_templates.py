@@ -26,17 +26,23 @@ _MARKS = random.SystemRandom()  # random, so that nobody can send a text that lo
 
 
 class Shape(NamedTuple):
-    """A descriptor as it is stored: the state of its evidence as JSON, with day 0. seen: the count of its root."""
+    """A descriptor as it is stored: the state of its evidence as JSON, with day 0.
+
+    seen: the count of its root.
+    """
 
     state: str
     seen: int
 
 
 class _Template(NamedTuple):
-    """text: the state with %d for each count; seen: the rank of the root's count.
+    """The stored text of shapes with marks in place of their counts.
 
-    pairs: the ranks of two counts whose difference is in the state. chosen: the number to put for each %d, by its index
-    in a list: the counts in the order of their ranks, then the differences of the pairs.
+    text: the state with %d for each count.
+    seen: the rank of the root's count.
+    pairs: the ranks of two counts whose difference is in the state.
+    chosen: the number to put for each %d, by its index in a list: the counts in the order of their ranks, then the
+        differences of the pairs.
     """
 
     text: str
@@ -84,7 +90,7 @@ def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
 
 
 def _is_plain(value: Any, marks: Set[int]) -> bool:
-    """Whether all numbers within a value are marks, and are compared only with marks.
+    """Return whether all numbers within a value are marks, and are compared only with marks.
 
     If a value has `types`, or can be null and contains others, its counts are added or subtracted before they are
     compared; marks would then compare differently from counts.

@@ -65,8 +65,8 @@ class ObservedSide:
 class CurrentField:
     """The field of a change as it is shown now, and on the days before and after the change.
 
-    change_day: the day of the change, on which both were observed; None if the change began with a day. after: None if
-    no later day was observed.
+    change_day: the day of the change, on which both were observed; None if the change began with a day.
+    after: None if no later day was observed.
     """
 
     node: Node

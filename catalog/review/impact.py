@@ -68,7 +68,11 @@ TO_DO_IF_COMPATIBLE = "Nothing has to be done. Acknowledge it to take it off the
 
 
 class ClassifiedChange(Protocol):
-    """A change to explain. part: `path`, `query`, `request` or a status; breaks: as in catalog.drift.compare.Change."""
+    """A change to explain.
+
+    part: `path`, `query`, `request` or a status.
+    breaks: as in catalog.drift.compare.Change.
+    """
 
     part: str
     kind: str

@@ -26,8 +26,10 @@ def reset_baseline(
 ) -> BaselineReset:
     """Show only evidence that arrives from now on. Statuses, times and counts of observations stay.
 
-    part: reset only this one (`query`, `request` or a status), and only the node at `pointer` in it. Operations that
-    are shown under this one, or would be if rules were reverted, are reset too, for as long as they are shown here.
+    part: reset only this one (`query`, `request` or a status), and only the node at `pointer` in it.
+
+    Operations that are shown under this one, or would be if rules were reverted, are reset too, for as long as they are
+    shown here.
     """
     row = lock_operation(operation)
     rules = load_template_rules(row.environment)
@@ -76,7 +78,10 @@ def lock_operation(operation: Operation) -> Operation:
 
 
 def record_override(row: Operation, action: str, *, actor: str, now: datetime, location: str) -> None:
-    """Record a manual override of an operation in the audit log. location: the node, "" for the whole operation."""
+    """Record a manual override of an operation in the audit log.
+
+    location: the node, "" for the whole operation.
+    """
     facts = {"environment": row.environment.name, "operation": str(row)} | ({"place": location} if location else {})
     record_audit(row.environment.workspace_id, action, facts, actor=actor, now=now)
 

@@ -16,7 +16,11 @@ NO_CHANGE: Mapping[str, str] = {
 
 
 class RuleError(InvalidRequest):
-    """A rule cannot be made. reason: a code, defined for each kind of rule; detail: what is wrong, and what to do."""
+    """A rule cannot be made.
+
+    reason: a code, defined for each kind of rule.
+    detail: what is wrong, and what to do.
+    """
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)

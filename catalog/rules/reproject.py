@@ -35,7 +35,9 @@ class VisibleSum(NamedTuple):
 def reproject(reported: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
     """Set the projection of a row and return its visible sum; an empty one if nothing is shown there any more.
 
-    reported: the evidence of the row's own template, then of each template that rules show there. Saves nothing.
+    reported: the evidence of the row's own template, then of each template that rules show there.
+
+    This function saves nothing.
     """
     own = reported[0]
     row = own.row
@@ -108,7 +110,9 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Whether a reset applies to this row: it was made here, or where the rules of that time still show this row."""
+    """Return whether a reset applies to this row: it was made here, or where the rules of that time still show this
+    row.
+    """
     if reset.through is None:
         return True
     for rule in rules.resolution_path(row.identity):
@@ -144,7 +148,7 @@ def _add_version(row: Operation, *, now: datetime) -> None:
 
 
 def _is_undone(latest: OperationVersion, previous: OperationVersion, row: Operation) -> bool:
-    """Whether the row is again as before its last version, if an override made that one and no drift followed."""
+    """Return whether the row is again as before its last version, if an override made that one and no drift followed."""
     is_override = latest.by_hand and previous.outline == row.outline
     return is_override and not row.drift.filter(version=latest.number).exists()
 

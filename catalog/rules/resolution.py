@@ -25,7 +25,8 @@ class RuleCircle(ValueError):
 class Rule:
     """Show what is reported under `source`, a nameless template, under `target`, a template with names.
 
-    number: a later rule has a higher one. matching: whether all other templates that match the target are shown there.
+    number: a later rule has a higher one.
+    matching: whether all other templates that match the target are shown there.
     """
 
     number: int
@@ -115,12 +116,12 @@ class RuleSet:
         return next((rule.target_names for rule in leading if rule.is_for(identity.method)), None)
 
     def applies_to(self, identity: Identity) -> bool:
-        """Whether a rule leads from this operation or to it."""
+        """Return whether a rule leads from this operation or to it."""
         return bool(self.find_rule(identity)) or self.find_names(identity) is not None
 
     @property
     def has_circle(self) -> bool:
-        """Whether the rules lead in a circle, so that some operation would be shown nowhere."""
+        """Return whether the rules lead in a circle, so that some operation would be shown nowhere."""
         keys = {key for rule in self.rules for key in (rule.source, rule.target_key)}
         methods = {EVERY_METHOD, *(rule.method for rule in self.rules)}
         try:

@@ -42,7 +42,10 @@ def add_template_rule(
 ) -> TemplateRule:
     """Show everything reported under `source` under `target`; that is a merge if `target` was reported itself.
 
-    method: "" for all. matching: show every other template that matches the target there, too. Raises RuleError.
+    method: "" for all.
+    matching: show every other template that matches the target there, too.
+
+    Raises RuleError.
     """
     if code := find_target_error(source, target):
         raise RuleError(code, TEMPLATE_RULE_ERRORS[code])

@@ -30,7 +30,10 @@ def hashed_case(
     query: str = "",
     encoding: str | None = None,
 ) -> Case:
-    """Return a case that is hashed in canonical form. canonical: the RFC 8785 form of the arguments."""
+    """Return a case that is hashed in canonical form.
+
+    canonical: the RFC 8785 form of the arguments.
+    """
     case = _request(name, description, body, content_type, query, encoding)
     return {**case, "canonical": canonical, "hash": sha256(canonical)}
 

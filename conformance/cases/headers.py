@@ -99,7 +99,11 @@ def decode_header(header: str) -> bytes:
 
 
 def envelope(text: bytes, signed: bytes | None = None, secret: str = SECRET) -> bytes:
-    """Return the envelope. text: the payload as it is sent; signed: the text that was signed, if it differs."""
+    """Return the envelope.
+
+    text: the payload as it is sent.
+    signed: the text that was signed, if it differs.
+    """
     return b'{"payload":%b,"signature":"%b"}' % (text, signature(signed or text, secret).encode())
 
 
@@ -114,13 +118,20 @@ def payload_of_remainder(remainder: int) -> Payload:
 
 
 def accept(name: str, description: str, payload: Payload, header_: str | None = None, **rest: Any) -> Vector:
-    """Return a vector that is accepted. header_: default the compact payload, signed as sent; rest: see `vector`."""
+    """Return a vector that is accepted.
+
+    header_: default the compact payload, signed as sent.
+    rest: see `vector`.
+    """
     sent = header(payload) if header_ is None else header_
     return vector(f"accepted/{name}", description, sent, {"accepted": payload}, **rest)
 
 
 def reject(reason: str, name: str, description: str, header_: str | None, **rest: Any) -> Vector:
-    """Return a vector that is rejected for this reason. rest: see `vector`."""
+    """Return a vector that is rejected for this reason.
+
+    rest: see `vector`.
+    """
     return vector(f"{reason}/{name}", description, header_, {"reason": reason}, **rest)
 
 
@@ -135,7 +146,10 @@ def vector(
     signer: str | None = None,
     **request: Any,
 ) -> Vector:
-    """Return one vector. verifier, request: members that differ from DEFAULTS; a request's `body` is bytes."""
+    """Return one vector.
+
+    verifier, request: members that differ from DEFAULTS; a request's `body` is bytes.
+    """
     if "body" in request:
         request["bodyBase64"] = encode_base64(request.pop("body"))
     content: Vector = {"id": name, "description": description}

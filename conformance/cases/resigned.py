@@ -40,7 +40,10 @@ SIGNERS = {
 
 
 def vectors(committed: Mapping[str, str]) -> Iterator[Vector]:
-    """Yield the vectors. committed: the header of each one by id, used if its signer's interpreter is missing."""
+    """Yield the vectors.
+
+    committed: the header of each one by id, used if its signer's interpreter is missing.
+    """
     signers = ForeignSigners(committed)
     for signer, (label, payload) in SIGNERS.items():
         name = f"signer-{signer.replace(' ', '-').replace('.', '-').lower()}"

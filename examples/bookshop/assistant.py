@@ -37,7 +37,11 @@ class HubAway(Exception):
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call of the shop for an end user. query: arguments of a read; body: arguments of other calls."""
+    """One call of the shop for an end user.
+
+    query: arguments of a read.
+    body: arguments of other calls.
+    """
 
     sub: str
     method: str
@@ -78,7 +82,11 @@ def list_sites(created: Mapping[str, Any]) -> list[Site]:
 
 
 class Assistant:
-    """The assistant of one environment. hub, shop: functions that call them; pace: 1 for pauses as long as people's."""
+    """The assistant of one environment.
+
+    hub, shop: functions that call them.
+    pace: 1 for pauses as long as people's.
+    """
 
     def __init__(
         self,

@@ -16,7 +16,10 @@ Mistake = Callable[[Assistant, Site, ToolCall], CallSteps]
 
 
 def sign(assistant: Assistant, call: ToolCall, *, issued_in: float = 0, secret: str = "", workspace: str = "") -> str:
-    """Return a version 2 header that is signed without the hub. issued_in: seconds from now."""
+    """Return a version 2 header that is signed without the hub.
+
+    issued_in: seconds from now.
+    """
     site = assistant.site
     return affidavit.mint_intent(
         secret or site.signing_secret, tenant_id=workspace or site.workspace, sub=call.sub, aud=site.audience,

@@ -30,8 +30,9 @@ Steps = Generator[float, None, Any]
 class Habits:
     """How often something happens, as shares.
 
-    legacy: of reads, signed as version 1; mangled: of conversation ids, altered; mistaken: of conversations, with a
-    wrong call.
+    legacy: of reads, signed as version 1.
+    mangled: of conversation ids, altered.
+    mistaken: of conversations, with a wrong call.
     """
 
     legacy: float = 0.05
@@ -41,7 +42,10 @@ class Habits:
 
 @dataclass(frozen=True)
 class Conversation:
-    """One user's conversation. reported_id: the conversation id as it reaches the shop."""
+    """One user's conversation.
+
+    reported_id: the conversation id as it reaches the shop.
+    """
 
     assistant: Assistant
     sub: str
@@ -137,7 +141,10 @@ SCENARIOS: Mapping[Callable[[Conversation], Steps], int] = {
 
 
 def run_conversation(assistant: Assistant, other: Assistant, habits: Habits, scenario: Any = None) -> Steps:
-    """Run one conversation from beginning to end. other: the assistant of the other environment."""
+    """Run one conversation from beginning to end.
+
+    other: the assistant of the other environment.
+    """
     chance = assistant.chance
     known_id, reported_id, is_late = choose_ids(assistant, other, habits)
     if known_id and not is_late:

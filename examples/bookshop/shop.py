@@ -38,7 +38,8 @@ Answer = tuple[Any, int, list[tuple[str, str]]]
 class Settings:
     """The settings that connect a shop with its workspace. The hub shows them when it creates the workspace.
 
-    database: a file, or `:memory:`. released_at: Unix seconds from which release.py applies.
+    database: a file, or `:memory:`.
+    released_at: Unix seconds from which release.py applies.
     """
 
     workspace: str
@@ -50,7 +51,11 @@ class Settings:
 
 
 class Route(NamedTuple):
-    """A route that matches a path. rule: its template; identifiers: the numbers in the path."""
+    """A route that matches a path.
+
+    rule: its template.
+    identifiers: the numbers in the path.
+    """
 
     method: str
     rule: str

@@ -34,7 +34,11 @@ class Field:
 
 @dataclass(frozen=True)
 class ApiCall:
-    """One call of the API. body and answer: examples as JSON text, the body "" for GET; errors: by status."""
+    """One call of the API.
+
+    body and answer: examples as JSON text, the body "" for GET.
+    errors: by status.
+    """
 
     id: str
     method: str

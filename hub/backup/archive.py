@@ -24,7 +24,10 @@ CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class Manifest:
-    """The description of a backup. sealed: a fixed text encrypted under SECRET_KEY, which shows whether a key fits."""
+    """The description of a backup.
+
+    sealed: a fixed text encrypted under SECRET_KEY, which shows whether a key fits.
+    """
 
     affidavit: str
     made_at: str
@@ -38,14 +41,17 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Archive:
-    """A backup that was read from its file; secret_key: None if it was left out."""
+    """A backup that was read from its file.
+
+    secret_key: the key in the backup; None if it was left out.
+    """
 
     path: Path
     manifest: Manifest
     secret_key: str | None
 
     def fits(self, *secret_keys: str) -> bool:
-        """Whether one of these keys decrypts what the backup holds."""
+        """Return whether one of these keys decrypts what the backup holds."""
         try:
             build_cipher(*secret_keys).decrypt(self.manifest.sealed.encode())
         except InvalidToken:

@@ -49,7 +49,10 @@ def read_major(folder: Path) -> int:
 
 
 def build_environment(database: Mapping[str, Any]) -> dict[str, str]:
-    """Return the environment in which the programs reach a database. database: Django's settings of it."""
+    """Return the environment in which the programs reach a database.
+
+    database: Django's settings of it.
+    """
     own = {variable: str(database[name]) for name, variable in VARIABLES.items() if database.get(name)}
     return {**os.environ, **own, "PGAPPNAME": "affidavit", "LC_ALL": "C"}
 

@@ -27,7 +27,9 @@ from hub.local.startup_errors import StartupError
 def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
     """Write a backup of mode 0600, which replaces a file of that name once it is whole. The hub may run meanwhile.
 
-    with_key: whether the key of the data directory goes into it. Raises StartupError.
+    with_key: whether the key of the data directory goes into it.
+
+    Raises StartupError.
     """
     refuse_pooler(connection)
     if is_unused():

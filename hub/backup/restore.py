@@ -28,7 +28,11 @@ CHUNK_BYTES = 1024 * 1024
 
 
 class Restoration(NamedTuple):
-    """has_new_key: whether the key of the backup was put into the data directory; paused_alerts: their number."""
+    """The result of a restoration.
+
+    has_new_key: whether the key of the backup was put into the data directory.
+    paused_alerts: how many alerts were paused.
+    """
 
     has_new_key: bool
     paused_alerts: int
@@ -38,6 +42,7 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
     """Restore everything in one transaction, compare it with the backup, migrate it to this version, pause its alerts.
 
     without_key: restore even if no key of this hub fits.
+
     Raises StartupError, and has then restored nothing unless it says so.
     """
     refuse_pooler(connection)

@@ -26,7 +26,10 @@ from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
 @dataclass(frozen=True)
 class Check:
-    """One check. needs: the name of an earlier check without which this one says nothing."""
+    """One check.
+
+    needs: the name of an earlier check, without whose success this one would say nothing.
+    """
 
     name: str
     run: Callable[[], Result]
@@ -34,7 +37,10 @@ class Check:
 
 
 def list_checks(seed: int) -> list[Check]:
-    """Return all checks in the order in which their faults should be mended. seed: chooses the day to recount."""
+    """Return all checks in the order in which their faults should be mended.
+
+    seed: chooses the day to recount.
+    """
     return [
         Check("variables", check_variables),
         Check("hosts", check_hosts),

@@ -8,7 +8,10 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one check. cure: what to do about what is wrong, unless the detail says so."""
+    """The result of one check.
+
+    cure: what to do about what is wrong, unless the detail says so.
+    """
 
     state: Literal["ok", "wrong", "skipped"]
     detail: str

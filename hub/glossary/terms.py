@@ -15,7 +15,10 @@ ROW = re.compile(r"^\| (?!word )([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Term:
-    """A word and its meaning. heading: that of its part of the glossary."""
+    """A word and its meaning.
+
+    heading: the heading of its part of the glossary.
+    """
 
     name: str
     meaning: str

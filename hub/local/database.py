@@ -33,6 +33,7 @@ def prepare_database(*, web_role: str = "") -> bool:
     """Create or upgrade all tables, before a start. Return whether the database was unused before.
 
     web_role: the role of the web processes, if they have one of their own; it gets its rights again.
+
     Raises StartupError if the versions do not fit.
     """
     check_fitness()
@@ -61,7 +62,7 @@ def prepare_unused_database() -> bool:
 
 
 def is_unused() -> bool:
-    """Whether nobody has used this database yet, not even to migrate it."""
+    """Return whether nobody has used this database yet, not even to migrate it."""
     return not MigrationRecorder(connection).has_table()
 
 
@@ -87,7 +88,7 @@ def refuse_forgotten_data() -> None:
 
 
 def is_empty() -> bool:
-    """Whether the database has no rows other than those that migrations write."""
+    """Return whether the database has no rows other than those that migrations write."""
     tables = {*connection.introspection.table_names()} - MIGRATION_TABLES
     has_rows = [sql.SQL("EXISTS (SELECT FROM {})").format(sql.Identifier(table)) for table in sorted(tables)]
     with connection.cursor() as cursor:

@@ -251,7 +251,7 @@ def needs_database(arguments: Sequence[str]) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs."""
+    """Return whether the process runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -262,7 +262,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether the process is dead, but not collected yet; by /proc, if there is one."""
+    """Return whether the process is dead, but not collected yet; by /proc, if there is one."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

@@ -18,7 +18,10 @@ FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 @dataclass(frozen=True)
 class PartOfFact:
-    """A part of a fact's number. subset: the value of `show=` that narrows the fact's page to this part."""
+    """A part of a fact's number.
+
+    subset: the value of `show=` that narrows the fact's page to this part.
+    """
 
     count: int
     word: str
@@ -41,7 +44,7 @@ class Fact:
 
     @property
     def is_alarming(self) -> bool:
-        """Whether this bad rate is well above the rate of the period before; False if nothing was before."""
+        """Return whether this bad rate is well above the rate of the period before; False if nothing was before."""
         if not self.total or not self.previous_total or self.value < MIN_ALARMING_CASES:
             return False
         return self.value / self.total > ALARMING_FACTOR * (self.previous or 0) / self.previous_total
@@ -93,7 +96,11 @@ def list_parts_of_operations(new: int, drifted: int) -> Sequence[PartOfFact]:
 
 @dataclass(frozen=True)
 class SetupStep:
-    """One step from nothing to first data. page: where the code to copy is; is_done: whether data have arrived."""
+    """One step from nothing to first data.
+
+    page: where the code to copy is.
+    is_done: whether data have arrived.
+    """
 
     title: str
     text: str

@@ -24,7 +24,7 @@ class Scheduler(PersistentScheduler):
 
 
 def is_future(entry: ScheduleEntry) -> bool:
-    """Whether the last run lies in the future."""
+    """Return whether the last run lies in the future."""
     if entry.last_run_at is None:
         return False
     return bool(maybe_make_aware(entry.last_run_at) > maybe_make_aware(entry.default_now()))

@@ -27,8 +27,10 @@ REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says ot
 
 @dataclass(frozen=True)
 class RowSource:
-    """One table of a kind. find: returns its rows from before a time; delete: deletes a batch of them.
+    """One table of a kind.
 
+    find: returns the rows that are older than a time.
+    delete: deletes a batch of these rows.
     log: the table's monthly partitions if it has any: whole months are dropped.
     """
 
@@ -39,7 +41,11 @@ class RowSource:
 
 @dataclass(frozen=True)
 class Kind:
-    """One number of the policy. name: its field. default_days: the days if the field is empty; None: for ever."""
+    """One number of the policy.
+
+    name: the name of its field.
+    default_days: the days if the field is empty; None keeps the data for ever.
+    """
 
     name: str
     label: str

@@ -35,7 +35,11 @@ SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Worksp
 
 
 class DeletionForm(forms.Form):
-    """The form of a deletion. environment: of a conversation, "" for all. typed: the name, repeated in step 2."""
+    """The form of a deletion.
+
+    environment: the environment of a conversation, "" for all environments.
+    typed: the name as it was typed again in step 2.
+    """
 
     subject = forms.ChoiceField(choices=list(SUBJECTS.items()))
     name = forms.CharField(max_length=255, strip=False, error_messages={"required": "Say what to delete."})

@@ -23,7 +23,10 @@ FINAL_STATES = (Confirmation.USED, Confirmation.DECLINED, Confirmation.EXPIRED)
 
 
 class SampleGate:
-    """The confirmation gate of the sample. decided_by: who decides every confirmation."""
+    """The confirmation gate of the sample.
+
+    decided_by: who decides every confirmation.
+    """
 
     def __init__(self, clock: Clock, signing_secret: str, *, decided_by: str) -> None:
         self._clock = clock

@@ -99,7 +99,11 @@ class Stack:
 
 
 def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further_settings: Any) -> Stack:
-    """Build the programs of one environment. key: of the assistant; further_settings: of the shop."""
+    """Build the programs of one environment.
+
+    key: the API key of the assistant.
+    further_settings: more settings of the shop.
+    """
     environment = hub.environments[site.environment]
     outcomes = SampleOutcomes(environment, hub.key, hub.clock)
     shapes = SampleShapes(environment, hub.clock)
@@ -111,7 +115,11 @@ def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further
 
 
 class History:
-    """The simulated days. created: what `create_workspace` printed; end: when the last day ends, in Unix seconds."""
+    """The days to simulate.
+
+    created: what `create_workspace` printed.
+    end: when the last day ends, in Unix seconds.
+    """
 
     def __init__(self, created: Mapping[str, Any], key: ApiKey, end: float) -> None:
         self._start = end - DAYS * DAY_SECONDS
@@ -178,7 +186,10 @@ class History:
 
 
 def expect_conversations(time: float, progress: float) -> float:
-    """Return the expected number of conversations in an hour. progress: share of the history that has passed."""
+    """Return the expected number of conversations in an hour.
+
+    progress: share of the history that has passed.
+    """
     moment = datetime.fromtimestamp(time, UTC)
     level = CONVERSATIONS_PER_DAY * (1 + (GROWTH - 1) * progress) / ((1 + GROWTH) / 2)
     return level * WEEKDAY_FACTORS[moment.weekday()] * HOUR_FACTORS[moment.hour] / sum(HOUR_FACTORS)

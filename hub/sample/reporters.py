@@ -93,7 +93,10 @@ class SampleShapes:
 
 
 class VerificationKey(NamedTuple):
-    """Verifications with the same key are counted together. quarter: start of a quarter hour, in Unix seconds."""
+    """Verifications with the same key are counted together.
+
+    quarter: start of a quarter hour, in Unix seconds.
+    """
 
     result: str
     version: int

@@ -18,7 +18,7 @@ from workspaces.tasks import delete_workspace
 
 
 def may_remove_sample(request: HttpRequest, workspace: Workspace) -> bool:
-    """Whether to offer the removal: to operators only, and only for the sample."""
+    """Return whether to offer the removal: to operators only, and only for the sample."""
     return request.user.is_superuser and sample.is_sample(workspace)
 
 

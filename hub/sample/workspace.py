@@ -47,7 +47,9 @@ def create(*, now: datetime) -> None:
 
 
 def list_processes(address: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the process that simulates the missing part of the history, then the traffic. address: of this hub.
+    """Yield the process that simulates the missing part of the history, then the traffic.
+
+    address: the address of this hub.
 
     A process is a pair: its arguments for Python, and the text of its standard input.
     """

@@ -13,10 +13,13 @@ Piece = tuple[str, bool]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """One result. page, members: its address. title: with the match marked; detail: what distinguishes equal titles.
+    """One result.
 
-    environment: the name of the environment that it leads to, "" for the one that is searched; fragment: the place on
-    the page, "" for its top.
+    page, members: the page that it leads to, and the members of that address.
+    title: its title, with the match marked.
+    detail: a text that distinguishes results with equal titles.
+    environment: the name of the environment that it leads to, "" for the one that is searched.
+    fragment: the place on the page, "" for its top.
     """
 
     page: str
@@ -45,7 +48,8 @@ class SearchResult:
 class ResultGroup:
     """The results of one kind.
 
-    has_more: whether more match; page, members: the address of a page with all of them, "" if there is none.
+    has_more: whether there are more results.
+    page, members: the page with all of them, and the members of its address;page is "" if there is none.
     """
 
     kind: str

@@ -22,10 +22,11 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class ChartMarks:
-    """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here.
+    """The marks of a chart as JSON, and what happened, the latest first.
 
-    listed: the first to be read: the drift of the page's own field, then annotations of people; folded: all others. A
-    chart of one field marks no drift of other operations.
+    is_cut: only the latest are here.
+    listed: the first to be read: the drift of the page's own field, then annotations of people.
+    folded: all others. A chart of one field marks no drift of other operations.
     """
 
     marks: Sequence[Mapping[str, Any]]

@@ -28,8 +28,10 @@ MAX_COUNTED = 999
 class Section:
     """A link of the side bar.
 
-    page: the name of its page in page_paths; key: the key that opens it after `g`; within: the names of the pages
-    beneath it; role: the role that a member needs to see it.
+    page: the name of its page in page_paths.
+    key: the key that opens it after `g`.
+    within: the names of the pages beneath it.
+    role: the role that a member needs to see it.
     """
 
     page: str
@@ -110,7 +112,11 @@ def aria_current(context: Context, section: Section) -> str:
 
 @dataclass(frozen=True)
 class SectionCount:
-    """How much in a section waits for a person. is_cut: counting stopped early; is_waiting: these can expire."""
+    """How much in a section waits for a person.
+
+    is_cut: whether counting stopped early.
+    is_waiting: whether these can expire.
+    """
 
     count: int
     unit: str

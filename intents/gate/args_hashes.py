@@ -14,7 +14,7 @@ def hash_args_hash(workspace_id: str, args_hash: str) -> str:
 
 
 def is_args_hash(stored_hash: str, workspace_id: str, args_hash: str) -> bool:
-    """Whether a row was written for this argsHash."""
+    """Return whether a row was written for this argsHash."""
     return is_hash_of(bytes.fromhex(stored_hash), workspace_id, args_hash.encode())
 
 

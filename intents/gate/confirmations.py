@@ -50,7 +50,10 @@ class NotPending(DomainError):
 
 @transaction.atomic
 def request_confirmation(environment: Environment, call: Call, summary: str, *, now: datetime) -> Confirmation:
-    """Create a pending confirmation. summary: what the call does, in words for the person who decides."""
+    """Create a pending confirmation.
+
+    summary: what the call does, in words for the person who decides.
+    """
     environment.hold()
     return Confirmation.objects.create(
         environment=environment,
@@ -74,7 +77,10 @@ def decide_confirmation(
     now: datetime,
     undo_time: timedelta = timedelta(),
 ) -> Confirmation:
-    """Confirm or decline a pending confirmation. decision: one of DECISIONS. undo_time: until it takes effect.
+    """Confirm or decline a pending confirmation.
+
+    decision: one of DECISIONS.
+    undo_time: until it takes effect.
 
     Raises NotFound, and NotPending for everyone but the first who decides.
     """

@@ -32,7 +32,9 @@ def mint_for_call(
 ) -> affidavit.MintedIntent:
     """Return header and payload of a new intent; the hub stores neither the header nor the arguments.
 
-    tool_call_id: a new one if empty. Raises ConfirmationRequired; InvalidBody if the header would be too long.
+    tool_call_id: a new one if empty.
+
+    Raises ConfirmationRequired; InvalidBody if the header would be too long.
     """
     environment.hold()
     tool_call_id = tool_call_id or str(uuid4())

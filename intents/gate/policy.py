@@ -9,7 +9,10 @@ from affidavit.operations import READS
 
 @dataclass(frozen=True)
 class Call:
-    """Who does what with which arguments. args_hash: 64 lower-case hex digits, as `argsHash` in an intent."""
+    """Who does what with which arguments.
+
+    args_hash: 64 lower-case hex digits, as `argsHash` in an intent.
+    """
 
     sub: str
     operation: str

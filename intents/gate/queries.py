@@ -16,12 +16,12 @@ NO_FILTERS = ConfirmationFilters()
 
 
 def has_confirmations(environment: Environment) -> bool:
-    """Whether a confirmation was ever requested."""
+    """Return whether a confirmation was ever requested."""
     return Confirmation.objects.filter(environment=environment).exists()
 
 
 def has_decisions(environment: Environment) -> bool:
-    """Whether a confirmation was ever decided."""
+    """Return whether a confirmation was ever decided."""
     return Confirmation.objects.filter(environment=environment, decided_at__isnull=False).exists()
 
 

@@ -21,8 +21,10 @@ CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEv
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Something that happened to a tool call. reason: why it was rejected; count: how many identical events.
+    """Something that happened to a tool call.
 
+    reason: why it was rejected.
+    count: how many identical events.
     actor: who did it, if a person or a key did; the detail says it, too.
     """
 

@@ -14,7 +14,10 @@ OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it st
 
 @dataclass(frozen=True)
 class RejectionFilters:
-    """An empty string, or version 0, filters nothing. fault: what could not be read."""
+    """An empty string, or version 0, filters nothing.
+
+    fault: what could not be read.
+    """
 
     reason: str = ""
     version: int = 0
@@ -45,5 +48,5 @@ def narrow_result(result: str, reason: str) -> str:
 
 
 def is_rejection(result: str) -> bool:
-    """Whether a narrowed result is a rejection that the filter shows."""
+    """Return whether a narrowed result is a rejection that the filter shows."""
     return result not in (ACCEPTED, OTHER_REASON)

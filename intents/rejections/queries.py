@@ -96,7 +96,7 @@ def find_retention_days(workspace: Workspace) -> int | None:
 
 
 def has_verifications(environment: Environment) -> bool:
-    """Whether a verification was ever reported."""
+    """Return whether a verification was ever reported."""
     return VerificationTally.objects.filter(environment=environment).exists()
 
 
@@ -159,7 +159,10 @@ def list_rejections(
 
 @dataclass(frozen=True)
 class KeyRejections:
-    """The rejections that one API key reported. key: None for rejections whose key was not stored."""
+    """The rejections that one API key reported.
+
+    key: None for rejections whose key was not stored.
+    """
 
     key: ApiKey | None
     rejections: int

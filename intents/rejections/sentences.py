@@ -12,8 +12,10 @@ def describe_reasons(
 ) -> str:
     """Say how many rejections the chart shows, the leading reason, and the one that grew most.
 
-    summaries: the most frequent first; before: the words of the period that they are compared with, "" for none;
-    reason: the one that the page is filtered by, if any; is_partial: whether the last bar can still grow.
+    summaries: the most frequent first.
+    before: the words of the period that they are compared with, "" for none.
+    reason: the one that the page is filtered by, if any.
+    is_partial: whether the last bar can still grow.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not any(summary.count for summary in summaries):

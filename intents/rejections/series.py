@@ -15,8 +15,10 @@ from wire.time_buckets import find_bucket_start, split_into_buckets
 
 @dataclass(frozen=True)
 class ResultBucket:
-    """A local hour, day or month. start: its first moment, in the period's zone; label: its name on the chart's axis.
+    """A local hour, day or month.
 
+    start: its first moment, in the period's zone.
+    label: its name on the chart's axis.
     counts: by result.
     """
 

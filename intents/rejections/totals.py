@@ -27,7 +27,10 @@ class Total:
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """The verifications of one version, or of one operation. reason: the most frequent one, or empty."""
+    """The verifications of one version, or of one operation.
+
+    reason: the most frequent one, or empty.
+    """
 
     name: str | int
     verifications: int
@@ -45,8 +48,9 @@ class GroupSummary:
 class ReasonSummary:
     """The rejections with one reason, in this period or only in the one before.
 
-    share: of all rejections; previous_count: in the period before; last_at: the time of the last rejection, in this
-    period if it has any, else in the one before.
+    share: of all rejections.
+    previous_count: in the period before.
+    last_at: the time of the last rejection, in this period if it has any, else in the one before.
     """
 
     reason: str

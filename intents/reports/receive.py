@@ -27,8 +27,10 @@ def receive_report(
 ) -> int:
     """Record a report and return the sum of its counts, the same for every delivery.
 
-    body: the bytes of the report, which every redelivery must repeat. api_key: the key that reported it, for the page
-    of signing secrets. Raises ReportIdReused.
+    body: the bytes of the report, which every redelivery must repeat.
+    api_key: the key that reported it, for the page of signing secrets.
+
+    Raises ReportIdReused.
     """
     environment.hold()
     values = {"recorded": sum(verification.count for verification in verifications), "received_at": now}

@@ -37,7 +37,10 @@ class TallySum(NamedTuple):
 def record_verifications(
     environment: Environment, verifications: Sequence[Verification], *, api_key: ApiKey | None = None
 ) -> int:
-    """Store verifications and return the sum of their counts. api_key: the key that reported them, if known."""
+    """Store verifications and return the sum of their counts.
+
+    api_key: the key that reported them, if known.
+    """
     environment.hold()
     _add_to_tallies(environment, verifications)
     _store_rejections(environment, verifications, api_key)

@@ -12,7 +12,9 @@ ACCEPTED = "accepted"
 class Verification:
     """One verification as its verifier reported it, or `count` identical ones.
 
-    result: `accepted` or a reason; version: 1, 2, or 0 if not reported; operation: a template, empty if not reported;
+    result: `accepted` or a reason.
+    version: 1, 2, or 0 if not reported.
+    operation: a template, empty if not reported.
     secret: the first 8 characters of the signing secret that verified, empty if not reported.
     """
 

@@ -18,8 +18,9 @@ from workspaces.models import Environment
 class Inspection:
     """All checks in their order; `reason` belongs to the first failed check; None if the request passes.
 
-    received_at: the time that the checks compared with. fields: the members of the payload, empty if
-    the header cannot be read. is_proven: whether one of the workspace's secrets signed them.
+    received_at: the time that the checks compared with.
+    fields: the members of the payload, empty if the header cannot be read.
+    is_proven: whether one of the workspace's secrets signed them.
     """
 
     checks: Sequence[Check]
@@ -30,12 +31,12 @@ class Inspection:
 
     @property
     def failed(self) -> int:
-        """How many checks failed."""
+        """Return how many checks failed."""
         return sum(check.state == "failed" for check in self.checks)
 
     @property
     def not_reached(self) -> int:
-        """How many checks could not be run after a failed one."""
+        """Return how many checks could not be run after a failed one."""
         return sum(check.state == "not-reached" for check in self.checks)
 
 

@@ -33,7 +33,11 @@ MOMENTS = frozenset({"issuedAt", "expiresAt"})
 
 @dataclass(frozen=True)
 class PayloadField:
-    """One member. value: as JSON, cut if it is long. moment: the time, if the member holds a readable one."""
+    """One member.
+
+    value: as JSON, cut if it is long.
+    moment: the time, if the member holds a readable one.
+    """
 
     name: str
     value: str

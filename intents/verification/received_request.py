@@ -8,7 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request to verify. path: as routed; query: raw, without the question mark; step_up: done by the backend."""
+    """A request to verify.
+
+    path: as routed.
+    query: raw, without the question mark.
+    step_up: done by the backend.
+    """
 
     header: str
     method: str

@@ -28,7 +28,9 @@ class NonceUnconfirmed(Unavailable):
 def verify_request(
     environment: Environment, request: ReceivedRequest, *, now: datetime, api_key: ApiKey | None = None
 ) -> Intent:
-    """Return the verified intent, whose nonce is used up. api_key: of the backend that asked.
+    """Return the verified intent, whose nonce is used up.
+
+    api_key: of the backend that asked.
 
     No transaction spans this: a nonce stays used and a rejection tallied, whatever happens afterwards.
     Raises IntentRejected, NonceUnconfirmed.

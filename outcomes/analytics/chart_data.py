@@ -59,7 +59,7 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    compared: lines of the previous period or of another environment, for those of the keys that have numbers there;
+    compared: lines of the previous period or of another environment, for those of the keys that have numbers there.
     compared_name: the name of that period or environment.
     """
 
@@ -79,7 +79,9 @@ def read_chart(
 ) -> Chart:
     """Return a line for each of `keys` that has outcomes, and one for the rest; keys of `without` are in neither.
 
-    comparison: by default with the previous period. If there are many lines, only the first is compared.
+    comparison: by default with the previous period.
+
+    If there are many lines, only the first is compared.
     """
     buckets = chart_buckets(environment, period)
     series = read_series(environment, buckets, [*keys, *without, ALL_KEYS])

@@ -26,7 +26,7 @@ class ComparedShare:
 
     @property
     def points(self) -> float | None:
-        """By how many percentage points the share is larger here; None if one of them is a share of nothing."""
+        """Return by how many percentage points the share is larger here; None if one of them is a share of nothing."""
         if not self.conversations or not self.compared_conversations:
             return None
         return 100 * (self.reached / self.conversations - self.compared_reached / self.compared_conversations)

@@ -19,8 +19,11 @@ ROWS_PER_PAGE = 50
 class KeyFilters:
     """The filters of the outcomes page.
 
-    search: text in a key; selected: keys of the chart, if empty those from `rank` on; unfolded: no key is folded away;
-    compare_with: the name of another environment, "none", or empty for the previous period; steps: keys of the funnel.
+    search: text in a key.
+    selected: keys of the chart, if empty those from `rank` on.
+    unfolded: no key is folded away.
+    compare_with: the name of another environment, "none", or empty for the previous period.
+    steps: keys of the funnel.
     """
 
     search: str = ""

@@ -26,7 +26,10 @@ EDGES = [least for least, _ in LAG_RANGES if least is not None]
 
 @dataclass(frozen=True)
 class LagBar:
-    """A bar of lags from `least` up to the next bar. least: None for the bar of negative lags."""
+    """A bar of lags from `least` up to the next bar.
+
+    least: None for the bar of negative lags.
+    """
 
     least: timedelta | None
     label: str

@@ -23,8 +23,10 @@ LARGEST_BY_CHANCE = 1.96  # standard errors: two equal shares differ by more in 
 class Phase:
     """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
 
-    texts: the annotations with which it begins, none for the first phase of a period; conversations: those that
-    started in it; reached: how many of them reached the key, whenever that was; annotated_at: of the first of them.
+    texts: the annotations with which it begins, none for the first phase of a period.
+    conversations: those that started in it.
+    reached: how many of them reached the key, whenever that was.
+    annotated_at: of the first of them.
     """
 
     start: datetime

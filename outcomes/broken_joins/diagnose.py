@@ -89,7 +89,7 @@ ADVICE: Mapping[str, Advice] = {
 def diagnose(reported_id: str, *, siblings: Mapping[str, str], candidates: Iterable[KnownConversation]) -> Diagnosis:
     """Return the first diagnosis that fits.
 
-    siblings: environment name by conversation id, of the workspace's other environments;
+    siblings: environment name by conversation id, of the workspace's other environments.
     candidates: known conversations of the workspace with one of the id's bare forms, the most probable first.
     """
     if is_placeholder(reported_id):
@@ -108,7 +108,7 @@ def is_placeholder(reported_id: str) -> bool:
 
 
 def _is_alteration(reported_id: str, known_id: str) -> bool:
-    """Whether two ids differ only by case, outer white space, quotes, or a URL or path around one of them."""
+    """Return whether two ids differ only by case, outer white space, quotes, or a URL or path around one of them."""
     reported_form, known_form = _plain_form(reported_id), _plain_form(known_id)
     if reported_id == known_id:
         return False
@@ -120,7 +120,7 @@ def _is_alteration(reported_id: str, known_id: str) -> bool:
 
 
 def _address_contains(address: str, plain_id: str) -> bool:
-    """Whether a part of the address is this id, or a path that ends with it."""
+    """Return whether a part of the address is this id, or a path that ends with it."""
     return plain_id != "" and any(part == plain_id or part.endswith(f"/{plain_id}") for part in _split_address(address))
 
 

@@ -14,7 +14,8 @@ from wire.filters import read_text
 class JoinFilters:
     """The filters of broken joins; "" selects all.
 
-    found_in: with `other-environment`, the one that knows the id; key: the exact outcomeKey.
+    found_in: with `other-environment`, the one that knows the id.
+    key: the exact outcomeKey.
     """
 
     diagnosis: str = ""

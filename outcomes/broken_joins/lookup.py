@@ -99,7 +99,10 @@ def list_api_keys(environment: Environment) -> Mapping[int | None, ApiKey]:
 def diagnose_ids(
     environment: Environment, names: Mapping[int, str], reported_ids: Iterable[str]
 ) -> Mapping[str, Diagnosis]:
-    """Return why each of these ids is not known in this environment. names: `list_environment_names`."""
+    """Return why each of these ids is not known in this environment.
+
+    names: `list_environment_names`.
+    """
     forms = {id_: bare_forms(id_) for id_ in sorted(reported_ids)}
     siblings = _find_in_siblings(list(forms), {pk: name for pk, name in names.items() if pk != environment.pk})
     by_form = _find_by_bare_form({form for forms_of_id in forms.values() for form in forms_of_id}, environment, names)

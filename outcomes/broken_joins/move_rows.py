@@ -42,8 +42,9 @@ class OutcomeRef(NamedTuple):
 class StoredOutcome:
     """One outcome as it is stored, or an empty row for one that was never reported (`total.reports` is 0).
 
-    total: all its reports; own: the reports to this environment itself; moved_in: how many came from other
-    environments.
+    total: all its reports.
+    own: the reports to this environment itself.
+    moved_in: how many came from other environments.
     """
 
     ref: OutcomeRef
@@ -141,7 +142,10 @@ def ref_columns(refs: Sequence[OutcomeRef]) -> dict[str, Any]:
 def lock_outcomes(
     environment: Environment, refs: Sequence[OutcomeRef], *, now: datetime, create_missing: bool = False
 ) -> Sequence[StoredOutcome]:
-    """Lock these outcomes and read them. create_missing: insert an empty row if there is no outcome."""
+    """Lock these outcomes and read them.
+
+    create_missing: insert an empty row if there is no outcome.
+    """
     parameters: dict[str, Any] = {"environment": environment.pk, **ref_columns(refs), "now": now}
     with connection.cursor() as cursor:
         if create_missing:
@@ -153,7 +157,10 @@ def lock_outcomes(
 def write_updates(
     environment: Environment, updates: Sequence[OutcomeUpdate], other_changes: Sequence[TallyChange] = ()
 ) -> None:
-    """Write the outcomes, then the tallies. other_changes: tally changes in addition to those of the updates."""
+    """Write the outcomes, then the tallies.
+
+    other_changes: tally changes in addition to those of the updates.
+    """
     rows = [update.as_row() for update in updates if update.summaries]
     columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
     parameters: dict[str, Any] = dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True))

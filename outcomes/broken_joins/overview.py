@@ -18,9 +18,11 @@ NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find 
 class MainCause:
     """The cause of more than half of the newest broken joins of a period.
 
-    diagnosed: how many joins were diagnosed; is_partial: whether there are more; api_key: the key that reported all
-    joins of this cause, if one key did; since: the first diagnosed report of this cause, which may be before the
-    period; is_start: whether no earlier join can have this cause.
+    diagnosed: how many joins were diagnosed.
+    is_partial: whether there are more.
+    api_key: the key that reported all joins of this cause, if one key did.
+    since: the first diagnosed report of this cause, which may be before the period.
+    is_start: whether no earlier join can have this cause.
     """
 
     cause: Cause

@@ -18,7 +18,10 @@ MAX_LISTED_MOVES = 50
 
 @dataclass(frozen=True)
 class ConversationEvent:
-    """Something that happened to a conversation. outcome: its key, "" for none; by: who did it.
+    """Something that happened to a conversation.
+
+    outcome: its key, "" for none.
+    by: who did it.
 
     An API key is named by its first characters; api_key is its row.
     """
@@ -39,9 +42,10 @@ class ConversationEvent:
 class ConversationDetail:
     """A conversation with its outcomes. While it is not registered, they are broken joins.
 
-    diagnosis: why it is not known; None if it is. meant: the known conversation that the diagnosis matches, if any.
-    naming: if it is known, the broken joins that probably mean it, each with its environment. api_keys: the API keys of
-    the workspace by row id.
+    diagnosis: why it is not known; None if it is.
+    meant: the known conversation that the diagnosis matches, if any.
+    naming: if it is known, the broken joins that probably mean it, each with its environment.
+    api_keys: the API keys of the workspace by row id.
     """
 
     conversation: Conversation

@@ -25,7 +25,8 @@ class Report:
 class Receipt:
     """The result of storing a batch.
 
-    recorded: items whose conversation is known; unknown: every other id once, in order of first appearance;
+    recorded: items whose conversation is known.
+    unknown: every other id once, in order of first appearance.
     new: outcomes that did not exist before, without broken joins.
     """
 
@@ -45,7 +46,10 @@ def record_outcomes(
 
     Known conversations get their outcomes, the others a broken join that heals when they arrive. One statement does all
     this, so that outside a transaction none is needed to begin, to lock the environment or to commit.
-    reported_by: row id of the API key. Raises EnvironmentRemoved.
+
+    reported_by: row id of the API key.
+
+    Raises EnvironmentRemoved.
     """
     parameters: dict[str, Any] = {
         "environment": environment.pk,

@@ -22,7 +22,7 @@ class Comparison:
     """The environment and period with whose outcomes each key is compared.
 
     kind: PREVIOUS, an earlier period of the same environment; SIBLING, another environment in the same period; or
-    NOTHING, an empty period.
+        NOTHING, an empty period.
     """
 
     environment: Environment
@@ -46,8 +46,10 @@ def compare_with_nothing(environment: Environment, period: Period) -> Comparison
 class KeyTotals:
     """The numbers of one outcome key in a period: a row of the page's table.
 
-    reached: outcomes, whenever reported, of conversations that started in the period; compared: outcomes of the
-    Comparison. A row for several keys together has the key ALL_KEYS and their number in `keys`.
+    reached: outcomes, whenever reported, of conversations that started in the period.
+    compared: outcomes of the Comparison.
+
+    A row for several keys together has the key ALL_KEYS and their number in `keys`.
     """
 
     key: str
@@ -174,8 +176,11 @@ def read_key_page(
 ) -> KeyPage:
     """Return keys that were reported in the period or in the comparison, in the order of `KeyTotals.sort_key`.
 
-    search: text that a key contains, whatever its case. start: how many keys to skip. lead: how many `leading` rows to
-    return. only: read only these keys. comparison: by default with the previous period.
+    search: text that a key contains, whatever its case.
+    start: how many keys to skip.
+    lead: how many `leading` rows to return.
+    only: read only these keys.
+    comparison: by default with the previous period.
     """
     page = {"start": start, "limit": limit, "lead": lead}
     with get_read_connection().cursor() as cursor:

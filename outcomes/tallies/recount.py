@@ -44,7 +44,10 @@ FROM tally
 
 @dataclass(frozen=True)
 class Recount:
-    """The recount of one day of UTC. difference: the first that was found, "" if there is none."""
+    """The recount of one day of UTC.
+
+    difference: the first that was found, "" if there is none.
+    """
 
     environment: Environment
     day: date

@@ -22,7 +22,8 @@ from workspaces.models import Environment
 class Totals:
     """The counts of one period: conversations by their start, outcomes and broken joins by their first report.
 
-    broken: outcomes that are still broken joins now; reports: of outcomes and broken joins together.
+    broken: outcomes that are still broken joins now.
+    reports: of outcomes and broken joins together.
     """
 
     conversations: int = 0
@@ -40,7 +41,8 @@ class Totals:
 class Series:
     """One number for each bucket.
 
-    conversations: those that started in it, only over all keys; reached: outcomes of conversations that started in it.
+    conversations: those that started in it, only over all keys.
+    reached: outcomes of conversations that started in it.
     """
 
     outcomes: list[int]
@@ -93,7 +95,7 @@ WHERE grain <> 'q'
 
 
 def has_any_outcome(environment: Environment) -> bool:
-    """Whether anything was ever reported or registered in this environment."""
+    """Return whether anything was ever reported or registered in this environment."""
     return Tally.objects.filter(environment=environment, grain="m").exists()
 
 

@@ -72,10 +72,13 @@ FROM large GROUP BY outcome_key
 
 @dataclass(frozen=True)
 class KeyBounds:
-    """Bounds of the outcomes of keys. seen: outcomes by key; at_most_more: how many more any key can have.
+    """Bounds of the outcomes of keys.
 
+    seen: outcomes by key.
+    at_most_more: how many more any key can have.
     surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
-    period than were seen. complete: whether nothing was left out, so that there is no other key.
+        period than were seen.
+    complete: whether nothing was left out, so that there is no other key.
     """
 
     seen: Mapping[str, int]
@@ -148,7 +151,10 @@ def _find_few_matches(environments: Iterable[Environment], search: str) -> Seque
 
 
 def _list_attempts(period: Period, count: int) -> Sequence[tuple[Period, Mapping[str, int]]]:
-    """Return for each attempt its period and its DEPTHS. count: the number of wanted keys."""
+    """Return for each attempt its period and its DEPTHS.
+
+    count: the number of wanted keys.
+    """
     first, second = ({grain: times * count for grain, times in depths.items()} for depths in DEPTHS)
     return [(widen_period(period), first), (period, second)]
 
@@ -166,7 +172,7 @@ def widen_period(period: Period) -> Period:
 
 
 def _is_short(environment: Environment, period: Period) -> bool:
-    """Whether reading all keys of the period costs no more than searching for the top ones."""
+    """Return whether reading all keys of the period costs no more than searching for the top ones."""
     if any(segment.grain != "q" for segment in cover_period(period)):
         return False
     return read_total_of_keys(environment, period).reports <= SHORT

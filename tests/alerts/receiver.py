@@ -11,7 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Receiver:
-    """A receiver. codes: statuses of the next answers, then 204. requests: the received headers and bodies."""
+    """A receiver.
+
+    codes: statuses of the next answers, then 204.
+    requests: the received headers and bodies.
+    """
 
     url: str = ""
     codes: list[int] = field(default_factory=list)

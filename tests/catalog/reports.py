@@ -27,7 +27,10 @@ def observation(
     query: Any = ABSENT,
     **members: Any,
 ) -> dict[str, Any]:
-    """Return an observation as reporters send it. response, request, query: values whose shapes are reported."""
+    """Return an observation as reporters send it.
+
+    response, request, query: values whose shapes are reported.
+    """
     parts = {"response": response, "request": request, "query": query}
     shapes = {name: describe(infer(value)) for name, value in parts.items() if value is not ABSENT}
     return {"method": method, "path": path, "status": status, "count": count, **shapes, **members}

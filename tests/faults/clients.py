@@ -32,7 +32,8 @@ SHAPE = {"type": "object", "properties": {"id": {"type": "integer"}, "total": {"
 class Sending:
     """A request, and the items that it adds.
 
-    items: added once, however often the request is sent. each_time: added by every delivery.
+    items: added once, however often the request is sent.
+    each_time: added by every delivery.
     """
 
     path: str

@@ -50,8 +50,10 @@ SELECT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS
 
 @dataclass(frozen=True)
 class Plan:
-    """The faults of a run. kills: number of killed processes. minutes: maximum duration.
+    """The faults of a run.
 
+    kills: number of killed processes.
+    minutes: maximum duration.
     share_of_others: share of faults other than kills, which are played in between.
     """
 

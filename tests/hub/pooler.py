@@ -34,7 +34,10 @@ default_pool_size = 20
 
 @contextmanager
 def running_pooler(folder: Path, server: dict[str, Any]) -> Iterator[int]:
-    """Run PgBouncer until the end of the block; yield its port. server: Django's settings of the database behind it."""
+    """Run PgBouncer until the end of the block; yield its port.
+
+    server: Django's settings of the database behind it.
+    """
     program = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
     if program is None:
         pytest.skip("PgBouncer is not installed")

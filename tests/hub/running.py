@@ -49,7 +49,10 @@ class Hub:
         return {**inherited, **own, **self.settings, "DJANGO_SETTINGS_MODULE": "hub.settings"}
 
     def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
-        """Start and wait for the printed address. from_nothing: create the database instead of copying an empty one."""
+        """Start and wait for the printed address.
+
+        from_nothing: create the database instead of copying an empty one.
+        """
         is_new = from_nothing or self.environment["HUB_SAMPLE"] == "1" or "DATABASE_URL" in self.settings
         if not ((self.folder / "var").exists() or is_new):
             self.copy_empty_database()

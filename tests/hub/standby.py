@@ -15,7 +15,10 @@ from hub.local.postgres_programs import run_program
 
 
 class Standby:
-    """A replica in a folder of its own. settings: Django's settings of its database."""
+    """A replica in a folder of its own.
+
+    settings: Django's settings of its database.
+    """
 
     def __init__(self, folder: Path, primary: dict[str, Any]) -> None:
         self.data, self.sockets = folder / "data", folder / "sockets"
@@ -62,7 +65,10 @@ class Standby:
 
 @contextmanager
 def running_standby(primary: dict[str, Any]) -> Iterator[Standby]:
-    """Run a replica of a server until the end of the block. primary: Django's settings of its database."""
+    """Run a replica of a server until the end of the block.
+
+    primary: Django's settings of its database.
+    """
     # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="standby", ignore_cleanup_errors=True) as folder:
         standby = Standby(Path(folder), primary)

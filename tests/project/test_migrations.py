@@ -69,7 +69,10 @@ def split_statements(sql: str) -> Iterator[str]:
 
 
 def list_faults(statements: Sequence[str], new_tables: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the rules that statements break. new_tables: tables without data; new ones are added."""
+    """Yield the rules that statements break.
+
+    new_tables: tables without data; new ones are added.
+    """
     for statement in statements:
         if match := NEW_TABLE.match(statement):
             new_tables.add(match[1])

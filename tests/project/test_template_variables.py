@@ -199,7 +199,10 @@ def list_pages() -> list[str]:
 
 
 def open_pages(client: Client, start: str, *, follows_links: bool = False, **query: str) -> None:
-    """Open each page, also with htmx if it then has another template. follows_links: open linked addresses too."""
+    """Open each page, also with htmx if it then has another template.
+
+    follows_links: open linked addresses too.
+    """
     waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
     waiting += [] if not follows_links else [f"{start}/catalog?status=404", f"{start}/rejections?reason=no-such-reason"]
     visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()

@@ -35,7 +35,8 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
 
     An address that a proxy reports counts only if that proxy is trusted. Empty if no address can be read.
 
-    peer: who connected; forwarded_for: X-Forwarded-For, the farthest first.
+    peer: who connected.
+    forwarded_for: X-Forwarded-For, the farthest first.
     """
     nearest_first = [peer, *reversed([part.strip() for part in forwarded_for.split(",") if part.strip()])]
     client = ""

@@ -42,9 +42,10 @@ class CallExample:
 class MethodFirstView(APIView):
     """A view that refuses a wrong method before it looks at the key, as contract 1 orders.
 
-    scope: the scope that the key must have. own_codes: the error codes of this endpoint alone; those of its kind are
-    in wire.http.schema. links: what a client can do with the 2xx answer, as OpenAPI links. examples: one for each
-    method, GET or POST.
+    scope: the scope that the key must have.
+    own_codes: the error codes of this endpoint alone; those of its kind are in wire.http.schema.
+    links: what a client can do with the 2xx answer, as OpenAPI links.
+    examples: one for each method, GET or POST.
     """
 
     scope: ClassVar[str]
@@ -62,8 +63,9 @@ class MethodFirstView(APIView):
 class MachineView(MethodFirstView):
     """A POST endpoint for machines. A subclass names its form and implements `answer`.
 
-    form: the serializer of the body; its context has the bytes of the body as `raw`;
-    items: the member that is the batch; secret_answer: the 2xx body holds a key or an intent, and is stored encrypted.
+    form: the serializer of the body; its context has the bytes of the body as `raw`.
+    items: the member that is the batch.
+    secret_answer: the 2xx body holds a key or an intent, and is stored encrypted.
     """
 
     form: ClassVar[type[serializers.Serializer[Any]]]

@@ -27,6 +27,6 @@ def confirm_statement() -> AbstractContextManager[None]:
 
 
 def is_refusal(error: Error) -> bool:
-    """Whether the database itself refused a statement and went on, so that nothing of it was stored."""
+    """Return whether the database itself refused a statement and went on, so that nothing of it was stored."""
     diagnosis = getattr(error.__cause__, "diag", None)
     return getattr(diagnosis, "severity_nonlocalized", None) == "ERROR"

@@ -32,8 +32,9 @@ SELECT owner FROM stored WHERE owner IS NOT NULL
 
 @dataclass(frozen=True)
 class MonthlyLog:
-    """A table partitioned by month. time, owner: its columns for the time and for the environment or workspace.
+    """A table partitioned by month.
 
+    time, owner: its columns for the time and for the environment or workspace.
     unfinished: a condition in SQL; rows that meet it stay, however old.
     """
 
@@ -93,7 +94,10 @@ def list_coming_months(now: datetime) -> Sequence[Month]:
 
 
 def list_months(log: MonthlyLog, database: BaseDatabaseWrapper | None = None) -> Sequence[Month]:
-    """Return the months that have a partition, the oldest first. database: by default the hub's."""
+    """Return the months that have a partition, the oldest first.
+
+    database: by default the hub's.
+    """
     with (database or connection).cursor() as cursor:
         cursor.execute(SELECT_PARTITIONS, [log.table])
         names = [name for (name,) in cursor.fetchall()]
@@ -165,7 +169,8 @@ def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> in
 
 
 def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> bool:
-    """Whether a row is unfinished or of another owner. The owners are read from the index, one look-up for each."""
+    """Return whether a row is unfinished or of another owner. The owners are read from the index, one look-up for each.
+    """
     with connection.cursor() as cursor:
         cursor.execute(SELECT_OWNERS.format(owner=log.owner, partition=partition))
         other_owners = {owner for (owner,) in cursor.fetchall()} - set(owners)

@@ -29,7 +29,10 @@ REPLICA_POSITION = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay
 
 
 class ReadSource(NamedTuple):
-    """Where reads go. age: how many seconds old the replica was at most; None for the primary."""
+    """Where reads go.
+
+    age: how many seconds old the replica was at most; None for the primary.
+    """
 
     alias: str
     age: float | None
@@ -41,7 +44,10 @@ _source: ContextVar[ReadSource] = ContextVar("read source", default=PRIMARY)
 
 @contextmanager
 def read_from_replica(age: float) -> Iterator[None]:
-    """Read from the replica within the block. age: how old the replica is, in seconds."""
+    """Read from the replica within the block.
+
+    age: how old the replica is, in seconds.
+    """
     token = _source.set(ReadSource(REPLICA_ALIAS, age))
     try:
         yield

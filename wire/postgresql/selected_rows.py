@@ -39,8 +39,9 @@ SQL_RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
 class SelectedRows:
     """The rows of a statement. Calling it yields them as sequences of Python values.
 
-    columns: the names of its columns in SQL; text_columns: the text columns, all others are numbers; rows_at_once:
-    how many rows are in memory.
+    columns: the names of its columns in SQL.
+    text_columns: the text columns, all others are numbers.
+    rows_at_once: how many rows are in memory.
     """
 
     statement: str
@@ -59,6 +60,7 @@ class SelectedRows:
         """Yield texts of many lines each, without a header. Nothing else can use the connection meanwhile.
 
         times: the columns of Unix seconds; after each follows a column with the same time in ISO 8601.
+
         A caller that stops early can go on using its transaction.
         """
         with (

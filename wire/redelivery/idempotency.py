@@ -77,8 +77,9 @@ def answer_once(
 ) -> HttpResponse:
     """Replay the stored answer. If there is none, call `act`, and store its answer if that is a 2xx.
 
-    secret: whether the answer holds a key or an intent and is therefore stored encrypted; limit_lifetime: returns when
-    an answer expires, None for the usual 24 hours.
+    secret: whether the answer holds a key or an intent and is therefore stored encrypted.
+    limit_lifetime: returns when an answer expires, None for the usual 24 hours.
+
     Raises KeyReused or KeyInUse.
     """
     if answer := find_answer(claim, now):

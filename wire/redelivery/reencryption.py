@@ -17,7 +17,10 @@ TOKEN_START = "gAAAAA"  # how every Fernet token of this century begins
 
 @dataclass(frozen=True)
 class EncryptedColumn:
-    """A column of Fernet tokens: as bytes, as text or within JSON. where: selects the rows that are encrypted."""
+    """A column of Fernet tokens: as bytes, as text or within JSON.
+
+    where: selects the rows that are encrypted.
+    """
 
     model: type[models.Model]
     name: str
@@ -26,7 +29,10 @@ class EncryptedColumn:
 
 @dataclass
 class Reencryption:
-    """Numbers of rows. unreadable: no key of the settings decrypts these; they stay as they are."""
+    """Numbers of rows.
+
+    unreadable: no key of the settings decrypts these; they stay as they are.
+    """
 
     changed: int = 0
     unreadable: int = 0

@@ -18,8 +18,11 @@ class ReadPlan:
     """The segments to read, and how the sums read from them make up the buckets.
 
     A segment of quarter hours is read as one sum; a segment of days or months as one sum for each day or month.
-    uses: for each sum, the buckets that use it, as (number of the bucket, 1 to add or -1 to subtract). A sum is named
-    by (number of its segment, its start in Unix seconds). These are numbers for speed: a chart reads thousands.
+
+    uses: for each sum, the buckets that use it, as (number of the bucket, 1 to add or -1 to subtract).
+
+    A sum is named by (number of its segment, its start in Unix seconds). These are numbers for speed: a chart reads
+    thousands.
     """
 
     segments: Sequence[Segment]

@@ -8,7 +8,7 @@ SCHEMES = ("http", "https")
 
 
 def is_web_address(text: str) -> bool:
-    """Whether the text is an absolute http or https address: pages make links of no other text."""
+    """Return whether the text is an absolute http or https address: pages make links of no other text."""
     if not text.isprintable() or any(character in text for character in ' \\<>"'):
         return False
     try:

@@ -14,7 +14,11 @@ MAX_TEXTS = 5  # shown by a mark when the pointer is over it
 
 @dataclass(frozen=True)
 class ChartEvent:
-    """Something that happened at a moment. url: where it leads, empty for nowhere; kind: ANNOTATION or DRIFT."""
+    """Something that happened at a moment.
+
+    url: where it leads, empty for nowhere.
+    kind: ANNOTATION or DRIFT.
+    """
 
     at: datetime
     text: str
@@ -24,7 +28,10 @@ class ChartEvent:
 
 @dataclass(frozen=True)
 class Mark:
-    """The events within one bucket of a chart, the earliest first. bucket: its number, from 0."""
+    """The events within one bucket of a chart, the earliest first.
+
+    bucket: its number, from 0.
+    """
 
     bucket: int
     happenings: Sequence[ChartEvent]

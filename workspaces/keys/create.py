@@ -19,7 +19,10 @@ MAX_NAME = 100
 
 @dataclass(frozen=True)
 class NewKey:
-    """A new key, which is shown only once. environments: the names of the environments that it may use."""
+    """A new key, which is shown only once.
+
+    environments: the names of the environments that it may use.
+    """
 
     text: str
     scopes: Sequence[str]
@@ -48,8 +51,9 @@ def create_key(
 ) -> NewKey:
     """Create a key of ApiKey.SECRET with scopes, or of ApiKey.PUBLISHABLE without any.
 
-    environment_names: the environments that it may use, all if empty. Raises InvalidRequest, and UnknownEnvironment for
-    a name that the workspace does not have.
+    environment_names: the environments that it may use, all if empty.
+
+    Raises InvalidRequest, and UnknownEnvironment for a name that the workspace does not have.
     """
     name = name.strip()
     own_scopes = [scope for scope in ApiKey.SCOPES if scope in scopes]

@@ -16,7 +16,10 @@ REFUSAL_SECONDS = 0.05  # how long a process does not ask again after a refusal
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit of `rate` requests a second, with a burst of one second's worth. name: of the policy, for headers."""
+    """A limit of `rate` requests a second, with a burst of one second's worth.
+
+    name: of the policy, for headers.
+    """
 
     name: str
     rate: int

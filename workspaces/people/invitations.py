@@ -97,7 +97,9 @@ def has_account(invitation: Invitation) -> bool:
 
 
 def is_invited(user: User, invitation: Invitation) -> bool:
-    """Whether the invitation is to this user's address, or the user has no address yet: then the link verifies it."""
+    """Return whether the invitation is to this user's address, or the user has no address yet: then the link verifies
+    it.
+    """
     if _list_users(invitation.email).exclude(pk=user.pk).exists():
         return False
     addresses = {address.lower() for address in EmailAddress.objects.filter(user=user).values_list("email", flat=True)}

@@ -29,7 +29,10 @@ UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # raised i
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
-    """The provider of the settings. nonce: the value in this browser's request."""
+    """The provider of the settings.
+
+    nonce: the value in this browser's request.
+    """
 
     nonce = ""
 

@@ -21,7 +21,10 @@ MIN_PREFIX = 6
 
 @dataclass(frozen=True)
 class Rotation:
-    """The result of one step of a rotation. text: the new secret, shown once; empty if it was made before."""
+    """The result of one step of a rotation.
+
+    text: the new secret, shown once; empty if it was made before.
+    """
 
     secret: SigningSecret
     text: str = ""

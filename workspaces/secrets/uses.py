@@ -46,7 +46,10 @@ def record_uses(environment: Environment, key: ApiKey, uses: Mapping[str, Secret
 
 @dataclass
 class Backend:
-    """A reporting key in an environment. last_uses: when it last verified with which secret, by the secret's id."""
+    """A reporting key in an environment.
+
+    last_uses: when it last verified with which secret, by the secret's id.
+    """
 
     key: ApiKey
     environment: Environment

@@ -40,7 +40,10 @@ COLUMNS = (
 
 
 class KeyForm(forms.Form):
-    """A new key. everywhere: all environments, also those that are added later."""
+    """A new key.
+
+    everywhere: all environments, also those that are added later.
+    """
 
     name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Say who will use it."})
     kind = forms.ChoiceField(choices=[(ApiKey.SECRET, "Secret"), (ApiKey.PUBLISHABLE, "Publishable")])

@@ -32,8 +32,9 @@ ACTIVE_STATES = ("signs", "prepared", "verifies")
 
 @dataclass(frozen=True)
 class SecretRow:
-    """A secret on the page. users: backends that verified with it, and when they last did, the latest first.
+    """A secret on the page.
 
+    users: backends that verified with it, and when they last did, the latest first.
     revoked_by: empty if the audit log no longer has it.
     """
 

@@ -39,7 +39,10 @@ def reduce_main(html: str) -> str:
 
 
 class _Reducer(HTMLParser):
-    """Reduces HTML. chunks: the HTML to keep; open_tags: of elements to keep, as (tag in the page, tag to write)."""
+    """Reduces HTML.
+
+    chunks: the HTML to keep; open_tags: of elements to keep, as (tag in the page, tag to write).
+    """
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -155,7 +155,8 @@ def query_inputs(context: Context, *without: str) -> SafeString:
 def disclosure(context: Context, key: str, is_open: bool = False) -> SafeString:
     """Return the attributes of a <details> that stays as the reader left it, because the address says so.
 
-    key: its name, unique on the page. is_open: whether it is open at first.
+    key: its name, unique on the page.
+    is_open: whether it is open at first.
     """
     address = context["request"].GET
     is_changed = key in address.getlist("closed" if is_open else "open")

@@ -22,7 +22,10 @@ log = logging.getLogger("affidavit.up")
 
 @dataclass(frozen=True)
 class Ballast:
-    """The ballast file. size: in bytes; 0 for no file."""
+    """The ballast file.
+
+    size: the bytes that it takes; 0 for no file.
+    """
 
     path: Path
     size: int
@@ -58,6 +61,6 @@ def cut(size: int) -> Iterator[bytes]:
 
 
 def is_released(data_dir: Path) -> bool:
-    """Whether the ballast was emptied and not filled again."""
+    """Return whether the ballast was emptied and not filled again."""
     path = data_dir / FILE_NAME
     return path.exists() and path.stat().st_size == 0

@@ -16,7 +16,11 @@ from hub.local.supervision.stop_signals import STOP_SIGNALS
 
 @dataclass(frozen=True)
 class Command:
-    """A process to start. variables: added to the environment of this process. stdin: what it reads there."""
+    """A process to start.
+
+    variables: the variables to add to the environment of this process.
+    stdin: the text that it reads from standard input.
+    """
 
     name: str
     arguments: Sequence[str]
@@ -31,7 +35,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Plan:
-    """The processes of a hub. programs are kept running; side_processes start once, when the web server answers."""
+    """The processes of a hub.
+
+    programs: the processes that are kept running.
+    side_processes: those that start once, when the web server answers.
+    """
 
     data_dir: str
     has_own_database: bool

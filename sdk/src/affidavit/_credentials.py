@@ -21,7 +21,9 @@ _KINDS = {
 def describe_mistake(text: str, prefix: str) -> str | None:
     """Return a sentence: what `text` is by its prefix, and what is expected. None if `text` may be the right value.
 
-    prefix: the expected one. The sentence does not repeat the text, which may be a secret.
+    prefix: the expected one.
+
+    The sentence does not repeat the text, which may be a secret.
     """
     for other_prefix, kind in _KINDS.items():
         if other_prefix != prefix and text.startswith(other_prefix):

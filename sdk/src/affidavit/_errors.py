@@ -11,7 +11,12 @@ _MAX_FAULTS_SHOWN = 3
 
 
 class Fault(NamedTuple):
-    """One fault in a request. pointer: where it is (RFC 6901). code: a stable slug. detail: what to do."""
+    """One fault in a request.
+
+    pointer: where it is (RFC 6901).
+    code: a stable slug.
+    detail: what to do.
+    """
 
     pointer: str
     code: str

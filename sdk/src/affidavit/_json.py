@@ -51,7 +51,7 @@ class InvalidJson(ValueError):
     """The text is not strict JSON. The message never repeats any of it.
 
     reason: a stable slug, one of `not-utf-8 byte-order-mark duplicate-name lone-surrogate nul not-a-number
-    number-overflow too-deep syntax`.
+        number-overflow too-deep syntax`.
     """
 
     def __init__(self, reason: str, position: str = "") -> None:

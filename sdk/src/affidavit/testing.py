@@ -20,9 +20,13 @@ AUDIENCE = "urn:affidavit:tests:production"
 def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", **options: Any) -> dict[str, str]:
     """Return the header of a call with a fresh intent, as a mapping for a test client.
 
-    operation: `METHOD path`. args: the JSON body or the query, None without either. The intent is signed for the
-    verifier that the environment variables configure; without these, for `make_protection`. options: see `mint_intent`,
-    for instance `tool_call_id` for a retry, `now` for an expired intent, or `args_hash` in place of args.
+    operation: `METHOD path`.
+    args: the JSON body or the query, None without either.
+
+    The intent is signed for the verifier that the environment variables configure; without these, for
+    `make_protection`.
+    options: see `mint_intent`, for instance `tool_call_id` for a retry, `now` for an expired intent, or `args_hash` in
+        place of args.
     """
     facts: dict[str, Any] = {
         "tenant_id": read_variable(None, WORKSPACE_VARIABLE) or WORKSPACE,

@@ -69,7 +69,10 @@ ROUTES = [
 
 
 def shop(guard, *, everything=True, outermost=False, inner=(), instead=None):
-    """A Starlette app, protected unless `outermost`. instead: the view at POST /orders."""
+    """A Starlette app, protected unless `outermost`.
+
+    instead: the view at POST /orders.
+    """
     guarded = [] if outermost else [Middleware(IntentMiddleware, protection=guard, everything=everything)]
     routes = [Route("/orders", instead, methods=["POST"]), *ROUTES] if instead else ROUTES
     app = Starlette(routes=routes, middleware=[*guarded, *inner])

@@ -45,7 +45,10 @@ async def slow(request):
 
 
 def shop(guard, *, everything=True, outermost=False, instead=None):
-    """A Starlette app, protected unless `outermost`. instead: the view at POST /orders."""
+    """A Starlette app, protected unless `outermost`.
+
+    instead: the view at POST /orders.
+    """
     guarded = [] if outermost else [Middleware(IntentMiddleware, protection=guard, everything=everything)]
     views = {"/orders": instead or order, "/broken": broken, "/large": large, "/slow": slow}
     routes = [Route(path, view, methods=["POST"]) for path, view in views.items()]

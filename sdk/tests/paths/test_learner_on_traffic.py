@@ -130,7 +130,11 @@ class Call:
 
 
 def calls(seed: int, *, identity: str = "name", wrapped: bool = False) -> list[Call]:
-    """Return the calls of one client. identity: the property with the name. wrapped: answers are under `data`."""
+    """Return the calls of one client.
+
+    identity: the property with the name.
+    wrapped: answers are under `data`.
+    """
     return list(_Api(random.Random(seed), identity, wrapped).traffic())
 
 

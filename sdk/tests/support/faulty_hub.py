@@ -25,7 +25,10 @@ FAULTS = (DOWN, *ANSWERS, WRONG_CERTIFICATE)
 
 @dataclass
 class FaultyHub:
-    """A hub whose `url` has a fault until `heal`. trusted: the certificate for clients; None without TLS."""
+    """A hub whose `url` has a fault until `heal`.
+
+    trusted: the certificate for clients; None without TLS.
+    """
 
     url: str
     trusted: Path | None = None

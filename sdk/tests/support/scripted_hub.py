@@ -71,7 +71,9 @@ class ScriptedHub:
     """`with ScriptedHub(reset(), answer(200, {})) as hub:` then `hub.url` and `hub.received`."""
 
     def __init__(self, *steps: Step, certificate: Path | None = None, port: int = 0) -> None:
-        """certificate: a PEM file of certificate and private key; with it the server speaks TLS. port: 0 for any."""
+        """certificate: a PEM file of certificate and private key; with it the server speaks TLS.
+        port: 0 for any.
+        """
         self.server = Server(steps, port)
         self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -98,7 +100,11 @@ class ScriptedHub:
 
 
 def answer(status: int, body: Any = None, *, hang_up: bool = False, **headers: str) -> Step:
-    """Answer a request. body: bytes, or a value to send as JSON. hang_up: close afterwards, unannounced."""
+    """Answer a request.
+
+    body: bytes, or a value to send as JSON.
+    hang_up: close afterwards, unannounced.
+    """
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     def step(handler: Handler) -> None:

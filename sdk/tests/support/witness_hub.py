@@ -22,7 +22,9 @@ class Hub:
     def __init__(
         self, *rules: Mapping[str, str], faults: Sequence[Exception | None] = (), rules_fault: Any = None
     ) -> None:
-        """faults: raised for the first reports, one each. rules_fault: raised, while set, when the rules are read."""
+        """faults: raised for the first reports, one each.
+        rules_fault: raised, while set, when the rules are read.
+        """
         self.rules, self.faults, self.rules_fault = rules, list(faults), rules_fault
         self.rule_requests: list[str] = []
         self.bodies: list[bytes] = []

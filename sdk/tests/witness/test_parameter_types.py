@@ -5,7 +5,10 @@ from support.witness_hub import Hub, make_witness, observe_get
 
 
 def report_types(route, *requests):
-    """Return the reported types of one route by status. requests: pairs of a raw path and a status."""
+    """Return the reported types of one route by status.
+
+    requests: pairs of a raw path and a status.
+    """
     witness = make_witness(hub := Hub())
     for path, status in requests:
         observe_get(witness, path, {"id": 1}, status, route=route)

@@ -17,7 +17,10 @@ WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 
 
 def fold_batches(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, AbsenceEvent]]:
-    """Return the events, each with the number of the batch that caused it. days: batches are a day apart."""
+    """Return the events, each with the number of the batch that caused it.
+
+    days: batches are a day apart.
+    """
     total, absences, numbered_events = Evidence(), {}, []
     for number, batch in enumerate(batches):
         added = Evidence()

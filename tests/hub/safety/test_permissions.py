@@ -40,7 +40,10 @@ PAGE = "w/<slug:slug>/<str:environment>/"
 
 @dataclass(frozen=True)
 class Machine:
-    """A POST with a key of this scope; a session is refused. body: builds a valid body."""
+    """A POST with a key of this scope; a session is refused.
+
+    body: builds a valid body.
+    """
 
     scope: str
     body: Callable[[NewWorkspace], dict[str, Any]]

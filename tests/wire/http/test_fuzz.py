@@ -28,7 +28,10 @@ CHECKS = {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}
 
 
 def load_schema(**checks: Any) -> Any:
-    """Return the served OpenAPI as a schema that can be called. checks: changes to CHECKS."""
+    """Return the served OpenAPI as a schema that can be called.
+
+    checks: changes to CHECKS.
+    """
     config = schemathesis.Config.from_dict(
         {
             "checks": {**CHECKS, **checks},

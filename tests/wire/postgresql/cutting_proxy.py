@@ -16,7 +16,10 @@ WHOLE = 1024 * 1024
 
 
 class CuttingProxy:
-    """A proxy that cuts once, when a client sends `text`. refuse: whether to refuse all later connections."""
+    """A proxy that cuts once, when a client sends `text`.
+
+    refuse: whether to refuse all later connections.
+    """
 
     def __init__(self, folder: Path, server_socket: str) -> None:
         self.server_socket = server_socket

@@ -15,7 +15,11 @@ RATES = st.sampled_from([1, 2, 3, 7, 10, 40, 50, 1000])
 
 @dataclass
 class SharedBucket:
-    """A simulated bucket. time: the clock of all processes. delay: how long an answer of the bucket takes."""
+    """A simulated bucket.
+
+    time: the clock of all processes.
+    delay: how long an answer of the bucket takes.
+    """
 
     time: float = 0.0
     delay: float = 0.0

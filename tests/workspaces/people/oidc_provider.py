@@ -27,7 +27,8 @@ ADA = {"sub": "ada-17", "email": "ada@example.com", "email_verified": True, "nam
 class Provider:
     """The state of the provider, which tests change between steps.
 
-    claims: replace claims of the identity token. signs_with: the signing key; another key forges tokens.
+    claims: replace claims of the identity token.
+    signs_with: the signing key; another key forges tokens.
     """
 
     def __init__(self) -> None:

@@ -29,7 +29,8 @@ class _WrongHeader(Exception):
 class OutcomeLine:
     """One outcome of the file, or its fault.
 
-    number: of its line, from 1. extra_names: columns or members other than the two that are sent.
+    number: of its line, from 1.
+    extra_names: columns or members other than the two that are sent.
     """
 
     number: int
@@ -50,7 +51,10 @@ class OutcomeLine:
 
 
 class FileSummary(NamedTuple):
-    """The content of a file in numbers. ignored: names that are not sent, each once, in order of first appearance."""
+    """The content of a file in numbers.
+
+    ignored: names that are not sent, each once, in order of first appearance.
+    """
 
     outcomes: int
     ignored: Sequence[str]

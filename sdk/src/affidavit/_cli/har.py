@@ -72,9 +72,12 @@ def run(options: argparse.Namespace) -> None:
 class Recording:
     """The observations that were read from one file.
 
-    decided: wire observations to send. undecided: those with a segment that may be a value, sent all the same.
-    held_back: those with such a segment, not sent. operations: the catalog of everything that is sent. hosts: the
-    number of exchanges by host. reasons: why a path is undecided, by template.
+    decided: wire observations to send.
+    undecided: those with a segment that may be a value, sent all the same.
+    held_back: those with such a segment, not sent.
+    operations: the catalog of everything that is sent.
+    hosts: the number of exchanges by host.
+    reasons: why a path is undecided, by template.
     """
 
     decided: Sequence[Mapping[str, Any]]
@@ -119,7 +122,9 @@ class Recording:
 
 
 def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection[str] = ()) -> Recording:
-    """Sum up a whole file, with progress bars on a terminal. hosts: the hosts to read; if empty, all.
+    """Sum up a whole file, with progress bars on a terminal.
+
+    hosts: the hosts to read; if empty, all.
 
     It is read twice: path templates are learned from all paths before any is used.
     """

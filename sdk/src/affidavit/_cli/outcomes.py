@@ -68,7 +68,10 @@ def _check_and_report(path: Path) -> int:
 
 @dataclass
 class UploadProgress:
-    """How much of a file was sent, stored next to it until all is sent. digest: of the items sent, detects changes."""
+    """How much of a file was sent, stored next to it until all is sent.
+
+    digest: of the items sent, detects changes.
+    """
 
     file: Path
     target: str

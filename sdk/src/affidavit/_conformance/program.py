@@ -36,7 +36,12 @@ class Program:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, time_limit: float) -> "Program":
-        """Start a program. time_limit: seconds for each answer. Raises OSError if there is no such program."""
+        """Start a program.
+
+        time_limit: seconds for each answer.
+
+        Raises OSError if there is no such program.
+        """
         process = await asyncio.create_subprocess_exec(
             *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=MAX_ANSWER, start_new_session=True
         )

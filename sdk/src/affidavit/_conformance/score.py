@@ -15,7 +15,10 @@ _MAX_LINE_SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one vector. answer: the members that count, None without an answer; `fault` then says why."""
+    """The result of one vector.
+
+    answer: the members that count, None without an answer; `fault` then says why.
+    """
 
     vector: Vector
     answer: JsonObject | None
@@ -30,7 +33,10 @@ async def run_vectors(command: Sequence[str], vectors: Sequence[Vector], *, time
     """Return the results of the vectors, in order; fewer than vectors if too many in a row got no answer.
 
     After a vector without an answer the program is ended and started anew, so that one fault spoils one vector.
-    time_limit: seconds for each answer. Raises OSError if the program cannot be started.
+
+    time_limit: seconds for each answer.
+
+    Raises OSError if the program cannot be started.
     """
     results: list[Result] = []
     faults_in_row = 0

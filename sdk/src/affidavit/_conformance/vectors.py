@@ -23,8 +23,10 @@ _ANSWER_MEMBERS = {
 class Vector:
     """One question and its right answer.
 
-    name: unique among all vectors. group: what the score counts together. question: what the program is sent, without
-    an id. expected: the members of the right answer, without an id.
+    name: unique among all vectors.
+    group: what the score counts together.
+    question: what the program is sent, without an id.
+    expected: the members of the right answer, without an id.
     """
 
     name: str

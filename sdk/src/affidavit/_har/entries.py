@@ -66,7 +66,9 @@ class LeftOut(Enum):
 class Exchange:
     """One request and its response.
 
-    path: raw, percent-encoded. at: Unix seconds. request, response: their JSON body or the fields of a form, if any.
+    path: raw, percent-encoded.
+    at: Unix seconds.
+    request, response: their JSON body or the fields of a form, if any.
     host: as in the address, with its port if that is not the usual one.
     """
 
@@ -91,8 +93,11 @@ def read_har(
 ) -> Iterator[Exchange | Skip]:
     """Yield one item for each entry of the file, in order.
 
-    now: Unix seconds. name: of the file in errors, by default its path. hosts: those that are read, in lower case, with
-    or without their port; all of them if empty. Raises HarError.
+    now: Unix seconds.
+    name: of the file in errors, by default its path.
+    hosts: those that are read, in lower case, with or without their port; all of them if empty.
+
+    Raises HarError.
     """
     with closing(AttachedBodies(path)) as bodies:
         for entry in scan(path, progress, name=name):
@@ -225,7 +230,9 @@ def _read_sent_type(part: Mapping[str, Json]) -> str | None:
 def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodies) -> Json | Absent | LeftOut:
     """Return the JSON of `postData` or `content`. The media type, or else the first character, says whether it is JSON.
 
-    size: the bytes that were sent. If there were any, but the part has no text, the file left the body out.
+    size: the bytes that were sent.
+
+    If there were any, but the part has no text, the file left the body out.
     """
     media_type = _read_media_type(part)
     raw = _read_raw_body(part, bodies)

@@ -46,8 +46,11 @@ def scan(
 ) -> Iterator[Json | TooLarge]:
     """Yield each value of `log.entries` of the HAR at `path`: plain, gzip or Playwright's zip, by its content.
 
-    The file is read to its end, so a truncated file is always noticed. name: of the file in errors, by default its
-    path. Raises HarError.
+    The file is read to its end, so a truncated file is always noticed.
+
+    name: of the file in errors, by default its path.
+
+    Raises HarError.
     """
     name = name or os.fspath(path)
     try:

@@ -22,7 +22,10 @@ _KEY_FORM = re.compile(r"(?:gak_|pk_)[0-9A-Za-z]{32}")
 
 
 def make_key(prefix: str) -> str:
-    """Return a new random key. prefix: `gak_` or `pk_`; ValueError for any other."""
+    """Return a new random key.
+
+    prefix: `gak_` or `pk_`; ValueError for any other.
+    """
     if prefix not in (_SECRET_PREFIX, _PUBLISHABLE_PREFIX):
         raise ValueError("A key begins with gak_ or pk_.")
     body = prefix + "".join(secrets.choice(ALPHABET) for _ in range(_RANDOM_LENGTH))

@@ -9,7 +9,10 @@ _WARN_EVERY = 60.0
 
 
 class Availability:
-    """The state of the hub for one reporter. items: the name of the items, for the log: `outcomes`."""
+    """The state of the hub for one reporter.
+
+    items: the name of the items, for the log: `outcomes`.
+    """
 
     def __init__(self, items: str, log: logging.Logger, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._items, self._log, self._clock = items, log, clock

@@ -8,10 +8,11 @@ from contextlib import suppress
 class Background:
     """Call `work` repeatedly in a daemon thread of this process.
 
-    work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
+    work: does everything that is due; must not raise.
+    pause: seconds until the next call, None to wait for `wake`.
     delay: seconds between `wake` and its round of work, which also serves every `wake` in between. One round for each
-    `wake` would interrupt the host's threads each time. is_ending: whether `end` was called, so that the current round
-    is the last.
+        `wake` would interrupt the host's threads each time.
+    is_ending: whether `end` was called, so that the current round is the last.
     """
 
     def __init__(

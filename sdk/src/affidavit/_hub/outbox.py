@@ -11,7 +11,11 @@ from .responses import is_refusal
 
 
 class Parcel(NamedTuple):
-    """The body of one report. weight: how many counted items it holds. key: its Idempotency-Key."""
+    """The body of one report.
+
+    weight: how many counted items it holds.
+    key: its Idempotency-Key.
+    """
 
     body: bytes
     weight: int
@@ -21,9 +25,11 @@ class Parcel(NamedTuple):
 class Outbox:
     """Deliver parcels in order, from one thread at a time.
 
-    post: sends one parcel; raises ReportError. on_loss: called with the weight of a parcel that the hub refused for its
-    content, and with the error. After any other error, such as one from a proxy or about a wrong key, the parcel is
-    kept and sent again. delivered: the weight that the hub has stored.
+    post: sends one parcel; raises ReportError.
+    on_loss: called with the weight of a parcel that the hub refused for its content, and with the error.
+    delivered: the weight that the hub has stored.
+
+    After any other error, such as one from a proxy or about a wrong key, the parcel is kept and sent again.
     """
 
     def __init__(

@@ -50,8 +50,10 @@ class ReadingTransport(Transport, Protocol):
 class Retry:
     """How often to retry: at most `attempts` tries, none started later than `total` seconds after the first.
 
-    attempts: None for as many as begin within `total` seconds, the last at their end. The n-th wait is random between 0
-    and min(longest, first * 2^n) seconds ("full jitter"), plus the seconds of a Retry-After header.
+    attempts: None for as many as begin within `total` seconds, the last at their end.
+
+    The n-th wait is random between 0 and min(longest, first * 2^n) seconds ("full jitter"), plus the seconds of a
+    Retry-After header.
     """
 
     attempts: int | None = 5
@@ -79,8 +81,10 @@ def resolve_base_url(base_url: str | None) -> str:
 class HttpTransport:
     """HTTP/1.1 to one hub, with one open connection per thread. Safe to share between threads and across fork.
 
-    base_url: http or https, path prefix included; see `resolve_base_url`. timeout: seconds for each step on the wire
-    (connecting, sending, waiting for a piece of the answer). Raises ReportError `invalid-base-url`.
+    base_url: http or https, path prefix included; see `resolve_base_url`.
+    timeout: seconds for each step on the wire (connecting, sending, waiting for a piece of the answer).
+
+    Raises ReportError `invalid-base-url`.
     """
 
     def __init__(
@@ -177,7 +181,10 @@ class HttpTransport:
             raise
 
     def _choose_wait(self, attempt: int, retry_after: float, remaining: float) -> float | None:
-        """Return the seconds until the next try; None if there is none. remaining: seconds until it is too late."""
+        """Return the seconds until the next try; None if there is none.
+
+        remaining: seconds until it is too late.
+        """
         retry = self._retry
         jitter = float(self._chance() * min(retry.longest, retry.first * 2 ** min(attempt, 30)))
         if retry.attempts is None:

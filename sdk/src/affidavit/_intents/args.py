@@ -36,8 +36,9 @@ class InvalidArgs(ValueError):
 class RequestArgs(NamedTuple):
     """The arguments that a request carries.
 
-    value: the parsed JSON body, or the query as an object (name to string, repeated names to an array), or
-    the body's bytes when it is of another type. hash: lower-case hex SHA-256, as `argsHash` in an intent.
+    value: the parsed JSON body, or the query as an object (name to string, repeated names to an array), or the body's
+        bytes when it is of another type.
+    hash: lower-case hex SHA-256, as `argsHash` in an intent.
     """
 
     value: "Json | bytes"
@@ -61,9 +62,13 @@ def request_args(
     """Return the arguments of a request and their hash (contract 3).
 
     They are the JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
-    object; else `{}`. A body of any other type is hashed as its raw bytes. query: raw, without the question
-    mark. content_encoding: the value of `Content-Encoding`; a body with any but `identity` has no hash, since the
-    handler may read other bytes than these. Raises InvalidArgs.
+    object; else `{}`. A body of any other type is hashed as its raw bytes.
+
+    query: raw, without the question mark.
+    content_encoding: the value of `Content-Encoding`; a body with any but `identity` has no hash, since the handler may
+        read other bytes than these.
+
+    Raises InvalidArgs.
     """
     if not body:
         return _hash_named_values(query) if query else RequestArgs({}, NO_ARGS_HASH)
@@ -80,14 +85,18 @@ def request_args(
 def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
     """Return the member `name` of a larger JSON body as arguments, hashed as if they were the whole body of a request.
 
-    Minting needs it, because a parsed number does not show whether it was exact. body: an object with this member,
-    which `parse_json` accepts; value: what it returned for the member. Raises InvalidArgs.
+    Minting needs it, because a parsed number does not show whether it was exact.
+
+    body: an object with this member, which `parse_json` accepts.
+    value: what it returned for the member.
+
+    Raises InvalidArgs.
     """
     return _hash_parsed_body(member_text(body.decode("utf-8"), name).encode("utf-8"), value)
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a bare, lower-case media type is JSON: application/json, text/json or any `+json`."""
+    """Return whether a bare, lower-case media type is JSON: application/json, text/json or any `+json`."""
     return media_type in ("application/json", "text/json") or media_type.endswith("+json")
 
 
@@ -100,7 +109,10 @@ def _hash_json_body(body: bytes) -> RequestArgs:
 
 
 def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
-    """Hash a body by the fastest way that is exact for it. value: what `parse` returned for the body."""
+    """Hash a body by the fastest way that is exact for it.
+
+    value: what `parse` returned for the body.
+    """
     try:
         outline = body.translate(_OUTLINE)
         if _contains_any(_MAYBE_REWRITTEN, outline):
@@ -152,7 +164,9 @@ def _hash_named_values(text: str) -> RequestArgs:
 
 
 def is_percent_encoded(text: str) -> bool:
-    """Whether two hex digits follow each `%`. Parsers differ in how they read others, `%u002e` as a dot for example."""
+    """Return whether two hex digits follow each `%`. Parsers differ in how they read others, `%u002e` as a dot for
+    example.
+    """
     return "%" not in text or _BAD_ESCAPE.search(text) is None
 
 

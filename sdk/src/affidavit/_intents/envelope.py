@@ -43,9 +43,12 @@ class Unreadable(ValueError):
 
 @dataclass(slots=True)
 class Envelope:
-    """An opened header. text: the bytes of the payload, exactly as in the header; payload: the same, parsed.
+    """An opened header.
 
-    signature: 32 bytes. signed_with: the prefix of the key that made the signature, set once that key is found.
+    text: the bytes of the payload, exactly as in the header.
+    payload: the same, parsed.
+    signature: 32 bytes.
+    signed_with: the prefix of the key that made the signature, set once that key is found.
     """
 
     text: bytes
@@ -55,7 +58,10 @@ class Envelope:
 
 
 class SigningKey:
-    """HMAC-SHA256 under one key, of any length (RFC 2104). prefix: the first characters of its secret, for people."""
+    """HMAC-SHA256 under one key, of any length (RFC 2104).
+
+    prefix: the first characters of its secret, for people.
+    """
 
     __slots__ = ("_inner", "_outer", "prefix")
 

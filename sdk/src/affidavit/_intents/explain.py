@@ -22,9 +22,12 @@ _NOT_BOUND_BY_V1 = frozenset({"audience", "arguments", "step-up", "nonce"})
 class Check:
     """One step of a verification.
 
-    name, title: from `CHECKS`. state: `not-bound` if version 1 has nothing to compare, `not-reached` if an earlier
-    failure left nothing to check. reason: the reason of a failure. detail: its cause in plain words. signed, actual:
-    what the intent says and what the request or this backend has, if neither is a secret; hashes, never values.
+    name, title: from `CHECKS`.
+    state: `not-bound` if version 1 has nothing to compare, `not-reached` if an earlier failure left nothing to check.
+    reason: the reason of a failure.
+    detail: its cause in plain words.
+    signed, actual: what the intent says and what the request or this backend has, if neither is a secret; hashes, never
+        values.
     """
 
     name: str
@@ -42,7 +45,10 @@ def skip_check(name: str) -> Check:
 
 
 def describe_check(name: str, reason: str | None, attempt: Attempt, workspace: str | None, audience: str) -> Check:
-    """Return the result of the check `name`, which has just run. workspace, audience: the verifier's own."""
+    """Return the result of the check `name`, which has just run.
+
+    workspace, audience: the verifier's own.
+    """
     intent = attempt.known_intent
     if reason is None and intent is not None and intent.version == 1 and name in _NOT_BOUND_BY_V1:
         return Check(name, CHECKS[name], "not-bound", detail="Version 1 binds nothing here.")

@@ -37,10 +37,13 @@ _ONLY_IN_V2 = frozenset({"v", "sub", "aud", "operation", "argsHash", "nonce", "r
 class Intent:
     """A verified intent: what a handler may rely on.
 
-    payload: as signed, all members. version: 1 or 2. workspace: `tenantId` on the wire.
+    payload: as signed, all members.
+    version: 1 or 2.
+    workspace: `tenantId` on the wire.
     tool_call_id: the idempotency key, the same in every delivery of the call.
     sub: the end user to authorize against; in version 1 `userId`, None for an anonymous call.
-    operation: in version 1 the signed method and path. issued_at, expires_at: Unix seconds.
+    operation: in version 1 the signed method and path.
+    issued_at, expires_at: Unix seconds.
     audience, args_hash, nonce: None in version 1.
     args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none.
     signed_with: the first 8 characters of the signing secret that verified, if it begins with `gas_`.
@@ -133,7 +136,11 @@ def _read_number(payload: Mapping[str, Json], name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MintedIntent:
-    """A signed intent. header: the value of X-Service-Intent, secret until it expires; payload: what was signed."""
+    """A signed intent.
+
+    header: the value of X-Service-Intent, secret until it expires.
+    payload: what was signed.
+    """
 
     header: str
     payload: dict[str, Json]
@@ -160,8 +167,12 @@ def mint_intent(
     """Mint a version 2 intent for one tool call (contract 3).
 
     Pass exactly one of args (the arguments as a JSON value, `{}` for none) and args_hash (their hash).
-    operation: `METHOD path`, with `?query` if a call has both a body and a query. lifetime: seconds, 1 to 900. now:
-    Unix seconds. Raises ValueError for a weak secret and for anything that a verifier would reject as malformed.
+
+    operation: `METHOD path`, with `?query` if a call has both a body and a query.
+    lifetime: seconds, 1 to 900.
+    now: Unix seconds.
+
+    Raises ValueError for a weak secret and for anything that a verifier would reject as malformed.
     """
     if type(lifetime) is not int or not 1 <= lifetime <= MAX_MINTED_LIFETIME:
         raise ValueError(f"lifetime is a whole number of seconds from 1 to {MAX_MINTED_LIFETIME}")

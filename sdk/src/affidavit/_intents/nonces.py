@@ -27,7 +27,7 @@ class NonceStore(Protocol):
         """Return True for exactly one caller per (workspace, nonce), by one atomic step. Times are Unix seconds."""
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
-        """Whether the nonce was used; changes nothing."""
+        """Return whether the nonce was used; changes nothing."""
 
 
 class MemoryNonces:
@@ -104,8 +104,10 @@ DELETE FROM affidavit_nonces WHERE nonce_key IN (
 class SqlNonces:
     """Used nonces in the table `affidavit_nonces` of a DB-API database that knows ON CONFLICT: SQLite 3.24, PostgreSQL.
 
-    connect and paramstyle: see `Database`. Call `create_table` once, where you migrate. Each burn is a
-    transaction of its own: nothing that the request does or rolls back later changes it.
+    connect and paramstyle: see `Database`.
+
+    Call `create_table` once, where you migrate. Each burn is a transaction of its own: nothing that the request does or
+    rolls back later changes it.
     """
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:

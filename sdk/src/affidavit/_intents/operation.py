@@ -47,7 +47,8 @@ def _is_ambiguous(attempt: Attempt) -> bool:
 
 
 def _has_unsafe_escape(raw_path: str) -> bool:
-    """Whether a path holds an escaped slash, or an escape that some servers read, others drop and others repair."""
+    """Return whether a path holds an escaped slash, or an escape that some servers read, others drop and others repair.
+    """
     if "%2f" in raw_path.lower() or not is_percent_encoded(raw_path):
         return True
     try:

@@ -12,7 +12,8 @@ from types import MappingProxyType
 class Reason:
     """One reason, in plain words for the person who has to make the call pass.
 
-    slug: the stable string on the wire. check: the step of verification that gives it, one of `CHECKS`.
+    slug: the stable string on the wire.
+    check: the step of verification that gives it, one of `CHECKS`.
     """
 
     slug: str

@@ -78,9 +78,12 @@ class Turns:
 class Database:
     """Short transactions of their own, on a few connections that survive neither fork nor failure.
 
-    connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so
-    SQLite's needs check_same_thread=False. paramstyle: the driver's, `qmark` or `format` (also `pyformat`);
-    by default the one that the connection's module names. At most `connections` are open at once.
+    connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so SQLite's
+        needs check_same_thread=False.
+    paramstyle: the driver's, `qmark` or `format` (also `pyformat`); by default the one that the connection's module
+        names.
+
+    At most `connections` are open at once.
     """
 
     def __init__(

@@ -40,7 +40,9 @@ class OneProcess:
     """Refuses a store in memory with several workers, because each would have a store of its own.
 
     It detects a fork since the store was first used, WEB_CONCURRENCY above 1, and on Linux a second worker of the same
-    server (gunicorn, uWSGI, uvicorn, granian). several_workers: True to allow several workers.
+    server (gunicorn, uWSGI, uvicorn, granian).
+
+    several_workers: True to allow several workers.
     """
 
     def __init__(self, several_workers: bool) -> None:

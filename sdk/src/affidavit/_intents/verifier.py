@@ -44,8 +44,9 @@ _CheckOf = Callable[[Attempt], str | None]
 class IntentRejected(AffidavitError):
     """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
 
-    detail: what exactly was wrong, in plain words, without a secret or a value. intent: the payload of the header, None
-    unless its signature and its form were right; for the records only: nobody may act on it.
+    detail: what exactly was wrong, in plain words, without a secret or a value.
+    intent: the payload of the header, None unless its signature and its form were right; for the records only: nobody
+        may act on it.
     """
 
     def __init__(self, reason: str, detail: str = "", intent: Intent | None = None) -> None:
@@ -123,7 +124,7 @@ class IntentVerifier:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether `verify` waits for nothing outside this process: it calls no function of the host."""
+        """Return whether `verify` waits for nothing outside this process: it calls no function of the host."""
         return self._find_secrets is None and self._step_up is None and is_in_memory(self._nonces)
 
     def verify(
@@ -143,9 +144,12 @@ class IntentVerifier:
     ) -> Intent:
         """Verify the intent of a request, burn its nonce, and return it.
 
-        path: decoded, as routed, mount prefix included. query: raw, without the question mark. operation: the
-        exact string that a view of another transport declares; it is then verified instead of method and
-        path. request: handed to step_up. raw_path: the path before decoding, if the server shows it.
+        path: decoded, as routed, mount prefix included.
+        query: raw, without the question mark.
+        operation: the exact string that a view of another transport declares; it is then verified instead of method and
+            path.
+        request: handed to step_up.
+        raw_path: the path before decoding, if the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.
 
         Raises IntentRejected, and StoreUnavailable (answer 503) when the nonce cannot be looked up.

@@ -24,8 +24,9 @@ Outcome = Mapping[str, str] | tuple[str, str]
 class OutcomeReceipt:
     """The outcomes that the hub has stored when `report_outcomes` returns.
 
-    recorded: items whose conversation is known. unknown_conversations: ids that the hub does not know, each once, in
-    order of first appearance; it stores them too, and joins them when their conversation arrives.
+    recorded: items whose conversation is known.
+    unknown_conversations: ids that the hub does not know, each once, in order of first appearance; it stores them too,
+        and joins them when their conversation arrives.
     """
 
     recorded: int
@@ -43,9 +44,11 @@ def report_outcomes(
 ) -> OutcomeReceipt:
     """Report outcomes and return once they are durably stored.
 
-    api_key: a secret key (`gak_…`) with the scope `report`. outcomes: any number; sent in order, 500 per
-    request. environment: `production` if None. timeout: seconds, see HttpTransport. transport: replaces `base_url`
-    and `timeout`.
+    api_key: a secret key (`gak_…`) with the scope `report`.
+    outcomes: any number; sent in order, 500 per request.
+    environment: `production` if None.
+    timeout: seconds, see HttpTransport.
+    transport: replaces `base_url` and `timeout`.
 
     Repeating a call creates no second outcome, and retries within one call do not count as reports. Raises
     ReportError; its `sent` is the number of items delivered before, its pointers are positions in `outcomes`.

@@ -30,7 +30,9 @@ _log = logging.getLogger("affidavit")
 class OutcomeCounts:
     """The number of outcomes that one reporter took in this process, and what became of them.
 
-    reported = delivered + undelivered + waiting. recorded: delivered ones whose conversation is known.
+    reported = delivered + undelivered + waiting.
+
+    recorded: delivered ones whose conversation is known.
     undelivered: refused by the hub, not text of a valid length, or reported while the queue was full or closed.
     """
 
@@ -50,10 +52,12 @@ class OutcomeReporter(Reporter):
     At the end of the process it sends the rest for at most `exit_timeout` seconds. A forked child starts with an
     empty queue: the parent sends its own.
 
-    capacity: how many outcomes may be queued; more are counted, discarded, and warned of once a minute. on_error:
-    called in the thread with each ReportError that lost outcomes, because the hub refused their content; without it
-    they are logged. transport: replaces `base_url` and `timeout`. Raises ReportError at once for an invalid key or
-    address.
+    capacity: how many outcomes may be queued; more are counted, discarded, and warned of once a minute.
+    on_error: called in the thread with each ReportError that lost outcomes, because the hub refused their content;
+        without it they are logged.
+    transport: replaces `base_url` and `timeout`.
+
+    Raises ReportError at once for an invalid key or address.
     """
 
     def __init__(

@@ -29,7 +29,11 @@ class Verdict(Enum):
 
 
 class Judgement(NamedTuple):
-    """The judgement of a segment. probability: that it is data. signs: those for and against it, with their weights."""
+    """The judgement of a segment.
+
+    probability: that it is data.
+    signs: those for and against it, with their weights.
+    """
 
     probability: float
     signs: Mapping[str, float]

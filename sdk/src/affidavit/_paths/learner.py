@@ -52,7 +52,12 @@ class Learner:
         request: Json | Absent = ABSENT,
         response: Json | Absent = ABSENT,
     ) -> None:
-        """Take in one exchange. path: raw, percent-encoded. Bodies of 2xx and 3xx teach, others do not."""
+        """Take in one exchange.
+
+        path: raw, percent-encoded.
+
+        Only the bodies of 2xx and 3xx teach.
+        """
         length = path.count("/")
         if status in NO_OPERATION or length > MAX_SEGMENTS or not self._has_room(length):
             return
@@ -191,7 +196,7 @@ def _erase(name: str, value: str) -> str:
 
 
 def _read_relation(names: Iterable[str], before: str) -> Reading:
-    """Whether one of the properties is named after the segment before: `user` or `user_name` behind `users`."""
+    """Return whether one of the properties is named after the segment before: `user` or `user_name` behind `users`."""
     words = split_words(before)
     last = singularize(words[-1]) if words else ""
     return Reading.RELATED if any(last in split_words(name) for name in names) else NO_READING

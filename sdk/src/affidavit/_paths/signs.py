@@ -68,10 +68,13 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 class TrafficFacts:
     """Facts about all traffic together.
 
-    echoed: segments that were the value of a property in the bodies of their own exchange. parts: segments between
-    data, such as `items` in `orders/17/items/3`. places: after how many different segments each segment occurs.
-    scalars: by segment, the meaning of the properties that have it as a value. hashes: the hash of each segment.
-    style: how the API writes its words. paths: the number of different paths.
+    echoed: segments that were the value of a property in the bodies of their own exchange.
+    parts: segments between data, such as `items` in `orders/17/items/3`.
+    places: after how many different segments each segment occurs.
+    scalars: by segment, the meaning of the properties that have it as a value.
+    hashes: the hash of each segment.
+    style: how the API writes its words.
+    paths: the number of different paths.
     """
 
     vocabulary: Vocabulary
@@ -85,7 +88,10 @@ class TrafficFacts:
 
 
 class Siblings:
-    """The segments of one position: all that follow the same words and parameters. words: nodes by segment."""
+    """The segments of one position: all that follow the same words and parameters.
+
+    words: nodes by segment.
+    """
 
     def __init__(self, nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix) -> None:
         self.nodes = nodes
@@ -102,11 +108,11 @@ class Siblings:
 
     @cached_property
     def data_count(self) -> int:
-        """How many different segments are data by their form; a constant such as `0` is none."""
+        """Return how many different segments are data by their form; a constant such as `0` is none."""
         return max((node.data_count for node in self.nodes), default=0)
 
     def is_fixed(self, segment: str) -> bool:
-        """Whether a segment is certainly part of the API: `v2`, `api`, `_`.
+        """Return whether a segment is certainly part of the API: `v2`, `api`, `_`.
 
         In `templates/welcome/versions/v2`, `v2` may be data: the second version of a template.
         """
@@ -117,16 +123,16 @@ class Siblings:
         return is_known or (segment in self.versions and len(self.versions) == 1 and not self.data)
 
     def is_known_word(self, segment: str) -> bool:
-        """Whether a property has the name of a segment, or any API has such a word."""
+        """Return whether a property has the name of a segment, or any API has such a word."""
         return segment in self.facts.vocabulary or is_action(segment)
 
     def is_strange(self, segment: str) -> bool:
-        """Whether neither a property nor the paths of other APIs have the words of a segment."""
+        """Return whether neither a property nor the paths of other APIs have the words of a segment."""
         return not self.is_known_word(segment) and find_origin(segment) in STRANGE_ORIGINS
 
     @cached_property
     def is_crowded(self) -> bool:
-        """Whether there are more words that nothing explains than an API would have in one place."""
+        """Return whether there are more words that nothing explains than an API would have in one place."""
         return sum(self.is_strange(word) for word in self.words) > CROWD_OF_STRANGE
 
     @cached_property
@@ -143,7 +149,10 @@ class Siblings:
         return self._shapes[segment]
 
     def collect_data(self, parameters: Set[str]) -> list[PathNode]:
-        """Return the nodes behind data. parameters: the words that are data."""
+        """Return the nodes behind data.
+
+        parameters: the words that are data.
+        """
         return [*self.data, *(node for segment in sorted(parameters) for node in self.words[segment])]
 
     def list_continuation_signs(self, segment: str) -> Iterator[str]:
@@ -158,7 +167,7 @@ class Siblings:
 
     @cached_property
     def _continuations(self) -> Counter[str]:
-        """How many segments each word follows."""
+        """Return how many segments each word follows."""
         return Counter(word for segment in self.words for word in self._following_words(segment))
 
     @cached_property
@@ -307,7 +316,7 @@ class Siblings:
 
     @cached_property
     def parent_count(self) -> int:
-        """How many different values stand before the words of the position, up to a bound."""
+        """Return how many different values stand before the words of the position, up to a bound."""
         seen = (frozenset().union(*(word.parents for word in node.words.values())) for node in self.nodes)
         return sum(max(1, len(parents)) for parents in seen)
 
@@ -397,7 +406,10 @@ def _read_digits(stem: str) -> Iterator[str]:
 
 
 def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
-    """Yield the signs that the neighbours of a segment give. probabilities: that each is data, judged alone."""
+    """Yield the signs that the neighbours of a segment give.
+
+    probabilities: that each is data, judged alone.
+    """
     neighbours = {
         word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
     }
@@ -440,7 +452,8 @@ def _measure_median(siblings: Siblings, own: Shapes, words: Iterable[str]) -> fl
 def _compare_numbers(values: int, data: int, words: int, unsure: int) -> Iterator[str]:
     """Yield the signs in the numbers of neighbours.
 
-    values: data by their form. data, words: surely data, surely words.
+    values: data by their form.
+    data, words: surely data, surely words.
     """
     if not values + data + words + unsure:
         yield "alone"

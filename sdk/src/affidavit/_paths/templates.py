@@ -27,8 +27,9 @@ MAX_NAME = 80  # characters of a parameter's name before `Id`
 
 @dataclass(frozen=True)
 class Template:
-    """A path with `{name}` in place of data. parameters: the type of each by name, in their order.
+    """A path with `{name}` in place of data.
 
+    parameters: the type of each by name, in their order.
     undecided: the indexes, from 0, of segments that are kept but may be data.
     """
 
@@ -45,8 +46,10 @@ def template(path: str) -> Template:
 def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     """Return the template of a path that may be one already: raw segments become parameters, parameters stay.
 
-    parameters: types by name, as the reporter sent them. A name that is data itself, or that occurs twice, is
-    replaced. Takes time in proportion to the length of the path, for any path.
+    parameters: types by name, as the reporter sent them.
+
+    A name that is data itself, or that occurs twice, is replaced. The time is in proportion to the length of the path,
+    for any path.
     """
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
     namer = _Namer(_PARAMETER.findall(path))
@@ -122,7 +125,9 @@ class _Namer:
 
 
 def is_scaffold(segment: str, *, leading: bool = True) -> bool:
-    """Whether a segment says only which API this is: `api`, `v2`. leading: only such segments come before it.
+    """Return whether a segment says only which API this is: `api`, `v2`.
+
+    leading: only such segments come before it.
 
     Later in a path, `1.29` is data; at the beginning it is the version of the API.
     """
@@ -130,13 +135,15 @@ def is_scaffold(segment: str, *, leading: bool = True) -> bool:
 
 
 def may_be_version(segment: str) -> bool:
-    """Whether a segment may be the version of an API if it is the first of several segments: `1`, `2010-04-01`."""
+    """Return whether a segment may be the version of an API if it is the first of several segments: `1`, `2010-04-01`.
+    """
     return bool(_BARE_VERSION.fullmatch(segment))
 
 
 def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leading: bool) -> bool:
-    """Whether a segment may stay as it is. names: its parameters, as in `{name}` or `{name}.json`.
+    """Return whether a segment may stay as it is.
 
+    names: its parameters, as in `{name}` or `{name}.json`.
     types: the types of the parameters before the segment.
     """
     literal = _PARAMETER.sub("", segment)
@@ -147,7 +154,7 @@ def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leadi
 
 
 def _is_raw(segment: str, *, leading: bool) -> bool:
-    """Whether a literal segment, decoded, is data."""
+    """Return whether a literal segment, decoded, is data."""
     return not is_scaffold(segment, leading=leading) and detect_segment_form(segment) is not None
 
 

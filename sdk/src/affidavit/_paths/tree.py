@@ -23,10 +23,14 @@ NO_READING = Reading(0)
 class PathNode:
     """A node of the tree: the end of a path, or the position before its next segment.
 
-    words: branches by decoded segment. data: the one branch of all data. echo_reading: readings of the properties whose
-    value, in the same exchange, was the segment that leads here. value_readings: by the hash of a value, readings of
-    the properties that had this value in exchanges whose path ends here. shapes: shapes of these exchanges by method;
-    empty without JSON. constant: only `0` leads here. parents: hashes of the data segments directly before this one.
+    words: branches by decoded segment.
+    data: the one branch of all data.
+    echo_reading: readings of the properties whose value, in the same exchange, was the segment that leads here.
+    value_readings: by the hash of a value, readings of the properties that had this value in exchanges whose path ends
+        here.
+    shapes: shapes of these exchanges by method; empty without JSON.
+    constant: only `0` leads here.
+    parents: hashes of the data segments directly before this one.
     """
 
     __slots__ = (
@@ -46,14 +50,15 @@ class PathNode:
 
     @property
     def data_count(self) -> int:
-        """How many different segments are known to be data; a constant such as `0` is none."""
+        """Return how many different segments are known to be data; a constant such as `0` is none."""
         if self.data is None or self.data.constant:
             return 0
         return MAX_DATA if self.crowded else len(self.data_hashes)
 
     def open_branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> PathNode:
-        """Return the node that a decoded segment leads to. leading: only scaffold comes before it.
+        """Return the node that a decoded segment leads to.
 
+        leading: only scaffold comes before it.
         first: it is the first of several segments, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
@@ -83,7 +88,10 @@ class PathNode:
             yield from node.walk()
 
     def _open_data(self, *, constant: bool = False) -> PathNode:
-        """Return the node behind data. constant: whether only `0` has led there so far."""
+        """Return the node behind data.
+
+        constant: whether only `0` has led there so far.
+        """
         if self.data is None:
             self.data = PathNode()
             self.data.constant = constant
@@ -150,6 +158,6 @@ def split_segments(path: str) -> list[str]:
 
 
 def is_leading(before: Sequence[str | None]) -> bool:
-    """Whether only scaffold comes before; None is a parameter."""
+    """Return whether only scaffold comes before; None is a parameter."""
     following = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
     return all(segment is not None and is_scaffold(segment) for segment in following)

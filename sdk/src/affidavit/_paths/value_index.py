@@ -40,8 +40,10 @@ class KeyedHash:
 class ExchangeFacts:
     """What the bodies of one exchange say about properties and their values.
 
-    names: the names of properties, without names that are data. shape: the pointers of properties.
-    scalars: by the hash of a value, the `Reading` of the properties that hold it. holders: by that hash, their names.
+    names: the names of properties, without names that are data.
+    shape: the pointers of properties.
+    scalars: by the hash of a value, the `Reading` of the properties that hold it.
+    holders: by that hash, their names.
     """
 
     names: set[str] = field(default_factory=set)
@@ -65,7 +67,11 @@ def bound_shape(shape: Set[str]) -> frozenset[str]:
 
 
 def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
-    """Add the facts of a value. name: the property that holds it. pointer: where it is, such as `>.order.items[]`."""
+    """Add the facts of a value.
+
+    name: the property that holds it.
+    pointer: where it is, such as `>.order.items[]`.
+    """
     if isinstance(value, dict):
         for key, member in value.items():
             is_name = not is_data(key)

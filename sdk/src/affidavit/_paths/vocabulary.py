@@ -54,11 +54,12 @@ class Vocabulary:
                 self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
-        """Whether a decoded path segment is one of the phrases, in singular or plural and in the same spelling."""
+        """Return whether a decoded path segment is one of the phrases, in singular or plural and in the same spelling.
+        """
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def knows_word(self, word: str) -> bool:
-        """Whether a single word, in lower case, is part of a property name."""
+        """Return whether a single word, in lower case, is part of a property name."""
         return singularize(word) in self._phrases
 
 
@@ -140,12 +141,12 @@ def _read_joint(segment: str) -> str:
 
 
 def is_action(segment: str) -> bool:
-    """Whether a segment is a word for what any API does: `search`, `cancel`."""
+    """Return whether a segment is a word for what any API does: `search`, `cancel`."""
     return segment.lower() in _ACTIONS
 
 
 def begins_with_action(segment: str) -> bool:
-    """Whether the first of several words in a segment is an action, as in `generate-notes`."""
+    """Return whether the first of several words in a segment is an action, as in `generate-notes`."""
     parts = split_words(segment)
     return len(parts) > 1 and parts[0] in _ACTIONS
 

@@ -30,7 +30,10 @@ RETENTION = 86_400
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The first response to a call. headers: in order, without the headers of the connection."""
+    """The first response to a call.
+
+    headers: in order, without the headers of the connection.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -64,7 +67,10 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """The call is running: answer 409. retry_after: seconds until its lease expires, at least 1."""
+    """The call is running: answer 409.
+
+    retry_after: seconds until its lease expires, at least 1.
+    """
 
     retry_after: int
 
@@ -117,7 +123,10 @@ def compute_fingerprint(intent: Intent) -> str:
 def resolve_known_call(
     known_fingerprint: str, fingerprint: str, state: Finished | NotKept | None, lease_until: float, now: float
 ) -> Delivery:
-    """Return the answer to a delivery whose call was claimed by an earlier delivery. state: None while it runs."""
+    """Return the answer to a delivery whose call was claimed by an earlier delivery.
+
+    state: None while it runs.
+    """
     if known_fingerprint != fingerprint:
         return Mismatch()
     return state or InFlight(retry_after=max(1, math.ceil(lease_until - now)))

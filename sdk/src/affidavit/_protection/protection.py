@@ -69,7 +69,7 @@ class Call:
     """The facts of a request. See `IntentVerifier.verify` for those not explained here.
 
     route: called when the call is reported; returns the framework's path template with the mount prefix, None if it is
-    unknown. Then the report names no operation, because a raw path holds values.
+        unknown. Then the report names no operation, because a raw path holds values.
     """
 
     header: str | None
@@ -87,14 +87,17 @@ class Call:
 class Protection:
     """Protect an app with a verifier, a store that makes retries harmless, and reports to the hub.
 
-    deliveries: keeps responses by toolCallId; None if the app does this itself. reports: None to report nothing.
-    exempt: called by a middleware with method and decoded path; True for requests that need no intent. max_body: the
-    most bytes of a request body (a larger one is answered 413), or a function that returns this number for a method and
-    a decoded path. max_kept: the most bytes of a response that is kept for retries. now: the clock of the deliveries,
-    in Unix seconds. Safe to share between threads and across fork.
+    deliveries: keeps responses by toolCallId; None if the app does this itself.
+    reports: None to report nothing.
+    exempt: called by a middleware with method and decoded path; True for requests that need no intent.
+    max_body: the most bytes of a request body (a larger one is answered 413), or a function that returns this number
+        for a method and a decoded path.
+    max_kept: the most bytes of a response that is kept for retries.
+    now: the clock of the deliveries, in Unix seconds.
 
+    A protection is safe to share between threads and across fork.
     is_in_memory: whether verifying and settling never wait for anything outside this process. Then an event loop may do
-    both without a thread.
+        both without a thread.
     """
 
     def __init__(
@@ -239,16 +242,19 @@ class Admission:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the call was finished, abandoned or refused."""
+        """Return whether the call was finished, abandoned or refused."""
         return self._report is None
 
     @property
     def keeps_response(self) -> bool:
-        """Whether `finish` needs the response. If not, the response may be incomplete, and `finish` never waits."""
+        """Return whether `finish` needs the response. If not, the response may be incomplete, and `finish` never waits.
+        """
         return self._running is not None
 
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
-        """Settle with the response. body: None if it streams or is too large to be kept.
+        """Settle with the response.
+
+        body: None if it streams or is too large to be kept.
 
         Three kinds of responses are not kept. A response that asks for a retry (5xx, 408, 425, 429) and one to a safe
         method (GET, HEAD, OPTIONS): a retry runs the call again. Any other response without `body`: a retry gets 409,

@@ -29,7 +29,10 @@ _log = logging.getLogger("affidavit.reports")
 
 
 class _Verification(NamedTuple):
-    """The members in which the verifications of one report entry agree. quarter: quarters of an hour since 1970."""
+    """The members in which the verifications of one report entry agree.
+
+    quarter: quarters of an hour since 1970.
+    """
 
     result: str
     version: int | None
@@ -52,9 +55,12 @@ class _Tally:
 class VerificationReports(Reporter):
     """Sum up verifications and report them every few seconds. `add` never raises and never waits.
 
-    api_key: a secret key (`gak_…`) with the scope `report`. environment: `production` if None. every: seconds between
-    two reports. limit: how many different entries are kept; beyond it, counts stay right, but lose operation,
-    version and toolCallId. transport: replaces `base_url` and `timeout`.
+    api_key: a secret key (`gak_…`) with the scope `report`.
+    environment: `production` if None.
+    every: seconds between two reports.
+    limit: how many different entries are kept; beyond it, counts stay right, but lose operation, version and
+        toolCallId.
+    transport: replaces `base_url` and `timeout`.
 
     One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
     ends. While the hub is away, or something else answers in its place, counts are kept and sent later. Verifications
@@ -99,10 +105,14 @@ class VerificationReports(Reporter):
         at: float | None = None,
         secret: str = "",
     ) -> None:
-        """Count one verification. result: `accepted` or a reason. operation: a template, at most 255 code points.
+        """Count one verification.
 
-        tool_call_id: reported for rejections only. at: Unix seconds, now if None. secret: the signing secret that
-        verified an accepted intent. Its first 8 characters are reported, never more: a rotation shows its uses by them.
+        result: `accepted` or a reason.
+        operation: a template, at most 255 code points.
+        tool_call_id: reported for rejections only.
+        at: Unix seconds, now if None.
+        secret: the signing secret that verified an accepted intent. Only its first 8 characters are reported: by them,
+            the page of a rotation shows which secret is used.
         """
         try:
             reported_call_id = tool_call_id if result != ACCEPTED else None

@@ -74,7 +74,7 @@ def detect_form(text: str) -> str | None:
 
 
 def is_data(name: str) -> bool:
-    """Whether a map key or a query name is a value, so that it must not be kept as a name."""
+    """Return whether a map key or a query name is a value, so that it must not be kept as a name."""
     if name in _ordinary:
         return False
     if detect_form(name) not in (None, "prefixed-number"):
@@ -123,12 +123,13 @@ def _detect_inner_form(text: str) -> str | None:
 
 
 def _is_mixed(part: str) -> bool:
-    """Whether these are letters and digits without words: a camelCase name with a number has longer runs."""
+    """Return whether these are letters and digits without words: a camelCase name with a number has longer runs."""
     return not part.isalpha() and not part.isdigit() and _has_no_words(part)
 
 
 def _is_random(body: str) -> bool:
-    """Whether the part of a key behind its prefix is random: a run with a digit, or letters that make no words."""
+    """Return whether the part of a key behind its prefix is random: a run with a digit, or letters that make no words.
+    """
     return (body.isalnum() and not body.isalpha()) or _has_no_words(body)
 
 

@@ -24,7 +24,9 @@ def describe(evidence: Evidence, *, counts: bool = True, max_nodes: int | None =
 
     counts: whether to include `seen`, `nulls` and `types`; without them the descriptor changes only with the shape.
     max_nodes: the most nodes in the descriptor, those nearest to the root first; an object or array whose children do
-    not fit is unknown (`limit`). None for no limit: then only the days are lost, and `from_descriptor` is the inverse.
+        not fit is unknown (`limit`).
+
+    Without a limit (None), only the days are lost, and `from_descriptor` is the inverse.
     """
     beyond = set() if max_nodes is None else _find_cut_nodes(evidence, max_nodes)
     return _describe(evidence, counts, beyond)

@@ -23,10 +23,13 @@ MAX_DEPTH = 32  # the outermost value is level 1; deeper values count as "limit"
 class Evidence:
     """How often each kind of value was seen at one position of a body, and at every position inside it.
 
-    items: the evidence of the items of all arrays here; None if no item was seen. properties: that of each name.
+    items: the evidence of the items of all arrays here; None if no item was seen.
+    properties: that of each name.
     values: that of all names that are data.
-    collapsed: more than `MAX_NAMES` names were seen, so from then on all values are in `values`. redacted: the name of
-    this position is sensitive. binary: files were seen here, as parts of forms. first, last: days since 1970-01-01 UTC.
+    collapsed: more than `MAX_NAMES` names were seen, so from then on all values are in `values`.
+    redacted: the name of this position is sensitive.
+    binary: files were seen here, as parts of forms.
+    first, last: days since 1970-01-01 UTC.
     """
 
     __slots__ = (

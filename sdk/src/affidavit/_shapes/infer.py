@@ -28,7 +28,10 @@ _SCALARS = frozenset(_KINDS) - {list, dict}
 
 
 def infer(value: Json, *, redactor: Redactor | None = DEFAULT, day: int | None = None) -> Evidence:
-    """Return the evidence of one value. day: when it was seen, in days since 1970-01-01 UTC."""
+    """Return the evidence of one value.
+
+    day: when it was seen, in days since 1970-01-01 UTC.
+    """
     evidence = Evidence()
     observe(evidence, value, redactor=redactor)
     if day is not None:
@@ -85,7 +88,10 @@ def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, red
 
 
 def _count_items(evidence: Evidence, items: Sequence[Typed], level: int, redactor: Redactor | None) -> None:
-    """Count the items of arrays at one position. items: at least one."""
+    """Count the items of arrays at one position.
+
+    items: at least one.
+    """
     inner = evidence.items
     if inner is None:
         inner = evidence.items = Evidence()

@@ -22,11 +22,11 @@ class Wildcard:
         self._between = [piece for piece in between if piece]
 
     def is_in(self, name: str) -> bool:
-        """Whether adjacent words of the name match."""
+        """Return whether adjacent words of the name match."""
         return _stand_in_order([self._first, *self._between, self._last], f" {normalize_name(name)} ")
 
     def is_all_of(self, name: str) -> bool:
-        """Whether the whole name matches."""
+        """Return whether the whole name matches."""
         words = f" {normalize_name(name)} "
         inner = words[len(self._first) : -len(self._last)]
         fits = len(words) >= len(self._first) + len(self._last)
@@ -39,7 +39,7 @@ class Wildcard:
 
 
 def _stand_in_order(pieces: Sequence[str], text: str) -> bool:
-    """Whether the text contains the pieces in this order, without overlap."""
+    """Return whether the text contains the pieces in this order, without overlap."""
     start = 0
     for piece in pieces:
         position = text.find(piece, start)

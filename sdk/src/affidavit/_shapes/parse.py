@@ -21,7 +21,10 @@ _KIND_BY_WIRE_NAME = {WIRE_NAMES.get(kind, kind): kind for kind in KINDS if kind
 
 
 class InvalidDescriptor(ValueError):
-    """The value is not a descriptor. faults: the first MAX_FAULTS + 1, in the order of parsing."""
+    """The value is not a descriptor.
+
+    faults: the first MAX_FAULTS + 1, in the order of parsing.
+    """
 
     def __init__(self, faults: list[Fault]) -> None:
         super().__init__(f"{len(faults)} faults in a descriptor, the first: {faults[0].detail}")
@@ -31,8 +34,10 @@ class InvalidDescriptor(ValueError):
 def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) -> Evidence:
     """Return the evidence of one descriptor. Raises InvalidDescriptor. Unknown members are ignored.
 
-    seen: how many values it describes, if it has no `seen` of its own. day: when they were seen, in days since
-    1970-01-01 UTC. Levels beyond `MAX_DEPTH` are cut, not refused. Names that are data go under `values`.
+    seen: how many values it describes, if it has no `seen` of its own.
+    day: when they were seen, in days since 1970-01-01 UTC.
+
+    Levels beyond `MAX_DEPTH` are cut, not refused. Names that are data go under `values`.
     """
     reader = _Reader()
     with suppress(_TooManyFaults):
@@ -60,7 +65,11 @@ class _Reader:
             raise _TooManyFaults
 
     def read_node(self, node: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
-        """Return the evidence of a node. default: `seen` if the node has none. items: True for items of an array."""
+        """Return the evidence of a node.
+
+        default: `seen` if the node has none.
+        items: True for items of an array.
+        """
         if not isinstance(node, dict):
             self.add_fault(pointer, "wrong-type", "A descriptor is an object.")
             return Evidence()

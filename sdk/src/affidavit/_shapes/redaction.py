@@ -34,9 +34,10 @@ _ERASED: dict[type, Json] = {str: "", bool: False, int: 0, float: 0.0, type(None
 class Redactor:
     """How values and names are redacted before inference.
 
-    erase: replace every scalar by a constant of its type. sensitive: names to mark `redacted`, in addition to
-    `SENSITIVE_NAMES`. drop: names, in any spelling and with `*`, to leave out with everything inside. replace: called
-    first, with each whole value; returns the value to inspect instead.
+    erase: replace every scalar by a constant of its type.
+    sensitive: names to mark `redacted`, in addition to `SENSITIVE_NAMES`.
+    drop: names, in any spelling and with `*`, to leave out with everything inside.
+    replace: called first, with each whole value; returns the value to inspect instead.
     """
 
     erase: bool = True

@@ -32,7 +32,11 @@ class Unread(Enum):
 
 
 class RawBody(NamedTuple):
-    """A body as sent. encoding: its `Content-Encoding` in lower case. form_type: the `Content-Type` of a form."""
+    """A body as sent.
+
+    encoding: its `Content-Encoding` in lower case.
+    form_type: the `Content-Type` of a form.
+    """
 
     data: bytes
     encoding: str
@@ -44,7 +48,10 @@ CopiedBody: TypeAlias = "bytes | FormFields | Unread | None"
 
 
 class BodyCopy:
-    """A copy of a body, empty once it is over `limit` bytes. is_whole: set it when the body has ended."""
+    """A copy of a body, empty once it is over `limit` bytes.
+
+    is_whole: set it when the body has ended.
+    """
 
     __slots__ = ("_chunks", "_limit", "_size", "is_whole")
 
@@ -132,7 +139,10 @@ def choose_type(content_type: str | None, content_length: str | None) -> str | N
 
 
 def open_copy(content_type: str, limit: int) -> BodyCopy:
-    """Return the copy for a request body of this type. limit: bytes."""
+    """Return the copy for a request body of this type.
+
+    limit: bytes.
+    """
     if boundary := find_boundary(content_type):
         return FormCopy(boundary)
     return BodyCopy(limit) if is_readable(content_type) else BodyMeter()
@@ -175,7 +185,10 @@ def read_body(body: RawBody, limit: int) -> Json | FormFields | Unread:
 
 
 def read_form(data: bytes, content_type: str) -> FormFields | Unread:
-    """Return the fields of a form, or why there are none. content_type: one for which `is_form` is true."""
+    """Return the fields of a form, or why there are none.
+
+    content_type: one for which `is_form` is true.
+    """
     boundary = find_boundary(content_type)
     if boundary:
         scanner = PartScanner(boundary)

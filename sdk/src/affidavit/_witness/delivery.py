@@ -54,9 +54,11 @@ def send_observations(
 ) -> WitnessReceipt:
     """Deliver observations and return once all are durably stored.
 
-    observations: wire entries, sent in order in reports of at most 500 entries and 4 MiB. report_id: makes the id of
-    a report from the bytes of its environment and observations. transport: replaces `base_url` and `timeout`. Raises
-    ReportError; its `sent` is the number of entries delivered before.
+    observations: wire entries, sent in order in reports of at most 500 entries and 4 MiB.
+    report_id: makes the id of a report from the bytes of its environment and observations.
+    transport: replaces `base_url` and `timeout`.
+
+    Raises ReportError; its `sent` is the number of entries delivered before.
     """
     key = require_secret_key(api_key)
     channel = transport or get_shared_transport(base_url, timeout)
@@ -96,7 +98,10 @@ def build_reports(
     reporter: str = "",
     report_id: Callable[[bytes], str] = make_random_report_id,
 ) -> Iterator[WitnessReport]:
-    """Yield reports of at most 500 entries and 4 MiB, in order. reporter: the name of this program."""
+    """Yield reports of at most 500 entries and 4 MiB, in order.
+
+    reporter: the name of this program.
+    """
     for batch in _split_batches(observations):
         content = _encode_content(batch, environment)
         identity = report_id(content)

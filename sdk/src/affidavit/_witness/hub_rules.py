@@ -24,7 +24,9 @@ def fetch_rules(channel: ReadingTransport, key: str, environment: str | None) ->
 def apply_rules(redactor: Redactor, answer: Json) -> Redactor:
     """Return the redactor with the hub's rules added to its own; rules of an unknown kind are ignored.
 
-    answer: `{"rules": [{"kind": "sensitive" or "drop", "name": "user*Email"}]}`. Raises ReportError for any other.
+    answer: `{"rules": [{"kind": "sensitive" or "drop", "name": "user*Email"}]}`.
+
+    Raises ReportError for any other.
     """
     rules = answer.get("rules") if isinstance(answer, dict) else None
     if not isinstance(rules, list):

@@ -34,7 +34,10 @@ _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-00000000000
 
 
 class OperationKey(NamedTuple):
-    """The members in which the requests of one `Operation` agree. path: a template, or a learned path without data."""
+    """The members in which the requests of one `Operation` agree.
+
+    path: a template, or a learned path without data.
+    """
 
     method: str
     path: str
@@ -62,9 +65,11 @@ def find_routed_key(
 class Operation:
     """One method, path, status and pair of media types as this process has seen it.
 
-    template: None if the path is to be learned. value_types: the types of parameters whose type the route does not
-    name, from the values so far. known, facts: the evidence of its bodies so far, and the number of facts in it; all
-    three are used by the reporter's thread alone. waiting: how many of its exchanges are in the queue.
+    template: None if the path is to be learned.
+    value_types: the types of parameters whose type the route does not name, from the values so far.
+    known, facts: the evidence of its bodies so far, and the number of facts in it; all three are used by the reporter's
+        thread alone.
+    waiting: how many of its exchanges are in the queue.
     """
 
     __slots__ = ("facts", "key", "known", "method", "pace", "path", "status", "template", "value_types", "waiting")
@@ -97,7 +102,10 @@ Tallies = dict[tuple[Operation, int], Tally]
 
 
 class QueuedExchange(NamedTuple):
-    """A request and its response, to be inspected. path: raw if the framework gave no route or no type, else empty."""
+    """A request and its response, to be inspected.
+
+    path: raw if the framework gave no route or no type, else empty.
+    """
 
     operation: Operation
     path: str
@@ -119,8 +127,9 @@ def _measure_body(body: RawBody | FormFields | Unread | None) -> int:
 class Intake:
     """Shared by all threads of the host. Every `observed` request is in a tally or in one of the other counts.
 
-    dropped: no room even for a count. ignored: 404, 405 and 501 on a path that never answered otherwise, and requests
-    that can be no operation. unlooked: counted without their bodies, because the shape has settled, or enough wait.
+    dropped: no room even for a count.
+    ignored: 404, 405 and 501 on a path that never answered otherwise, and requests that can be no operation.
+    unlooked: counted without their bodies, because the shape has settled, or enough wait.
     """
 
     def __init__(self, max_operations: int) -> None:
@@ -139,7 +148,7 @@ class Intake:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to drain."""
+        """Return whether there is nothing to drain."""
         return not (self._queue or self._tallies)
 
     def take(
@@ -156,7 +165,11 @@ class Intake:
         response: RawBody | FormFields | Unread | None,
         media_types: MediaTypes = NO_MEDIA_TYPES,
     ) -> bool:
-        """Count one request, and queue it if due. Return whether the intake was empty. path: raw. now: monotonic."""
+        """Count one request, and queue it if due. Return whether the intake was empty.
+
+        path: raw.
+        now: monotonic.
+        """
         key = OperationKey(method, template.path if template else erase_data(path), status, media_types)
         with self._lock:
             self.observed += 1

@@ -48,7 +48,10 @@ def find_media_types(status: int, request_content_type: str | None, response_con
 
 
 class EntryKey(NamedTuple):
-    """The members in which the requests of one entry agree. day: days since 1970-01-01 UTC."""
+    """The members in which the requests of one entry agree.
+
+    day: days since 1970-01-01 UTC.
+    """
 
     path: str
     method: str
@@ -59,7 +62,10 @@ class EntryKey(NamedTuple):
 
 @dataclass
 class EntrySum:
-    """The sum of the observations under one key. first, last: Unix seconds."""
+    """The sum of the observations under one key.
+
+    first, last: Unix seconds.
+    """
 
     first: float
     last: float
@@ -104,7 +110,12 @@ class Observations:
         response: Json | Absent = ABSENT,
         media_types: MediaTypes = NO_MEDIA_TYPES,
     ) -> None:
-        """Add one request and its response. at: Unix seconds. The request's shape is kept for 2xx and 3xx only."""
+        """Add one request and its response.
+
+        at: Unix seconds.
+
+        The request's shape is kept for 2xx and 3xx only.
+        """
         key = EntryKey(template.path, method, status, int(at // SECONDS_A_DAY), media_types)
         total = self._find_sum(key, template, at)
         total.count += 1

@@ -18,7 +18,10 @@ class Pace:
         self._due = 0.0
 
     def admits(self, now: float) -> bool:
-        """Return whether to inspect this request. now: monotonic seconds."""
+        """Return whether to inspect this request.
+
+        now: monotonic seconds.
+        """
         self._skipped += 1
         if self._skipped < self._stride and now < self._due:
             return False

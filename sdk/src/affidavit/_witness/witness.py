@@ -40,10 +40,13 @@ _log = logging.getLogger("affidavit.witness")
 class WitnessStats:
     """The number of requests that one witness observed in this process, and what became of them.
 
-    observed = delivered + waiting + dropped + ignored. held_back: those of `waiting` whose path may hold a value.
-    dropped: no room to count them, refused by the hub, or undelivered when the process ended. ignored: answered 404,
-    405 or 501 on a path that never answered otherwise, or with an invalid method or status. unlooked: counted without
-    inspecting their bodies, because the shape no longer changes, or because enough of them wait while the hub is away.
+    observed = delivered + waiting + dropped + ignored.
+
+    held_back: those of `waiting` whose path may hold a value.
+    dropped: no room to count them, refused by the hub, or undelivered when the process ended.
+    ignored: answered 404, 405 or 501 on a path that never answered otherwise, or with an invalid method or status.
+    unlooked: counted without inspecting their bodies, because the shape no longer changes, or because enough of them
+        wait while the hub is away.
     bodies_left_out: bodies without a shape, by reason; their requests are counted.
     """
 
@@ -64,12 +67,18 @@ class Witness(Reporter):
     infers and sends. It reports every `interval` seconds at most, within a few seconds when a shape or an operation is
     new, and once more when the process ends, for 3 seconds at most. While the hub is away, reports are sent later.
 
-    api_key: a secret key with the scope `report`. environment: `production` if None. redactor: how values and
-    names are redacted; the hub's rules are added, and nothing is sent before they are known, unless `rules` is False.
-    reporter: the name of this program in the hub. exempt: called with method and path; True for requests that are not
-    observed. max_body: bytes; larger bodies get no shape. max_operations: how many are kept apart. send_undecided:
-    report paths with segments that may be values, unchanged. transport: replaces `base_url` and `timeout`. Raises
-    ReportError for an invalid key or address.
+    api_key: a secret key with the scope `report`.
+    environment: `production` if None.
+    redactor: how values and names are redacted; the hub's rules are added, and nothing is sent before they are known,
+        unless `rules` is False.
+    reporter: the name of this program in the hub.
+    exempt: called with method and path; True for requests that are not observed.
+    max_body: bytes; larger bodies get no shape.
+    max_operations: how many are kept apart.
+    send_undecided: report paths with segments that may be values, unchanged.
+    transport: replaces `base_url` and `timeout`.
+
+    Raises ReportError for an invalid key or address.
     """
 
     def __init__(
@@ -131,10 +140,13 @@ class Witness(Reporter):
     ) -> None:
         """Observe one request and its response. Never raises and never waits.
 
-        path: raw, percent-encoded, with its mount prefix. route: the framework's own, such as `/orders/<int:pk>`,
-        `/orders/{pk}` or a regular expression with named groups, prefix included; without it, or with a more complex
-        one, the template is learned. query: as in the request line. Bodies: bytes as sent; their types and encodings
-        are the values of `Content-Type` and `Content-Encoding`. at: Unix seconds.
+        path: raw, percent-encoded, with its mount prefix.
+        route: the framework's own, such as `/orders/<int:pk>`, `/orders/{pk}` or a regular expression with named
+            groups, prefix included; without it, or with a more complex one, the template is learned.
+        query: as in the request line.
+        at: Unix seconds.
+
+        Bodies are passed as sent. Their types and encodings are the values of `Content-Type` and `Content-Encoding`.
         """
         try:
             if self._exempt is not None and self._exempt(method, path):
@@ -181,8 +193,11 @@ class Witness(Reporter):
     ) -> bool:
         """Return whether a request needs no `observe`: it is exempt, or its shape is known and it was counted just now.
 
-        Adapters call it before they copy a body, because most requests need no copy. path: a function that
-        returns the path. Content types: None without a body. Never raises.
+        Adapters call it before they copy a body, because most requests need no copy.
+
+        path: a function that returns the path.
+
+        A content type is None if there is no body. This method never raises.
         """
         try:
             if self._exempt is not None and self._exempt(method, path()):

@@ -37,7 +37,10 @@ def read_path(scope: Scope) -> str:
 
 
 def join_path(path: str, root: str) -> str:
-    """Return the path with its mount prefix. root: `root_path` of the scope before an inner mount changed it."""
+    """Return the path with its mount prefix.
+
+    root: `root_path` of the scope before an inner mount changed it.
+    """
     prefix = root.rstrip("/")
     return path if path == prefix or path.startswith(prefix + "/") else prefix + path
 

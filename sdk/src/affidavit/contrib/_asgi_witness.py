@@ -94,7 +94,10 @@ class _Exchange:
         return self._send(message)
 
     def report(self, *, failed: bool = False) -> None:
-        """Report the exchange, once. failed: the app raised; unless it had begun to answer, the server sends a 500."""
+        """Report the exchange, once.
+
+        failed: the app raised; unless it had begun to answer, the server sends a 500.
+        """
         if self.is_reported or not (self._status or failed):
             return
         self.is_reported = True

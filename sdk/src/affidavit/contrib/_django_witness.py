@@ -69,7 +69,10 @@ class WitnessMiddleware:
         return copy
 
     def _report(self, request: HttpRequest, copy: BodyCopy | None, response: Any) -> None:
-        """Report the exchange. response: None if the site raised, so that the server sends a 500."""
+        """Report the exchange.
+
+        response: None if the site raised, so that the server sends a 500.
+        """
         with suppress(Exception):  # observing must not break the response
             match = request.resolver_match
             if match is None:

@@ -55,7 +55,10 @@ class Tee:
         return read_into
 
     def _note(self, data: bytes, *, expects_data: bool = True) -> bytes:
-        """Copy what was read. expects_data: more than 0 bytes were requested, so that none means the end."""
+        """Copy what was read.
+
+        expects_data: more than 0 bytes were requested, so that none means the end.
+        """
         if data:
             self._copy.add(data)
         elif expects_data:

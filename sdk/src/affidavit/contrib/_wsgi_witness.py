@@ -84,7 +84,10 @@ class _Exchange:
                 self._response.clear()
 
     def report(self, *, is_whole: bool = False, failed: bool = False) -> None:
-        """Report the exchange, once. failed: the app raised; unless it had sent a chunk, the server sends a 500."""
+        """Report the exchange, once.
+
+        failed: the app raised; unless it had sent a chunk, the server sends a 500.
+        """
         if not (self._status or failed):
             return
         if failed and not self._has_output:

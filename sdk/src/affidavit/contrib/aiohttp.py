@@ -91,8 +91,9 @@ def intent_required(
 ) -> Callable[..., Any]:
     """Protect one handler, or one method of a `web.View`.
 
-    minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
-    call raises RuntimeError, so that none passes unverified.
+    minimum_version, operation: see `IntentVerifier.verify`.
+
+    The app needs the middleware. Without it, every call raises RuntimeError, so that none passes unverified.
     """
     demands = Demands(minimum_version, operation)
 
@@ -254,7 +255,10 @@ def witness_middleware(witness: Witness) -> Middleware:
 
 
 def _report(witness: Witness, request: web.Request, response: web.StreamResponse | None) -> None:
-    """Report the exchange. response: None if the handler raised, so that the server sends a 500."""
+    """Report the exchange.
+
+    response: None if the handler raised, so that the server sends a 500.
+    """
     with suppress(Exception):  # observing must not break the response
         route = _find_route(request)
         if route is None:

@@ -72,8 +72,10 @@ def intent_required(
 ) -> Callable[..., Any]:
     """Protect one view, `async def` or `def`, of any framework whose views are functions.
 
-    minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
-    call raises RuntimeError, so that none passes unverified. So does a `def` that runs on the event loop.
+    minimum_version, operation: see `IntentVerifier.verify`.
+
+    The app needs the middleware. Without it, every call raises RuntimeError, so that none passes unverified. So does a
+    `def` that runs on the event loop.
     """
     demands = Demands(minimum_version, operation)
 
@@ -172,7 +174,10 @@ class Gate:
             raise IntentRefused
 
     async def run(self, app: AsgiApp, demands: Demands | None) -> None:
-        """Send the app's response, or the refusal in its place. demands: to be met before the app runs."""
+        """Send the app's response, or the refusal in its place.
+
+        demands: to be met before the app runs.
+        """
         try:
             if demands is None:
                 self._loop = asyncio.get_running_loop()  # for views in threads

@@ -105,8 +105,10 @@ def intent_required(
 ) -> View:
     """Protect one view, `def` or `async def`, with the middleware or without it.
 
-    minimum_version, operation: see `IntentVerifier.verify`. protection: the one of the settings if None. For a
-    class-based view: `@method_decorator(intent_required, name="dispatch")`.
+    minimum_version, operation: see `IntentVerifier.verify`.
+    protection: the one of the settings if None.
+
+    For a class-based view use `@method_decorator(intent_required, name="dispatch")`.
     """
     demands = Demands(minimum_version, operation)
 

@@ -52,8 +52,9 @@ def intent_required(
 ) -> Callable[..., Any]:
     """Protect one view of a framework that accepts `(body, status, headers)` as a response, as Flask does.
 
-    minimum_version, operation: see `IntentVerifier.verify`. Without the middleware around the app, every call raises
-    RuntimeError, so that none passes unverified.
+    minimum_version, operation: see `IntentVerifier.verify`.
+
+    The app needs the middleware. Without it, every call raises RuntimeError, so that none passes unverified.
     """
     demands = Demands(minimum_version, operation)
 

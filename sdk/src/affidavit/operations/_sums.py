@@ -40,7 +40,10 @@ def part_key(part: Part) -> str:
 
 
 class Identity(NamedTuple):
-    """The identity of an operation in an environment. key: its template with nameless parameters."""
+    """The identity of an operation in an environment.
+
+    key: its template with nameless parameters.
+    """
 
     method: str
     key: str
@@ -53,8 +56,10 @@ def strip_names(path: str) -> str:
 
 @dataclass
 class OperationSum:
-    """Everything observed of one operation. first, last: Unix seconds. names, types: by parameter position.
+    """Everything observed of one operation.
 
+    first, last: Unix seconds.
+    names, types: by parameter position.
     media_types: how often each was observed, by `part_key` of the request or response.
     """
 

@@ -15,8 +15,9 @@ _STEPS = {_ITEMS: "~2]", _VALUES: "~3}"}  # for properties named like one of the
 
 @dataclass(frozen=True)
 class ToolChange:
-    """One difference. subject: `gate`, `input /query/page` and the like.
+    """One difference.
 
+    subject: `gate`, `input /query/page` and the like.
     part, pointer: the changed node as the hub's drift names it, whose part begins with `part`; "" for other changes.
     """
 

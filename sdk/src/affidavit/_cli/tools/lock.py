@@ -17,7 +17,10 @@ ADDED, REMOVED, CHANGED, ALTERED = "added", "removed", "changed", "altered"
 
 @dataclass(frozen=True)
 class LockedTool:
-    """One tool as read from the file, unchecked: anything may have been altered. digest: the value of `sha256`."""
+    """One tool as read from the file, unchecked: anything may have been altered.
+
+    digest: the value of `sha256`.
+    """
 
     digest: Json
     definition: Json
@@ -25,7 +28,11 @@ class LockedTool:
 
 @dataclass(frozen=True)
 class ToolsLock:
-    """The content of a lock file. environment: the one whose tools were locked. tools: by name."""
+    """The content of a lock file.
+
+    environment: the one whose tools were locked.
+    tools: by name.
+    """
 
     environment: str
     tools: Mapping[str, LockedTool]
@@ -33,7 +40,10 @@ class ToolsLock:
 
 @dataclass(frozen=True)
 class Difference:
-    """One tool that is not as it was locked. kind: ADDED, REMOVED, CHANGED or ALTERED (in the file)."""
+    """One tool that is not as it was locked.
+
+    kind: ADDED, REMOVED, CHANGED or ALTERED (in the file).
+    """
 
     kind: str
     name: str
