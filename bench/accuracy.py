@@ -1,9 +1,10 @@
-"""How accurate is the catalog of recorded traffic? Compare templates with the true ones, and shapes with the bodies.
+"""Measure how accurate the catalog of recorded traffic is.
 
-Reads the two recordings in `../shared/traffic`, every HAR that the variable `HAR` names (separated as in PATH), and the
-HARs given to `python -m bench.accuracy`. Paths are also measured on the HARs in the directory `RECORDINGS`.
-The true template of an entry is its member `_template`. The figures of the table are about each distinct (method,
-path) of 2xx responses with a true template; parameter names are ignored.
+Templates are compared with the true ones, and shapes with the bodies. The recordings are the two in
+`../shared/traffic`, every HAR that the variable `HAR` names (separated as in PATH), and the HARs given to
+`python -m bench.accuracy`. Paths are also measured on the HARs in the directory `RECORDINGS`. The true template of an
+entry is its member `_template`. The figures of the table are about each distinct (method, path) of 2xx responses with a
+true template; parameter names are ignored.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Each host is a network namespace with its own address: PostgreSQL, a streaming replica of it, Redis, two web hosts, and
 1, 2 and 4 worker hosts. They share the processors of this machine, whose number is printed: the figures say how work is
-divided, not how fast that many machines would be. Needs root; else it says so and measures nothing.
+divided, not how fast that many machines would be. It needs root; without, it says so and measures nothing.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ SELECT {OBSERVATIONS} * (SELECT count(*) FROM catalog_witnessreport WHERE folded
 
 @dataclass
 class Cluster:
-    """The hosts that run.
+    """The hosts of the cluster.
 
-    workers: those that may be started.
+    workers: the worker hosts, of which some are started.
     """
 
     database: psycopg.Connection[Any]
@@ -243,7 +243,7 @@ class FoldRun(NamedTuple):
     """One measured fold.
 
     rate: reports per second; processor times are in ms per report.
-    waiting_share: how many of all workers wait for the merges of others, from 0 to 1.
+    waiting_share: the share of workers that wait for the merges of others, from 0 to 1.
     """
 
     rate: float

@@ -27,8 +27,8 @@ from bench._support.path_figures import EITHER, PathFigures, average_figures, fo
 from bench._support.recordings import PathRecording, list_recordings, read_path_recording, take_samples
 
 WEIGHTS = Path(classify.__file__).with_name("weights.py")
-RIDGE = 0.7  # strength of the pull towards zero
-ROUNDS = 25  # of Newton's method
+RIDGE = 0.7  # the ridge: how strongly weights are pulled towards zero
+ROUNDS = 25  # the rounds of Newton's method
 BALANCE = 8.0
 SHARES = {"invented": 1.5, "described": 0.25}  # what such an API weighs, if a recorded one weighs 1
 EITHER_SHARE = 0.05  # the share of its weight that counts for a segment that may be data or a word
@@ -41,7 +41,7 @@ Tables = tuple[Table, Table]
 class Example:
     """A segment at one position, which `paths` true paths go through.
 
-    either: whether data and word are both right.
+    either: whether both answers, data and word, are right.
     """
 
     api: str
@@ -201,7 +201,7 @@ def _newton_step(total: Mapping[tuple[tuple[int, ...], bool], float], table: Seq
 
 
 def _solve(matrix: list[list[float]], vector: list[float]) -> list[float]:
-    """Gaussian elimination; the matrix is positive definite."""
+    """Solve by Gaussian elimination; the matrix is positive definite."""
     size = len(vector)
     rows = [[*row, value] for row, value in zip(matrix, vector, strict=True)]
     for pivot in range(size):

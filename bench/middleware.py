@@ -1,6 +1,7 @@
 """Measure the time that Affidavit's middleware adds to a request, with stores in memory.
 
-Django runs within this process. Under uvicorn (Starlette) and gunicorn (Flask) the server's processor time counts.
+Django runs within this process. Under uvicorn (Starlette) and gunicorn (Flask), it is the server's processor time that
+counts.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def rows() -> Iterator[Row]:
 
 
 def server_rows() -> Iterator[Row]:
-    """Every request has an intent of its own, and is sent to the protected app and to the other one."""
+    """Measure both servers. Every request has an intent of its own, and goes to the app with and without protection."""
     call = {"tenant_id": WORKSPACE, "sub": "user-42", "aud": AUDIENCE, "operation": "POST /orders", "lifetime": 900}
     for server in SERVERS:
         headers = (

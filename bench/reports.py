@@ -1,8 +1,9 @@
 """Measure how the hub accepts witness reports of 10 observations (20 KB) whose shapes were sent before.
 
-First through the whole stack, with the load generator and the fold on the same machine. Then the processor time of one
-request in this process, compared with the least that could be done for it: parse the body by json.loads, insert a row.
-Last how long a report of a quiet environment waits for its fold while another environment is loaded.
+The first figure is of the whole stack, with the load generator and the fold on the same machine. The second is the
+processor time of one request in this process. It is compared with the least that could be done for it: parse the body
+by json.loads, insert a row. The last figure is how long a report of a quiet environment waits for its fold while
+another environment is loaded.
 """
 
 from __future__ import annotations

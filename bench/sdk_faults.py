@@ -45,7 +45,7 @@ class Host:
         self.rounds.append(self._read_line())
 
     def end(self) -> dict[str, Any]:
-        """Heal the hub, and return what became of everything."""
+        """Heal the hub, and return the counts of everything that was reported."""
         assert self._process.stdin
         self.hub.heal()
         self._process.stdin.close()
@@ -60,13 +60,13 @@ class Host:
 
     @property
     def microseconds(self) -> float:
-        """Processor time per request, of the whole process; the first round warms up."""
+        """Return the processor time per request of the whole process, without the first round, which warms up."""
         times = [round_["processor"] for round_ in self.rounds]
         return (times[-1] - times[0]) / (REQUESTS * (ROUNDS - 1)) * 1e6
 
     @property
     def longest(self) -> float:
-        """The longest request of the usual round, in milliseconds."""
+        """Return the median over the rounds of the longest request, in milliseconds."""
         return statistics.median(round_["longest"] for round_ in self.rounds[1:]) * 1e3
 
     @property

@@ -1,4 +1,4 @@
-"""How much slow clients cost others: requests per second beside 200 that send their bodies byte by byte."""
+"""Measure how much slow clients cost others: the requests per second beside 200 that send bodies byte by byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the time of a `bad-signature` reveal whether a workspace exists? Welch's t-test on interleaved samples."""
+"""Test whether the time of a `bad-signature` reveals that a workspace exists: Welch's t-test on interleaved samples."""
 
 from __future__ import annotations
 

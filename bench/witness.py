@@ -1,6 +1,7 @@
 """Measure the time that a witness adds to a request of a Flask app, and the time of its thread for one body.
 
-Under uvicorn (Starlette) and gunicorn (Flask): the processor time of the server for a small answer, thread included.
+Under uvicorn (Starlette) and gunicorn (Flask), it is the server's processor time for a small answer that counts, with
+the witness's thread.
 
 The witness reports to a stand-in for the hub in this process. Usually the shape of a request is settled. A body of an
 unsettled shape is inspected each time: its bytes are queued, and the witness's thread parses them.

@@ -109,7 +109,7 @@ def measure_known(caller: Caller, endpoint: Endpoint, full: float) -> Iterator[R
 
 
 def search(caller: Caller, endpoint: Endpoint, full: float, seconds: float) -> Iterator[Row]:
-    """Mutate the slowest bodies for this time; yield the slowest of all."""
+    """Mutate the slowest bodies for so many seconds; yield the slowest of all."""
     chance = random.Random(f"{SEED} {endpoint.path}")
     slowest: list[tuple[float, Recipe]] = []
     tried = 0

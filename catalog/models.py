@@ -23,7 +23,7 @@ class WitnessReportId(models.Model):
 
     digest: the keyed hash of its body's SHA-256, which a redelivery has too.
 
-    A table of its own, because ids are unique for longer than a month of the inbox.
+    It has a table of its own, because ids are unique for longer than a month of the inbox.
     """
 
     pk = models.CompositePrimaryKey("workspace_id", "report_id")
@@ -37,9 +37,10 @@ class WitnessReportId(models.Model):
 
 
 class WitnessReport(models.Model):
-    """One delivered report in the inbox. `sums` is null once it is folded.
+    """One delivered report in the inbox.
 
-    sums: affidavit.operations.DailySums.to_state(), packed by catalog.ingest.inbox.
+    sums: the sums as affidavit.operations.DailySums.to_state() returns them, packed by catalog.ingest.inbox; null once
+        the report is folded.
     size: bytes of the body as received.
     dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
 
@@ -94,7 +95,7 @@ class Operation(models.Model):
     """A method and a path template in one environment: first the counts, then the projection that is shown.
 
     key: the template with nameless parameters (`/orders/{}`), because names do not tell operations apart.
-    statuses: observations by status.
+    statuses: the observations by status.
     names, types: one object of counts per parameter, by position.
     undecided: observations by index of a literal segment that may be data.
     media_types: observations by media type, of the request and of each status.
@@ -160,7 +161,7 @@ class Operation(models.Model):
 
     @property
     def status_counts(self) -> list[tuple[int, int]]:
-        """Status and observations, in the order of statuses."""
+        """Return statuses with their observations, in the order of statuses."""
         return sorted((int(status), count) for status, count in self.statuses.items())
 
     def count_media_types(self, part_key: str) -> list[tuple[str, int]]:
@@ -170,12 +171,16 @@ class Operation(models.Model):
 
     @property
     def successes(self) -> int:
-        """Observations with a 2xx or 3xx status: only these report a query or a request (contract 4)."""
+        """Return the number of observations with a 2xx or 3xx status: only these report a query or a request (contract
+        4).
+        """
         return sum(count for status, count in self.status_counts if 200 <= status < 400)
 
     @property
     def undecided_segments(self) -> list[tuple[str, int]]:
-        """Literal segments that may be data, each with the observations in which the reporter could not decide."""
+        """Return the literal segments that may be data, each with the observations in which the reporter could not
+        decide.
+        """
         segments = self.key.split("/")[1:]
         return [(segments[int(index)], count) for index, count in sorted(self.undecided.items())]
 
@@ -205,10 +210,11 @@ class OperationPart(models.Model):
 
 
 class OperationDay(models.Model):
-    """The observations of an operation under its own template on one UTC day, in one epoch. Kept for some months.
+    """The observations of an operation under its own template on one UTC day, in one epoch. Days are kept for some
+    months.
 
-    statuses: as of an Operation.
-    evidence: by `part_key`, as of an OperationPart.
+    statuses: as in Operation.
+    evidence: the evidence of each part as in OperationPart, by `part_key`.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -282,8 +288,8 @@ class KeptDocument(models.Model):
 class OperationVersion(models.Model):
     """One version of an operation's outline.
 
-    since: when its cause was first observed.
-    at: when that was folded.
+    since: when the traffic that caused it was first observed.
+    at: when that traffic was folded.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -436,11 +442,11 @@ class BaselineReset(Decision):
 
 
 class TemplateRule(Decision):
-    """Everything reported under `source`, before or after, is shown under `target`, until the rule is reverted.
+    """A rule that shows everything reported under `source`, before or after, under `target`, until it is reverted.
 
     method: "" for all.
-    source: as Operation.key.
-    target: with the names that are shown.
+    source: a template as in Operation.key.
+    target: the template with the names that are shown.
     matching: whether every other template that matches the target is shown there too.
     """
 
@@ -485,7 +491,7 @@ class RedactionRule(Decision):
 
 
 class MapRule(Decision):
-    """Whether the object at `pointer` is shown as a map or with its properties, until the rule is reverted.
+    """A rule that shows the object at `pointer` as a map, or with its properties, until it is reverted.
 
     part: `query`, `request` or a status.
 
@@ -508,9 +514,9 @@ class MapRule(Decision):
 
 
 class HintRule(Decision):
-    """The value of one hint of an operation's tool, instead of what its method implies, until the rule is reverted.
+    """A rule that sets one hint of an operation's tool, whatever its method implies, until it is reverted.
 
-    key: as Operation.key.
+    key: the key of the operation (Operation.key).
     hint: an annotation of MCP tools.
 
     Of several rules for one hint the latest applies.

@@ -14,12 +14,12 @@ from wire.period import Period
 from workspaces.models import Environment
 
 BY_PATH = (Collate("path", "C").asc(), Collate("method", "C").asc())  # by code point
-LARGE_TEXTS = ("document", "outline", "search")  # few readers need them
+LARGE_TEXTS = ("document", "outline", "search")  # their evidence, which few readers need
 
 
 @dataclass(frozen=True)
 class OperationCounts:
-    """How many operations an environment has, and how many of them were first seen in a period."""
+    """The number of operations of an environment, and the number of those that were first seen in a period."""
 
     total: int
     new: int

@@ -1,6 +1,7 @@
-"""The application that the web server runs. A body is awaited whole, within a deadline, before a thread is taken.
+"""The application that the web server runs.
 
-Django runs in a few threads: a client that sends its body or reads its answer slowly must not occupy one.
+Django runs in a few threads, and a client that sends its body or reads its answer slowly must not occupy one. So a
+thread is taken only after the whole body has arrived, for which there is a deadline.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ class WholeFile:
 
 @dataclass
 class Answer:
-    """The head of an answer, and its body unless that is streamed: bytes, or the path of a file."""
+    """The head of an answer and its body. The body is bytes or the path of a file, unless it is streamed."""
 
     status: int
     headers: Headers

@@ -89,7 +89,7 @@ def has_module(name: str) -> bool:
 
 
 def check_tracing() -> None:
-    """Raises StartupError if traces are asked for and the packages for them are not there."""
+    """Raise StartupError if traces are asked for and the packages for them are not there."""
     if env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "") and not has_module("opentelemetry.instrumentation.django"):
         cure = "Install them: .venv/bin/python -m pip install -r requirements/otel.txt"
         raise StartupError(f"OTEL_EXPORTER_OTLP_ENDPOINT: the packages for traces are not installed. {cure}")
@@ -113,7 +113,7 @@ def read_email() -> dict[str, Any]:
 
 
 def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:
-    """Raises StartupError if the settings of OpenID Connect do not fit together."""
+    """Raise StartupError if the settings of OpenID Connect do not fit together."""
     address = urlsplit(issuer)
     if issuer and not (address.scheme == "https" or address.hostname in {"localhost", "127.0.0.1", "::1"}):
         raise StartupError("OIDC_ISSUER: not an https:// address. Write the provider's issuer or discovery address.")

@@ -1,4 +1,6 @@
-"""/healthz: the process answers. /readyz: it can store what clients send. It also says how far the worker is behind."""
+"""/healthz says that the process answers. /readyz says that it can store what clients send, and how far the worker is
+behind.
+"""
 
 from __future__ import annotations
 

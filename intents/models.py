@@ -37,9 +37,9 @@ class VerificationReport(models.Model):
 
 
 class VerificationTally(models.Model):
-    """How many verifications of a quarter hour had one result; the tallies count every reported verification.
+    """The number of verifications of a quarter hour that had one result. The tallies count every reported verification.
 
-    start: the first moment of the quarter hour, UTC.
+    start: the first moment of the quarter hour in UTC.
     result: `accepted` or a reason.
     version: 0 if not reported.
     operation: a template, empty if not reported.
@@ -69,8 +69,8 @@ class VerificationRollup(models.Model):
     """Sums of verification tallies, by day and month of UTC with the same result, version and operation.
 
     The sums over all versions and operations, with the version ALL_VERSIONS and an empty operation, are by quarter hour
-    too. Written by the statement that writes the tallies, so that both always agree. Pages read the coarsest that fit.
-    A sharded counter as the tallies of outcomes: readers sum the shards.
+    too. The statement that writes the tallies writes these too, so that both always agree. Pages read the coarsest sums
+    that fit. Like the tallies of outcomes, these are sharded counters: readers sum the shards.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "version", "starts_at", "result", "operation", "shard")
@@ -91,7 +91,7 @@ class VerificationRollup(models.Model):
 
 
 def split_operation(operation: str) -> tuple[str, str]:
-    """Return method and path of an operation; two empty strings if none or one of another transport is named."""
+    """Return method and path of an operation; two empty strings if there is none, or one of another transport."""
     method, separator, path = operation.partition(" /")
     return (method, f"/{path}") if separator else ("", "")
 
@@ -99,7 +99,7 @@ def split_operation(operation: str) -> tuple[str, str]:
 class Rejection(models.Model):
     """One reported rejection, or `count` identical ones that were reported together.
 
-    Partitioned by month; its key in the database is (environment_id, occurred_at, id).
+    The table is partitioned by month. Its key in the database is (environment_id, occurred_at, id).
 
     api_key: the key that reported it; None for older rows, whose key was not stored.
     """
@@ -124,12 +124,12 @@ class Rejection(models.Model):
 
     @property
     def method(self) -> str:
-        """The method of the operation; "" if none or one of another transport was reported."""
+        """Return the method of the operation; "" if no operation was reported, or one of another transport."""
         return split_operation(self.operation)[0]
 
     @property
     def path(self) -> str:
-        """The path template of the operation, as `method`."""
+        """Return the path template of the operation; "" in the same cases as `method`."""
         return split_operation(self.operation)[1]
 
 
@@ -192,7 +192,7 @@ class Confirmation(models.Model):
 class MintedIntent(models.Model):
     """An intent that this hub minted, without its header, its nonce and the arguments.
 
-    Partitioned by month; its key in the database is (environment_id, issued_at, id).
+    The table is partitioned by month. Its key in the database is (environment_id, issued_at, id).
 
     args_hash: the keyed hash of argsHash (intents.gate.args_hashes).
     """

@@ -18,7 +18,7 @@ from catalog.ingest.sanitize import Observation, sum_observations
 
 
 class BodyLocation(NamedTuple):
-    """Where a body belongs: a method, a template without names, and `request` or the status of the response."""
+    """The location of a body: a method, a template without names, and `request` or the status of the response."""
 
     method: str
     template: str

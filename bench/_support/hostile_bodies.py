@@ -29,7 +29,7 @@ class Endpoint:
 
     values: the members of a valid, full body.
     batch: the name of its list.
-    item: one item of that.
+    item: one item of that list.
     """
 
     path: str
@@ -96,7 +96,7 @@ DESCRIPTORS = ("response", "request", "query")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make a hostile body from a valid one: replace one member by a large value."""
+    """A hostile body, made from a valid one: one member is replaced by a large value."""
 
     endpoint: Endpoint
     member: str

@@ -1,7 +1,7 @@
 """Several hosts on one machine: network namespaces with an address each, joined by a bridge.
 
 They are made within namespaces of one process (network, mounts, process ids). When that process ends, however it does,
-the kernel ends every process in them and removes the rest: nothing of it is ever seen or left outside.
+the kernel ends every process in them and removes the rest: nothing outside ever sees them, and nothing stays behind.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run_within(module: str) -> int:
 class Host:
     """One host.
 
-    processes: those that were started on it.
+    processes: the processes that were started on it.
     """
 
     name: str

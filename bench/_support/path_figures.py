@@ -1,4 +1,4 @@
-"""How right are learned path templates? Figures of one recorded API whose true templates are known.
+"""Measure how right the learned path templates of one recorded API are; its true templates are known.
 
 A true template has `{name}` for a parameter, and `{name?}` where a fixed set of words stands (`/records/TXT`): there, a
 parameter and the word itself are both right.
@@ -28,7 +28,8 @@ class PathFigures:
     leaks: exchanges reported with a value in their path.
     held_back: exchanges whose path is not decided.
     over_merged: learned groups with paths of several operations.
-    several: operations with parameters and several paths whose paths are one group; None if there is no such operation.
+    several: of the operations with parameters and several paths, those whose paths are one group; None if there is no
+        such operation.
     """
 
     exact: float

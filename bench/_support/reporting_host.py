@@ -1,7 +1,7 @@
 """A Flask app with a witness and an outcome reporter: `reporting_host ADDRESS [CERTIFICATE]` of its hub.
 
-Each line on standard input is a number of requests; the answer is a line of JSON with what they took. At the end of
-the input it prints what became of everything that it reported.
+Each line on standard input is a number of requests; the answer is a line of JSON with what they took. At the end of the
+input it prints how many of its reports were delivered and lost.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ SORTED_COLUMNS = (
 )
 SORT_KEYS = frozenset(key for key, _, _ in SORTED_COLUMNS)
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
-# What `show=` narrows the list to; the last three depend on the period of the page.
+# The values of `show=`, which narrow the list; the last three depend on the period of the page.
 SUBSETS = {
     "unknown": "with several or unknown types",
     "new": "new in this period",
@@ -28,7 +28,7 @@ SUBSETS = {
 
 @dataclass(frozen=True)
 class OperationFilters:
-    """Which operations the list shows, in which order. Invalid values in the address are ignored."""
+    """The filters and the order of the list of operations. Invalid values in the address are ignored."""
 
     query: str = ""
     method: str = ""
@@ -50,7 +50,7 @@ class OperationFilters:
 
     @property
     def words(self) -> Sequence[str]:
-        """Words that the path, a property's name or its type must contain."""
+        """Return the words that the path, a property's name or its type must contain."""
         return split_words(self.query)
 
     @property

@@ -12,7 +12,9 @@ from catalog.evidence.pointers import EvidenceNode, parent_pointer
 
 @dataclass(frozen=True)
 class Presence:
-    """seen: how often a node was present.
+    """The presence of a node in a shape.
+
+    seen: how often the node was present.
     parents: how often it could have been, None if that is unknown.
     """
 

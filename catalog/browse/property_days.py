@@ -23,10 +23,10 @@ CHILDREN = ("items", "values", "properties")  # members of a stored state of evi
 
 @dataclass(frozen=True)
 class PropertyDay:
-    """One UTC day.
+    """The observations of a property on one UTC day.
 
-    type: as observed on that day, "" if it was absent.
-    types: counts by type, if several were seen.
+    type: the type on that day, "" if it was absent.
+    types: the count of each type, if several were seen.
     """
 
     day: date

@@ -56,7 +56,7 @@ def list_property_drift(operation: Operation, part: str, pointer: str) -> list[D
 def find_successor(drift: Sequence[Drift], pointer: str) -> str:
     """Return the pointer of the property that seems to replace this one; "" for none.
 
-    drift: the latest first.
+    drift: the changes of this property, the latest first.
     """
     latest = next((change for change in drift if change.pointer == pointer), None)
     name = read_successor(latest.after) if latest and latest.kind == "quiet" else ""
@@ -71,7 +71,7 @@ def find_predecessor(operation: Operation, part: str, pointer: str, name: str) -
 
 
 def find_namesakes(environment: Environment, operation: Operation, part: str, pointer: str, name: str) -> Namesakes:
-    """Return other properties of the same name in the catalog, by path."""
+    """Return other properties of the same name in the catalog, sorted by path."""
     operations = visible_operations(environment).filter(search__contains=f"\n{name}:")
     count = operations.count()
     rows: list[Namesake] = []

@@ -40,7 +40,9 @@ MAX_CHANGES = 50  # on the page
 
 
 def show_property(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Raises NotFound if the operation has no such property, and no change ever named it."""
+    """Show the page of one property. Raises NotFound if the operation has no such property, and no change ever named
+    it.
+    """
     operation = require_operation(request, environment)
     key, pointer = read_text(request.GET, "part"), read_text(request.GET, "at")
     shape, node = find_node(operation, key, pointer)

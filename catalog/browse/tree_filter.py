@@ -24,7 +24,7 @@ class NodeMatches:
 def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
     """Return the properties whose pointer and type contain all words, and whose own name or type contains one.
 
-    words: in lower case, as `total:number`.
+    words: the words in lower case; one with a colon, such as `total:number`, names a property and its type.
 
     The best is the first whose name and type are exactly one of the words.
     """
@@ -42,7 +42,9 @@ def _contains(node: Node, words: Sequence[str]) -> bool:
 
 
 def _list_names(node: Node) -> Sequence[str]:
-    """Return the name with the type as the page shows it, with the type as the catalog finds it, and alone."""
+    """Return three texts of a node: its name with the type as the page shows it, with the type as the search stores it,
+    and the name alone.
+    """
     name = node.name.casefold()
     return (f"{name}:{node.type.casefold()}", f"{name}:{node.main_type.casefold()}", name)
 

@@ -35,9 +35,9 @@ class TreeRow:
     size: how many nodes are beneath it.
     is_branch: whether there are any.
     is_open_at_first: whether they are shown at first.
-    is_closed: whether they are left out until someone opens the row.
+    is_closed: whether they are left out until a reader opens the row.
     branch_ends: how many open branches end with this row.
-    presence: in the period of the page.
+    presence: its presence in the period of the page.
     change: its last drift in that period.
     is_vanished: whether it is no longer seen.
     is_match: whether the words of the address find it.
@@ -71,7 +71,7 @@ class TreeRow:
 
     @property
     def tags(self) -> list[str]:
-        """Short remarks on the node, shown after its type."""
+        """Return short remarks on the node, which are shown after its type."""
         node = self.node
         tags = ["redacted"] if node.redacted else []
         tags += [f"{node.map_names:,} names"] if node.map_names else []
@@ -114,7 +114,7 @@ def build_rows(
     """Return the rows of one page, at most `limit`, and whether there were more.
 
     pointer: the node to begin with, the root if there is no such node.
-    inside_only: without that node's own row.
+    inside_only: whether to leave out that node's own row.
 
     The nodes in large branches further down are left out, unless `opened` has the branch's pointer or `are_all_open`.
     """

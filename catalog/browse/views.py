@@ -126,7 +126,7 @@ def write_example_report(environment: Environment) -> str:
 
 
 def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Raises NotFound if the environment has no such operation."""
+    """Show one operation with its shapes. Raises NotFound if the environment has no such operation."""
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
     words = split_words(read_text(request.GET, "find"))

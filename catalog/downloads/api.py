@@ -190,7 +190,7 @@ class Tools(FormatView):
         return super().get(request)
 
     def find_format_name(self, request: Request) -> str:
-        """Raises InvalidRequest for an API whose shape is not known."""
+        """Return the format that `format=` names. Raises InvalidRequest for an unknown one."""
         name = request.query_params.get("format")
         if name is None:
             return self.format_name

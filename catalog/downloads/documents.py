@@ -21,7 +21,7 @@ from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "6"  # increase it when the same catalog is rendered differently, so that its ETag changes
+EDITION = "6"  # increased when the same catalog is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """The values of tools' hints that manual overrides set, by operation."""
@@ -31,9 +31,9 @@ Hints = Mapping[Identity, Mapping[str, bool]]
 class CatalogContent:
     """The input of every format.
 
-    environment: its name.
-    title: of the document.
-    hints: for formats that show them.
+    environment: the name of the environment.
+    title: the title of the document.
+    hints: the hints of tools, for formats that show them.
     """
 
     environment: str
@@ -58,7 +58,7 @@ FORMATS_WITH_HINTS = frozenset({"mcp"})
 class Document:
     """A document, compressed, with its strong validator.
 
-    length: bytes as it is sent.
+    length: the number of bytes as it is sent.
     """
 
     etag: str

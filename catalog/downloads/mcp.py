@@ -21,7 +21,7 @@ RESULT = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 def build_mcp_document(outlines: Sequence[Outline], rules: Mapping[Identity, Mapping[str, bool]]) -> dict[str, Any]:
     """Return the document of `mcp.json`.
 
-    rules: the values of hints that manual overrides set, by operation.
+    rules: by operation, the values of hints that manual overrides set.
     """
     names = name_outlines(outlines)
     identities = [Identity(outline["method"], strip_names(outline["path"])) for outline in outlines]

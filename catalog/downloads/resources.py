@@ -25,7 +25,7 @@ TAG = re.compile(r"[\w.~-]+")
 class Resource:
     """A run of literal segments.
 
-    is_one: a parameter follows and picks one of them: `/cart/lines/{lineId}`.
+    is_one: whether a parameter follows and picks one of them, as in `/cart/lines/{lineId}`.
     """
 
     words: tuple[str, ...]

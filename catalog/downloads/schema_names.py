@@ -26,7 +26,7 @@ PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})  # names of lists,
 
 
 class Position(StrEnum):
-    """Where an object stands in a body or in a property."""
+    """The position of an object in a body or in a property."""
 
     OBJECT = "Object"  # it is the body or the property itself
     ITEM = "Item"  # in an array
@@ -68,7 +68,7 @@ class Body:
 class BodyUse:
     """One body in which a schema is used.
 
-    is_page: it is an object that contains the requested list.
+    is_page: whether it is an object that contains the requested list.
     """
 
     body: Body

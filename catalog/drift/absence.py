@@ -30,9 +30,9 @@ class Absence(NamedTuple):
 
     absent: objects without it in a row, up to now.
     longest: the longest such run before.
-    is_reported: whether this run was reported, with `successor` as the probable new name.
-    first_seen, first_objects: how often the property and its objects had been seen after the fold that brought it
-        first.
+    is_reported: whether this run was reported. Then `successor` is the probable new name, if any.
+    first_seen, first_objects: how often the property, and the objects that could have it, had been seen after the fold
+        in which the property first came.
 
     Members are only ever added at the end: stored arrays have them in this order, older ones fewer of them.
     """
@@ -46,7 +46,7 @@ class Absence(NamedTuple):
 
     @property
     def objects_before_first(self) -> int:
-        """The number of objects, at most, that had come without the property before it first came."""
+        """Return at most how many objects had come without the property before it first came."""
         return self.first_objects - self.first_seen
 
     @classmethod
@@ -71,7 +71,7 @@ class AbsenceEvent:
 
     kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
     seen, of: how often it was present in the objects since it was first absent, and the number of these objects.
-    always: for NOT_ALWAYS, how often it had been present before without exception.
+    always: for NOT_ALWAYS, how often it had been present before, without exception.
     successor: for NO_LONGER_SEEN, its probable new name, if any.
     """
 
@@ -85,7 +85,7 @@ class AbsenceEvent:
 
 
 class Occasion(NamedTuple):
-    """A property in the newly added objects.
+    """One property, counted in the newly added objects.
 
     objects: how many were added.
     seen: how many of these objects had the property.
@@ -103,7 +103,7 @@ class Occasion(NamedTuple):
 
     @property
     def total_objects(self) -> int:
-        """All objects, including the added ones."""
+        """Return the number of all objects, including the added ones."""
         return self.parent.counts.get("object", 0)
 
     @property

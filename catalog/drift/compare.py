@@ -114,9 +114,9 @@ def describe_descriptor(descriptor: Descriptor) -> str:
 def _weigh_change(change: Change, is_whole: IsWhole, is_rule: IsRule) -> Change:
     """Adjust a change by facts that outlines do not have: whether the node is required, or was always null."""
     if change.kind == "new" and change.breaks and not is_whole(change.part, change.pointer):
-        return replace(change, breaks=NOBODY)  # new in a request, but optional
+        return replace(change, breaks=NOBODY)  # it is new in a request, but optional
     if (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer):
-        return replace(change, kind="type", breaks=_breaks_whom(change.part, "wider"))  # null was relied on
+        return replace(change, kind="type", breaks=_breaks_whom(change.part, "wider"))  # callers relied on null
     return change
 
 

@@ -11,7 +11,7 @@ from wire.filters import read_text, split_words
 
 @dataclass(frozen=True)
 class DriftFilters:
-    """Which changes the feed shows. Members of the address that are not valid are ignored.
+    """The filters of the drift feed. Members of the address that are not valid are ignored.
 
     method, path: of one operation. is_new: only those that nobody has acknowledged and that are not muted.
     """
@@ -37,7 +37,7 @@ class DriftFilters:
 
     @property
     def words(self) -> Sequence[str]:
-        """Words that the operation's path or the pointer of the change must contain."""
+        """Return the words that the operation's path or the pointer of the change must contain."""
         return split_words(self.query)
 
     @property

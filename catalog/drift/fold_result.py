@@ -21,10 +21,10 @@ class FoldResult:
     """One visible operation after a fold.
 
     row: with its new projection; its related rows are still those from before the fold.
-    previous_version, previous_digest: of its outline before the fold.
+    previous_version, previous_digest: the version and the digest of its outline before the fold.
     total: all visible evidence, with maps applied.
     maps: which objects are shown as maps.
-    added: what this fold added, before maps are applied.
+    added: the evidence that this fold added, before maps are applied.
     late: the visible part of the late evidence (for epochs before the current one), which is part of `total`, but not
         of `added`.
     """
@@ -96,7 +96,7 @@ class FoldResult:
 
     @cached_property
     def _reset_nodes(self) -> set[tuple[str, str]]:
-        """Part and pointer of the reset nodes: the first type of such a node is not a change."""
+        """Return part and pointer of the reset nodes: the first type of such a node is not a change."""
         resets = (reset for operation in self.row.merged_rows for reset in operation.baseline_resets.all())
         return {(reset.part, reset.pointer) for reset in resets if reset.is_active}
 

@@ -56,7 +56,7 @@ class TimelineEntry:
 class ComparedVersion:
     """One side of a comparison.
 
-    properties: how many there are in all parts of its outline.
+    properties: the number of properties in all parts of its outline.
     """
 
     version: OperationVersion
@@ -192,7 +192,7 @@ def _name_types(operation: Operation, change: Change) -> Change:
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:
-    """Return each node's last change of presence after `before`, up to and with `after`; outlines have no presence.
+    """Return each node's last change of presence after `before`, up to and with `after`. Outlines do not hold presence.
 
     A property that was seen again before the later version is left out, as if it had never been absent.
     """

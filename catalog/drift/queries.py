@@ -53,7 +53,9 @@ def find_latest_changes(operation: Operation, part: str, period: Period) -> dict
 
 
 def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
-    """Add to each change of presence the next one of the same field: `sequel_id`, `sequel_kind`; None without any."""
+    """Add to each change of presence the next one of the same field: `sequel_id` and `sequel_kind`, None if there is
+    none.
+    """
     same_node = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}
     later = Drift.objects.filter(**same_node, kind__in=PRESENCE_KINDS, pk__gt=OuterRef("pk")).order_by("pk")
     return drift.annotate(sequel_id=Subquery(later.values("pk")[:1]), sequel_kind=Subquery(later.values("kind")[:1]))
@@ -84,8 +86,8 @@ def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str
 class BreakingDrift:
     """The fields that broke in a period, by changes that are neither acknowledged nor muted.
 
-    operations: in how many operations.
-    latest: the last change of each of the first fields to name, the latest first.
+    operations: the number of operations that have these fields.
+    latest: the last change of each of the fields that a summary names, the latest first.
     detected_at: when the first change was found.
     """
 
@@ -112,9 +114,9 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 
 
 class OperationDrift(NamedTuple):
-    """How much one operation changed in a period.
+    """The numbers of the changes of one operation in a period.
 
-    broken: how many of its fields have breaking changes.
+    broken: the number of its fields with breaking changes.
     """
 
     changes: int
@@ -178,7 +180,7 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
 class CatalogExtent:
     """The size of an environment's catalog.
 
-    first_seen_at, last_seen_at: of any operation; None if there is none.
+    first_seen_at, last_seen_at: the first and the last observation of any operation; None if there is none.
     """
 
     environment: Environment

@@ -87,7 +87,7 @@ def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
         return result.added.observations, result.added.observations
     if node := result.added_nodes.get((change.part, change.pointer)):
         return node.evidence.seen, node.parents
-    # The change is about a status without a body, or about a node that only a limit or a new name changed.
+    # The change concerns a status without a body, or a node that only a limit or a new name changed.
     return result.added.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
 
 

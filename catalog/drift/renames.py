@@ -14,7 +14,7 @@ def find_successors(
 ) -> dict[str, str]:
     """Return new names by old ones, for the properties of `parent` that have a successor.
 
-    absent: in how many objects each property has been absent, by name.
+    absent: the number of objects in which each property has been absent, by its name.
     ruled_out: names that are absent themselves, and those that are already the successor of another.
     latecomers: names that came when many objects had been without them.
 
@@ -43,7 +43,7 @@ def _find_successor(
 
 
 def _list_candidates(parent: Evidence, name: str, absent: int, latecomers: Collection[str]) -> Iterator[str]:
-    """Yield properties of the same shape that came when the absent one went.
+    """Yield properties of the same shape that came when the absent one vanished.
 
     There are two cases. Either the property was first seen after the absent one, in no more objects than lacked the
     absent one. Or old and new versions of a server answered side by side: the property came late, and every object had

@@ -48,7 +48,9 @@ def _describe_observed(environment: Environment, period: Period) -> Mapping[str,
 
 
 def show_environment_comparison(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show what would change for this environment if it were like `against`: staging promoted to production, say."""
+    """Show what would change for this environment if it were like `against`, such as production once staging is
+    released.
+    """
     other_environments = environment.workspace.environments.exclude(pk=environment.pk)
     against = other_environments.filter(name=read_text(request.GET, "against")).first()
     against = against or other_environments.first()

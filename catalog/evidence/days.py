@@ -46,7 +46,7 @@ class ObservedDays:
 
     @property
     def status_counts(self) -> Mapping[int, int]:
-        """Observations by status."""
+        """Return the observations by status."""
         return self._count_statuses("")
 
     def build_part(self, shape: PartShape) -> PartShape:

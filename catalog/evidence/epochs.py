@@ -58,7 +58,7 @@ def build_visible_part(
 ) -> VisiblePart:
     """Return the visible evidence of one part.
 
-    merged: of every operation that is shown here.
+    merged: the evidence of every operation that is shown here.
     map_rules: as in apply_maps.
     """
     sums = [sum_epochs(*operation) for operation in merged]

@@ -1,4 +1,4 @@
-"""Show objects as maps (pure): by how alike their values are, or as a map rule says.
+"""Show objects as maps (pure), if their values are alike or a map rule says so.
 
 The evidence of their names is kept as it was reported, so that both can be undone exactly (contract 4).
 """
@@ -18,8 +18,8 @@ IsMap = Callable[[str, Evidence], bool]
 def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bool) -> tuple[Evidence, dict[str, int]]:
     """Return the evidence with its maps shown as maps, and by pointer how many names each of them has.
 
-    rules: by pointer whether an object is a map; these win.
-    by_likeness: whether alike values make a map, too.
+    rules: whether an object is a map, by pointer; a rule wins over likeness.
+    by_likeness: whether an object with alike values is a map, too.
     """
     name_counts: dict[str, int] = {}
 

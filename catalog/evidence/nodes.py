@@ -17,15 +17,15 @@ EMPTY_OBJECT = "always {} so far"
 class Node(NamedTuple):
     """One node of a shape.
 
-    name: of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for the root.
-        Only the pointer distinguishes these from properties that have such a name.
+    name: the name of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for
+        the root. Only the pointer distinguishes these from properties that have such a name.
     parents: how often it could have been present, which is how often its parent was an object; for the root, the
         observations; None if unknown.
-    types: counts by type, null included, if more than one was seen.
-    collapsed: its names were not kept.
+    types: the count of each type, null included, if more than one was seen.
+    collapsed: whether its names were not kept.
     map_names: the number of names of an object that is shown as a map.
     objects: how often it was an object.
-    is_reset: its baseline was reset, so that `seen` and `parents` count from then on.
+    is_reset: whether its baseline was reset, so that `seen` and `parents` count from then on.
     is_mixed: whether several types were seen.
     """
 

@@ -10,10 +10,10 @@ from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_propert
 
 
 class OutlineNode(NamedTuple):
-    """One property.
+    """One property of an outline.
 
     part: `query`, `request` or a status.
-    type: in words.
+    type: its type in words.
     """
 
     part: str

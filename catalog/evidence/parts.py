@@ -16,7 +16,7 @@ from catalog.evidence.outlines import are_forms
 from catalog.evidence.pointers import EvidenceNode, walk_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
 
-QUERY = "query"  # its names are parameters, so only a map rule can show them as keys of a map
+QUERY = "query"  # the names of a query are parameters, so only a map rule shows them as keys of a map
 
 PartMaps = Mapping[Part, Mapping[str, int]]
 """The number of names of each object that is shown as a map, by part and pointer."""
@@ -24,10 +24,10 @@ PartMaps = Mapping[Part, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class PartShape:
-    """One visible part.
+    """One visible part of an operation.
 
     observations: how often it could have been present.
-    maps, reset_counts: as VisiblePart.
+    maps, reset_counts: as in VisiblePart.
     has_fields: whether it is a query, or a request that was only ever sent as a form.
     """
 

@@ -13,7 +13,7 @@ from affidavit import Evidence
 from catalog.evidence.outlines import Descriptor
 
 ITEMS, VALUES = "[]", "{}"
-SEVERAL_TYPES = "several types"  # if it is not known which ones
+SEVERAL_TYPES = "several types"  # the word for mixed types, if it is not known which
 _STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # of properties that are named like the steps above
 _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 

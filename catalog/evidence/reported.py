@@ -19,7 +19,7 @@ from workspaces.models import Environment
 class ReportedOperation:
     """The row of an operation with the counts of all time and the evidence that were reported under its own template.
 
-    counts: without evidence; None if nothing was reported.
+    counts: the counts without evidence; None if nothing was reported.
     epochs: the visible evidence by part and epoch.
     changed_parts: the parts to which evidence was added.
     """

@@ -18,7 +18,7 @@ from workspaces.models import Environment
 
 
 class Batch(NamedTuple):
-    """Locked reports.
+    """Reports that this transaction has locked.
 
     is_full: whether the batch was full, so that more reports may wait.
     """

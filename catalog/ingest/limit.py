@@ -24,7 +24,7 @@ BATCH_ROWS = 1000
 
 @dataclass
 class Room:
-    """How many more operations an environment takes: shown ones, and ones that are not shown.
+    """The numbers of operations for which an environment still has room: those that are shown, and those that are not.
 
     An operation is not shown if a template rule shows it under another, or if it only ever answered 404, 405 or 501.
     """
@@ -66,7 +66,7 @@ class Room:
 def record_excess(environment: Environment, excess: Mapping[Identity, int], *, now: datetime) -> None:
     """Add these observations to the counts of the operations beyond the limit.
 
-    At most MAX_OPERATIONS operations are counted one by one; the observations of the others are one sum.
+    At most MAX_OPERATIONS operations are counted one by one; the observations of all others go into one sum.
     """
     room = settings.MAX_OPERATIONS - ExcessOperation.objects.filter(environment=environment).count() if excess else 0
     remainder = 0

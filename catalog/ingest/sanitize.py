@@ -35,8 +35,8 @@ Shape = TypeVar("Shape")
 class Observation:
     """One entry of a well-formed report.
 
-    shapes: the evidence of query, request and response.
-    request_media_type, response_media_type: as reported, "" without a body.
+    shapes: the evidence of the query, the request and the response.
+    request_media_type, response_media_type: the media types as reported, "" without a body.
     """
 
     method: str

@@ -1,8 +1,9 @@
 """Read descriptors that differ only in their counts: read the form once, then only put counts into the result.
 
-A template is the result of reading a descriptor with marks in place of its counts. It is valid for every descriptor
-that differs only in its counts, if these have the same order from the smallest to the largest: reading only compares
-counts, and subtracts one from another (`seen` less `nulls`). A form whose counts are used otherwise has no template.
+A template is the result of reading a descriptor with marks in place of its counts. It holds for every descriptor that
+differs only in its counts, if these have the same order from the smallest to the largest. This is so because reading
+only compares counts, and subtracts one from another (`seen` less `nulls`). A form whose counts are used otherwise has
+no template.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def fill_template(text: bytes) -> Shape | None:
 
 @lru_cache(MAX_REMEMBERED_FORMS)
 def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
-    """Read a form, with NUL for each count, whose counts have these ranks. 0 has rank 0."""
+    """Return the template of a form with NUL for each count, whose counts have these ranks. The count 0 has rank 0."""
     marks = [0, *sorted(_MARKS.sample(range(2**48, 2**50), max(ranks)))]
     counts = iter([b"%d" % marks[rank] for rank in ranks])
     text = re.sub(rb"\0", lambda match: next(counts), form)

@@ -54,7 +54,7 @@ def load_versions(drift: Drift) -> VersionsAround:
 
 @dataclass(frozen=True)
 class ObservedSide:
-    """How often a field was present on some days, and with which types."""
+    """The presence and the types of a field on some days."""
 
     days: DaySpan
     presence: Presence

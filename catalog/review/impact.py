@@ -71,7 +71,7 @@ class ClassifiedChange(Protocol):
     """A change to explain.
 
     part: `path`, `query`, `request` or a status.
-    breaks: as in catalog.drift.compare.Change.
+    breaks: the side that it breaks, as in catalog.drift.compare.Change.
     """
 
     part: str

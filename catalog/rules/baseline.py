@@ -26,7 +26,7 @@ def reset_baseline(
 ) -> BaselineReset:
     """Show only evidence that arrives from now on. Statuses, times and counts of observations stay.
 
-    part: reset only this one (`query`, `request` or a status), and only the node at `pointer` in it.
+    part: `query`, `request` or a status, to reset only the node at `pointer` in this part; "" for the whole operation.
 
     Operations that are shown under this one, or would be if rules were reverted, are reset too, for as long as they are
     shown here.

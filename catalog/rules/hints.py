@@ -17,7 +17,7 @@ from workspaces.models import Environment
 def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, now: datetime) -> HintRule:
     """Let one of HintRule.HINTS be `value` in the tool of this operation.
 
-    If a rule in force already says so, that rule is returned.
+    If a rule in force already says so, return that rule.
     """
     operation.environment.hold()
     latest = list_operation_hints(operation).filter(hint=hint).first()

@@ -34,9 +34,9 @@ def add_redaction_rule(
 ) -> RedactionRule:
     """Let reporters of this environment redact properties of this name, from their next start on.
 
-    everywhere: in all environments of the workspace.
+    everywhere: whether the rule is for all environments of the workspace.
 
-    Raises RuleError, also if an active rule says the same.
+    Raises RuleError; one reason is that an active rule says the same.
     """
     if code := find_redaction_error(kind, name):
         raise RuleError(code, REDACTION_RULE_ERRORS[code])

@@ -1,4 +1,4 @@
-"""Which reported templates are behind one operation that is shown, and the template rules that put them there."""
+"""Find the reported templates behind an operation that is shown, and the template rules that put them there."""
 
 from __future__ import annotations
 

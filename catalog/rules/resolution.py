@@ -1,4 +1,4 @@
-"""Under which template an operation is shown, by the active template rules (pure).
+"""Find the template under which an operation is shown, by the active template rules (pure).
 
 Evidence stays under the template as reported. A rule changes only what is shown, so reverting it gives exactly the
 result without the rule (contract 4).
@@ -70,7 +70,7 @@ class RuleSet:
 
     @property
     def newest_number(self) -> int:
-        """The number of the newest rule; 0 without any."""
+        """Return the number of the newest rule; 0 if there is none."""
         return self.rules[-1].number if self.rules else 0
 
     def find_rule(self, identity: Identity) -> Rule | None:

@@ -42,8 +42,8 @@ def add_template_rule(
 ) -> TemplateRule:
     """Show everything reported under `source` under `target`; that is a merge if `target` was reported itself.
 
-    method: "" for all.
-    matching: show every other template that matches the target there, too.
+    method: the method of the operations, "" for all.
+    matching: whether every other template that matches the target is shown there, too.
 
     Raises RuleError.
     """

@@ -91,7 +91,7 @@ RULE_KINDS = (
 
 
 def show_rules(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show all rules, whatever the period: one that is in force may have been made long ago."""
+    """Show all rules, whatever the period: a rule that is in force may have been made long ago."""
 
     def build_context() -> Mapping[str, Any]:
         fault = request.GET.get("fault", "")

@@ -80,7 +80,7 @@ def connect_source(server: Server) -> Iterator[BaseDatabaseWrapper]:
 
 
 def check_source(source: BaseDatabaseWrapper) -> None:
-    """Raises StartupError if there are no data to move, or data of another version or under another SECRET_KEY."""
+    """Raise StartupError if there are no data to move, or data of another version or under another SECRET_KEY."""
     recorder = MigrationRecorder(source)
     if not recorder.has_table():
         raise StartupError("there is nothing to move: the embedded database is empty.")

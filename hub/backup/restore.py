@@ -105,7 +105,7 @@ def replace_key(path: Path, secret_key: str) -> None:
 
 
 def compare_rows(expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
-    """Raises StartupError if a table has another number of rows than in the backup."""
+    """Raise StartupError if a table has another number of rows than in the backup."""
     differences = [
         f"{table} has {actual.get(table, 0):,} rows instead of {expected.get(table, 0):,}"
         for table in sorted({*expected, *actual})

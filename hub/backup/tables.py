@@ -26,7 +26,7 @@ WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerat
 
 @dataclass(frozen=True)
 class Summary:
-    """How many rows a table has, and a checksum of them that does not depend on their order."""
+    """The number of rows of a table, and a checksum of them that does not depend on their order."""
 
     rows: int
     checksum: int
@@ -64,7 +64,7 @@ def summarize(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str
 
 
 def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
-    """Raises StartupError if a pooler is in between: settings of pg_dump and COPY would stay on its connections."""
+    """Raise StartupError if a pooler is in between: settings of pg_dump and COPY would stay on its connections."""
     connection.ensure_connection()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

@@ -26,7 +26,7 @@ class Term:
 
     @property
     def title(self) -> str:
-        """The name as a heading; names of code and abbreviations stay as they are."""
+        """Return the name as a heading; names of code and abbreviations stay as they are."""
         return self.name if re.search("[A-Z0-9]", self.name) else self.name[:1].upper() + self.name[1:]
 
     @property

@@ -28,7 +28,7 @@ from hub.private_files import write_private_file
 
 DATABASE_ENGINE = "wire.postgresql"
 USER_NAME = DATABASE_NAME = "affidavit"
-WEB_USER_NAME = "affidavit_web"  # the role of the web processes
+WEB_USER_NAME = "affidavit_web"  # the role under which the web processes connect
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel
 ZOMBIE_SECONDS = 30
 PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with quoting rules of its own
@@ -125,7 +125,7 @@ class Server:
         return self._run_pg_ctl("status", check=False).returncode == 0
 
     def describe_end(self) -> str | None:
-        """Say how the server ended; None while its process runs. Cheap: it starts no program."""
+        """Say how the server ended; None while its process runs. This is cheap, because it starts no program."""
         pid = self._read_pid()
         if pid is None:
             return "ended"
@@ -198,7 +198,7 @@ class Server:
         )
         with (new_cluster / "postgresql.conf").open("a") as file:
             file.write("\ninclude_if_exists 'hub.conf'\n")
-        # In single-user mode: no server is up yet, so none can be left behind.
+        # Single-user mode starts no server, so none can be left behind.
         create = f"CREATE DATABASE {DATABASE_NAME};\n"
         run_program("postgres", "--single", "-D", str(new_cluster), "postgres", stdin=create)
         new_cluster.rename(self.cluster)

@@ -55,7 +55,7 @@ def stop_on_signals() -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises StartupError if the port is taken or the address is not this machine's."""
+    """Raise StartupError if the port is taken or the address is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:

@@ -51,7 +51,7 @@ class Fact:
 
     @property
     def points(self) -> str:
-        """Return by how many percentage points the rate differs from the period before; "" without one.
+        """Return by how many percentage points the rate differs from the period before; "" if there is none.
 
         It is the difference of both rates as pages show them, rounded.
         """

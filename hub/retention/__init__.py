@@ -1,1 +1,1 @@
-"""How long a workspace keeps what, and deletions: of a conversation, of a user, of the workspace."""
+"""For how long a workspace keeps its data, and the deletion of a conversation, of a user or of the workspace."""

@@ -26,7 +26,7 @@ from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspac
 DAYS = 30
 DAY_SECONDS = 86_400
 QUARTERS_PER_DAY = 96
-CONVERSATIONS_PER_DAY = 120  # on an average day, halfway through the history
+CONVERSATIONS_PER_DAY = 120  # conversations on an average day, halfway through the history
 GROWTH = 1.6  # the traffic of the last day, as a multiple of that of the first
 STAGING_SHARE = 0.12  # of the conversations
 WEEKDAY_FACTORS = (1.0, 1.06, 1.1, 1.04, 0.94, 0.72, 0.66)  # from Monday on

@@ -1,4 +1,4 @@
-"""Remove the sample workspace: a page that says what goes, and its form."""
+"""Remove the sample workspace: a page that says what will be deleted, and its form."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def is_sample(workspace: Workspace) -> bool:
 
 
 def count_rows(workspace: Workspace) -> Mapping[str, int]:
-    """Return how much of each kind goes with the sample, by its name on pages."""
+    """Return how many rows of each kind the removal of the sample deletes, by the name of the kind on pages."""
     environments = workspace.environments.all()
     return {
         "Environments": environments.count(),

@@ -39,7 +39,7 @@ class SearchResult:
 
     @property
     def query(self) -> str:
-        """The query and the fragment of the address; "" without any."""
+        """Return the query and the fragment of the address; "" without any."""
         query = f"?{urlencode(self.members)}" if self.members else ""
         return f"{query}#{self.fragment}" if self.fragment else query
 

@@ -24,7 +24,7 @@ from outcomes.tallies.keys import find_matching_keys
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 
-MAX_RESULTS = 8  # of each kind
+MAX_RESULTS = 8  # results of each kind
 MAX_TEXT = 255  # characters: the longest id
 LEAST_OF_TERM = 4  # characters: shorter texts are in too many words
 # What people call the contents of a page, beside its name.
@@ -50,7 +50,7 @@ OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Manual overrid
 
 
 def search_everything(environment: Environment, text: str, user: User | AnonymousUser) -> list[ResultGroup]:
-    """Return the kinds that have results, the most specific first: ids, then names, then pages."""
+    """Return the results by kind, the most specific kind first: ids, then names, then pages."""
     sources: tuple[Callable[[Environment, str], ResultGroup], ...] = (
         search_conversations,
         search_tool_calls,

@@ -36,7 +36,7 @@ class JsonFormatter(logging.Formatter):
         if state := getattr(record, "sqlstate", "") or find_sqlstate(error):
             line["sqlstate"] = state
         if kind and not is_strangers:
-            # Where it failed, not what it said: a database's message may repeat a value.
+            # Log where it failed and not the message of the error: a database's message may repeat a value.
             last_frames = traceback.format_tb(frames)[-MAX_FRAMES:]
             line["exception"] = [getattr(kind, "__name__", ""), *(clean(frame, MAX_MESSAGE) for frame in last_frames)]
         return json.dumps(line)  # in ASCII: other line ends and control characters would tear a line apart

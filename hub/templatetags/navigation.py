@@ -112,7 +112,7 @@ def aria_current(context: Context, section: Section) -> str:
 
 @dataclass(frozen=True)
 class SectionCount:
-    """How much in a section waits for a person.
+    """The number of things in a section that wait for a person.
 
     is_cut: whether counting stopped early.
     is_waiting: whether these can expire.
@@ -138,7 +138,7 @@ def count_pending(environment: Environment, period: Period) -> SectionCount:
 
 
 def _count_rows(rows: QuerySet[Any, Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
-    count = rows.order_by()[: MAX_COUNTED + 1].count()  # in no order, so that the limit ends the reading
+    count = rows.order_by()[: MAX_COUNTED + 1].count()  # without an order, so that the limit ends the reading
     return SectionCount(min(count, MAX_COUNTED), unit, count > MAX_COUNTED, is_waiting)
 
 

@@ -1,4 +1,4 @@
-"""How much of version 1 is left, for the page of environments."""
+"""The share of calls that are still of version 1, for the page of environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An argsHash at rest is a keyed hash: arguments of few possible values could be found by trying them all."""
+"""Store an argsHash as a keyed hash: otherwise, trying all values could reveal arguments of which few are possible."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def decide_confirmation(
     """Confirm or decline a pending confirmation.
 
     decision: one of DECISIONS.
-    undo_time: until it takes effect.
+    undo_time: how long the decision can be undone before it takes effect.
 
     Raises NotFound, and NotPending for everyone but the first who decides.
     """

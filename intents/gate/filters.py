@@ -1,4 +1,4 @@
-"""Which confirmations a page shows, read from its address (pure); a page never fails over its address."""
+"""The filters of confirmations, read from a page's address (pure); a page never fails over its address."""
 
 from __future__ import annotations
 

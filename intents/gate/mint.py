@@ -32,7 +32,7 @@ def mint_for_call(
 ) -> affidavit.MintedIntent:
     """Return header and payload of a new intent; the hub stores neither the header nor the arguments.
 
-    tool_call_id: a new one if empty.
+    tool_call_id: the id of the call; if it is empty, a new one is made.
 
     Raises ConfirmationRequired; InvalidBody if the header would be too long.
     """

@@ -1,4 +1,4 @@
-"""Which calls need a confirmation, and what a confirmation is for (pure; contract 3)."""
+"""The calls that need a confirmation, and the call that a confirmation is for (pure; contract 3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from affidavit.operations import READS
 
 @dataclass(frozen=True)
 class Call:
-    """Who does what with which arguments.
+    """A call: the user, the operation and the hash of the arguments.
 
     args_hash: 64 lower-case hex digits, as `argsHash` in an intent.
     """

@@ -72,7 +72,7 @@ class DecisionText(serializers.Field[Any, Any, Any, Any]):
 
 
 class CallForm(serializers.Serializer[Any]):
-    """Who does what with which arguments; exactly one of `args` and `argsHash` is sent."""
+    """A call: the user, the operation and the arguments. Exactly one of `args` and `argsHash` is sent."""
 
     environment = EnvironmentName()
     sub = ExactText(max_length=255, help_text="The user on whose behalf the call is made.")

@@ -50,7 +50,7 @@ class RejectionAnalysis:
 
     @property
     def reasons(self) -> Sequence[ReasonSummary]:
-        """All reasons, whatever the filter: the page offers the others for selection."""
+        """All reasons, also those that the filter leaves out: the page offers them for selection."""
         return group_by_reason(self._totals_of_all_reasons, self._previous_totals_of_all_reasons)
 
     @property
@@ -89,7 +89,7 @@ class RejectionAnalysis:
 
     @property
     def new_reason(self) -> ReasonSummary | None:
-        """The most frequent reason that the period before did not have, if it has enough calls to be told."""
+        """The most frequent reason that the period before did not have, if it has enough calls to be named."""
         return find_new_reason(self.reasons)
 
     @property

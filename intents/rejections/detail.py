@@ -15,7 +15,7 @@ from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
 AROUND = timedelta(days=1)  # how far before and after a rejection to look for others
-MAX_EVENTS = 50  # of each kind
+MAX_EVENTS = 50  # events of each kind
 CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
 
 
@@ -50,7 +50,7 @@ def find_rejection(environment: Environment, occurred_at: datetime | None, numbe
 
 @dataclass(frozen=True)
 class AlikeRejections:
-    """How many calls of one operation were rejected for one reason around a time, and when the first of them was."""
+    """The number of calls of one operation that were rejected for one reason around a time, and the first time."""
 
     calls: int
     since: datetime
@@ -78,7 +78,9 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
 
 @dataclass(frozen=True)
 class OperationDifference:
-    """Where a signed operation differs from the one that was called: their middles, between a common start and end."""
+    """The difference between a signed operation and the one that was called: their middles, between a common start and
+    end.
+    """
 
     start: str
     signed: str

@@ -1,4 +1,4 @@
-"""Which verifications a page shows, read from its address (pure)."""
+"""The filters of verifications, read from a page's address (pure)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it st
 
 @dataclass(frozen=True)
 class RejectionFilters:
-    """An empty string, or version 0, filters nothing.
+    """The filters of the rejections page. An empty string, or version 0, filters nothing.
 
-    fault: what could not be read.
+    fault: the words that say what could not be read.
     """
 
     reason: str = ""

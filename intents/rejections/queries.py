@@ -33,7 +33,7 @@ SEGMENTS = """
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
   WITH ORDINALITY AS segment (grain, since, till, number)
 """
-# Days and months from the roll-up, quarter hours from the tallies themselves. Each segment is looked up by itself
+# Read days and months from the roll-up, and quarter hours from the tallies themselves. Look each segment up by itself
 # (OFFSET 0): one join of all segments would scan every tally.
 TALLIES_OF_SEGMENTS = f"""
 {SEGMENTS} CROSS JOIN LATERAL (
@@ -58,7 +58,7 @@ SUMS_OF_SEGMENTS = f"""
 SELECT_TOTALS = f"""
 SELECT result, version, operation, sum(count)::bigint, max(last_at) {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3
 """
-# All quarter hours of a segment together, each day and month by itself.
+# Sum all quarter hours of a segment together, each day and month by itself.
 SELECT_SERIES = """
 SELECT number - 1, date_part('epoch', CASE grain WHEN 'q' THEN since ELSE starts_at END)::bigint, result,
        sum(count)::bigint

@@ -1,4 +1,4 @@
-"""The rise of rejections that the overview shows: of which reason, and since when (pure)."""
+"""The rise of rejections that the overview shows, with its reason and its start (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 @dataclass(frozen=True)
 class Rise:
-    """The reason that grew most, the operation of most of its rejections ("" for none), and its start, if sudden."""
+    """The reason that grew most, the operation of most of its rejections ("" for none), and its start if the rise was
+    sudden.
+    """
 
     reason: ReasonSummary
     operation: str

@@ -12,9 +12,9 @@ def describe_reasons(
 ) -> str:
     """Say how many rejections the chart shows, the leading reason, and the one that grew most.
 
-    summaries: the most frequent first.
+    summaries: the reasons, the most frequent first.
     before: the words of the period that they are compared with, "" for none.
-    reason: the one that the page is filtered by, if any.
+    reason: the reason by which the page is filtered, if any.
     is_partial: whether the last bar can still grow.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]

@@ -15,11 +15,11 @@ from wire.time_buckets import find_bucket_start, split_into_buckets
 
 @dataclass(frozen=True)
 class ResultBucket:
-    """A local hour, day or month.
+    """The verifications of a local hour, day or month.
 
     start: its first moment, in the period's zone.
     label: its name on the chart's axis.
-    counts: by result.
+    counts: the numbers of verifications by result.
     """
 
     start: datetime

@@ -16,7 +16,7 @@ NEW_REASON_MINIMUM = 10  # calls; a reason with fewer is not named
 
 @dataclass(frozen=True)
 class Total:
-    """How many verifications of a period share a result, a version and an operation; the last at `last_at`."""
+    """The number of verifications of a period with one result, version and operation. The last was at `last_at`."""
 
     result: str
     version: int
@@ -40,7 +40,7 @@ class GroupSummary:
 
     @property
     def rate(self) -> float:
-        """Rejections per verification."""
+        """Return the rejections per verification."""
         return self.rejections / self.verifications
 
 
@@ -48,8 +48,8 @@ class GroupSummary:
 class ReasonSummary:
     """The rejections with one reason, in this period or only in the one before.
 
-    share: of all rejections.
-    previous_count: in the period before.
+    share: the share of all rejections, 0 to 1.
+    previous_count: the number of rejections in the period before.
     last_at: the time of the last rejection, in this period if it has any, else in the one before.
     """
 
@@ -62,7 +62,7 @@ class ReasonSummary:
 
 @dataclass(frozen=True)
 class VersionShare:
-    """How many verifications were of version 1 and of version 2."""
+    """The numbers of verifications of version 1 and of version 2."""
 
     v1: int
     v2: int
@@ -141,7 +141,7 @@ def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
 def find_new_reason(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
     """Return the most frequent reason that the period before did not have; None below NEW_REASON_MINIMUM calls.
 
-    A period before without any rejection says nothing of new reasons: then None, too.
+    A period before without any rejection says nothing of new reasons, so the answer is None then, too.
     """
     if not any(summary.previous_count for summary in summaries):
         return None

@@ -51,7 +51,7 @@ protection = Protection(
 
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show what was rejected and why; before the first report, how to send one."""
+    """Show what was rejected and why. Before the first report, show how to send one."""
     analysis = RejectionAnalysis(environment, period, parse_filters(request.GET))
 
     def build_context() -> Mapping[str, Any]:

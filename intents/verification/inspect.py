@@ -16,7 +16,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class Inspection:
-    """All checks in their order; `reason` belongs to the first failed check; None if the request passes.
+    """All checks in their order. `reason` belongs to the first failed check; it is None if the request passes.
 
     received_at: the time that the checks compared with.
     fields: the members of the payload, empty if the header cannot be read.

@@ -33,9 +33,9 @@ MOMENTS = frozenset({"issuedAt", "expiresAt"})
 
 @dataclass(frozen=True)
 class PayloadField:
-    """One member.
+    """One member of a payload.
 
-    value: as JSON, cut if it is long.
+    value: the value as JSON, cut if it is long.
     moment: the time, if the member holds a readable one.
     """
 

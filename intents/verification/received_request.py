@@ -10,9 +10,9 @@ from typing import Any
 class ReceivedRequest:
     """A request to verify.
 
-    path: as routed.
-    query: raw, without the question mark.
-    step_up: done by the backend.
+    path: the path as it was routed.
+    query: the raw query, without the question mark.
+    step_up: whether the backend has done its stronger verification.
     """
 
     header: str

@@ -30,10 +30,10 @@ def verify_request(
 ) -> Intent:
     """Return the verified intent, whose nonce is used up.
 
-    api_key: of the backend that asked.
+    api_key: the key of the backend that asked.
 
-    No transaction spans this: a nonce stays used and a rejection tallied, whatever happens afterwards.
-    Raises IntentRejected, NonceUnconfirmed.
+    No transaction spans this: a nonce stays used and a rejection tallied, whatever happens afterwards. Raises
+    IntentRejected, NonceUnconfirmed.
     """
     try:
         intent = build_verifier(environment, now=now).verify(**request.verifier_arguments())

@@ -1,6 +1,6 @@
-"""The intent inspector: paste what a backend received, see every check.
+"""The intent inspector: a person pastes what a backend received, and sees every check.
 
-What was pasted is kept in the encrypted session for ten minutes, so that Back and a reload show the result again.
+The pasted text is kept in the encrypted session for ten minutes, so that Back and a reload show the result again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
 @sensitive_post_parameters()
 @login_required
 def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Keep the inspector's form and redirect to its result; a GET, as after signing in, to the empty inspector."""
+    """Keep the inspector's form and redirect to its result. Redirect a GET, such as the one after signing in, to the
+    empty inspector.
+    """
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
     environment_row = require_member_environment(request, slug, environment, role=Membership.VIEWER)
@@ -72,7 +74,9 @@ def _build_page(build_context: Callable[[], Mapping[str, Any]]) -> Page:
 
 
 def _build_context(environment: Environment, fields: Mapping[str, str], checked_at: datetime) -> Mapping[str, Any]:
-    """Return the form as it was sent, and the result as of the time of receipt, or of the check if none is named."""
+    """Return the form as it was sent, and its result. The checks compare with the time of receipt; if none is named,
+    with the time of the check.
+    """
     form, inspection = RequestForm(fields), None
     if form.is_valid():
         received_at = form.cleaned_data["received_at"] or checked_at

@@ -169,8 +169,7 @@ def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> in
 
 
 def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> bool:
-    """Return whether a row is unfinished or of another owner. The owners are read from the index, one look-up for each.
-    """
+    """Return whether a row is unfinished or of another owner. Each owner is one look-up in the index."""
     with connection.cursor() as cursor:
         cursor.execute(SELECT_OWNERS.format(owner=log.owner, partition=partition))
         other_owners = {owner for (owner,) in cursor.fetchall()} - set(owners)

@@ -65,7 +65,7 @@ class Hub:
         """Once the web server answers, say so and start the side processes."""
         if is_answering(self.plan.host, self.plan.port):
             self.is_ready = True
-            with suppress(OSError):  # of a terminal that was closed
+            with suppress(OSError):  # the output was a terminal that was closed
                 sys.stdout.write(f"{self.plan.ready_line}\n")
                 sys.stdout.flush()
             self.side_processes = [start_side_process(item) for item in self.plan.side_processes]

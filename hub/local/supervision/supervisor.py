@@ -25,7 +25,7 @@ log = logging.getLogger("affidavit.up")
 
 
 class Program(Protocol):
-    """Something that is kept running. `start` may raise StartupError or OSError."""
+    """A program that is kept running. `start` may raise StartupError or OSError."""
 
     @property
     def name(self) -> str: ...

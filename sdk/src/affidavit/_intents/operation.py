@@ -47,8 +47,7 @@ def _is_ambiguous(attempt: Attempt) -> bool:
 
 
 def _has_unsafe_escape(raw_path: str) -> bool:
-    """Return whether a path holds an escaped slash, or an escape that some servers read, others drop and others repair.
-    """
+    """Return whether a path holds an escaped slash, or an escape that servers read in different ways."""
     if "%2f" in raw_path.lower() or not is_percent_encoded(raw_path):
         return True
     try:

@@ -135,8 +135,7 @@ def is_scaffold(segment: str, *, leading: bool = True) -> bool:
 
 
 def may_be_version(segment: str) -> bool:
-    """Return whether a segment may be the version of an API if it is the first of several segments: `1`, `2010-04-01`.
-    """
+    """Return whether a segment that is the first of several may be the version of an API: `1`, `2010-04-01`."""
     return bool(_BARE_VERSION.fullmatch(segment))
 
 

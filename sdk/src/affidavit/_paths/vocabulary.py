@@ -54,8 +54,7 @@ class Vocabulary:
                 self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
-        """Return whether a decoded path segment is one of the phrases, in singular or plural and in the same spelling.
-        """
+        """Return whether a decoded path segment is one of the phrases, in singular or plural, in the same spelling."""
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def knows_word(self, word: str) -> bool:

@@ -247,8 +247,7 @@ class Admission:
 
     @property
     def keeps_response(self) -> bool:
-        """Return whether `finish` needs the response. If not, the response may be incomplete, and `finish` never waits.
-        """
+        """Return whether `finish` needs the response. If not, it may be incomplete, and `finish` never waits."""
         return self._running is not None
 
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:

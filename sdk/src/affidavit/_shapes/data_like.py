@@ -128,8 +128,7 @@ def _is_mixed(part: str) -> bool:
 
 
 def _is_random(body: str) -> bool:
-    """Return whether the part of a key behind its prefix is random: a run with a digit, or letters that make no words.
-    """
+    """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters that are no words."""
     return (body.isalnum() and not body.isalpha()) or _has_no_words(body)
 
 
