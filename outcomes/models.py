@@ -121,8 +121,8 @@ class Tally(models.Model):
     first_reported_at, last_reported_at: the times of their first and last report.
     conversations: how many started in the bucket.
     reached: how many outcomes these conversations have, whenever reported.
-    magnitude: how many of MAGNITUDE_STEPS the number of outcomes has reached. By it an index finds the top keys of a
-        bucket, and does not change with every report.
+    magnitude: how many of MAGNITUDE_STEPS the number of outcomes has reached. An index by magnitude finds the top keys
+        of a bucket, and need not change with every report.
 
     The counter is sharded: writers at the same moment use different shards, so that none waits for another's commit.
     Readers sum the shards; one shard may be negative.
@@ -178,7 +178,8 @@ class OutcomeKey(models.Model):
 
 
 class ApiKeyTally(models.Model):
-    """How many outcomes and broken joins one API key was the first to report, by the time of that report (UTC).
+    """The number of outcomes and broken joins that one API key was the first to report, by the time of that report
+    (UTC).
 
     Grains and shards as in Tally. api_key is a row id of the workspace's keys.
     """

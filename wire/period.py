@@ -28,7 +28,7 @@ class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
     fault: what is wrong with the address, in words.
-    instead: what the page shows instead.
+    instead: what the page shows instead, in words.
     now: when the address was read, for a period that may end later.
     """
 

@@ -19,9 +19,9 @@ TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"
 
 @dataclass(frozen=True)
 class Bucket:
-    """[start, end) in UTC, and how the chart's axis names it.
+    """The span [start, end) in UTC, and its name on the chart's axis.
 
-    is_partial: its hour, day or month is not over.
+    is_partial: whether its hour, day or month is not over.
     """
 
     start: datetime

@@ -1,4 +1,4 @@
-"""Who may open which page: a signed-in member, an operator, or a machine with that workspace's secret key."""
+"""Decide who may open a page: a signed-in member, an operator, or a machine with that workspace's secret key."""
 
 from __future__ import annotations
 

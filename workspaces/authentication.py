@@ -51,7 +51,7 @@ class KeyHasScope(BasePermission):
 
 
 def require_scope(key: ApiKey, scope: str) -> None:
-    """Raises ScopeMissing if the key lacks the scope."""
+    """Raise ScopeMissing if the key lacks the scope."""
     if scope not in key.scopes:
         raise ScopeMissing(f"This needs a key with the scope `{scope}`: use another of the workspace's keys.")
 

@@ -1,4 +1,4 @@
-"""Who the hub serves: workspaces, their environments, keys, secrets and members."""
+"""Workspaces with their environments, keys, secrets and members."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class EnvironmentRemoved(NotFound):
 class Environment(models.Model):
     """A named stage of a workspace; `production` always exists. Intents are bound to its audience.
 
-    name: in addresses and on the wire, never changed.
+    name: the name in addresses and on the wire, which never changes.
     label: the name that people read; if empty, `name` is shown.
-    archived_at: since when machines cannot name it; its pages stay.
+    archived_at: the time since which machines cannot name it; its pages stay.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="environments")
@@ -115,7 +115,7 @@ class ScopeMissing(DomainError):
 class ApiKey(models.Model):
     """A key's digest and first characters; the key itself is shown once and never stored (contract 1).
 
-    environment_names: those that it may use, all if empty.
+    environment_names: the environments that it may use, all if empty.
     last_used_at: exact to five minutes.
     """
 
@@ -190,10 +190,10 @@ class SigningSecret(models.Model):
 
 
 class SecretUse(models.Model):
-    """Which backend last verified with which signing secret, so that a rotation shows who still needs the old one.
+    """The last verification of a backend with a signing secret, so that a rotation shows who still needs the old one.
 
-    api_key: the key with which it reported its verifications.
-    count: their number.
+    api_key: the key with which the backend reported its verifications.
+    count: the number of these verifications.
     """
 
     secret = models.ForeignKey(SigningSecret, on_delete=models.CASCADE, related_name="uses")
@@ -212,7 +212,7 @@ class SecretUse(models.Model):
 
 
 class Membership(models.Model):
-    """Which of Django's users may open a workspace's pages, and what they may do there.
+    """The right of one of Django's users to open a workspace's pages, and what the user may do there.
 
     A viewer reads; an editor also sets rules, moves broken joins and decides confirmations; an admin also manages keys,
     secrets, environments, members, retention and reads the audit log.
@@ -264,10 +264,10 @@ class SignInLink(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what, when and from where; never holds a key or a secret. Rows are only added.
+    """An action: who did what, when and from where. It never holds a key or a secret. Rows are only added.
 
-    workspace_id: of the workspace that was changed; empty if the whole hub was, so it is not a foreign key.
-    address: the client's, empty for commands.
+    workspace_id: the workspace that was changed; empty if the whole hub was, so it is not a foreign key.
+    address: the address of the client, empty for commands.
 
     The table is partitioned by month. Its key in the database is (workspace_id, at, id).
     """
@@ -287,7 +287,7 @@ class AuditEntry(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """For how many days a workspace keeps each kind of data; empty means for ever. Tallies are always kept."""
+    """The days for which a workspace keeps each kind of data; empty means for ever. Tallies are always kept."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="retention")
     broken_joins = models.PositiveIntegerField(null=True, blank=True)
@@ -333,7 +333,7 @@ class Annotation(models.Model):
 class SharedLink(models.Model):
     """A link that shows one page to whoever has it, until it expires; only a digest of its token is stored.
 
-    page, query: the page's name in page_paths, and the query of its address.
+    page, query: the name of the page in page_paths, and the query of its address.
     last_opened_at: exact to a minute.
     """
 
@@ -372,7 +372,7 @@ class TokenBucket(models.Model):
     """A token bucket of the rate limits, shared by all processes. Its table is unlogged: a crash refills all buckets.
 
     name: `key:<id>` or `address:<network>`.
-    tokens: what it held at `refilled_at`.
+    tokens: the number of tokens at `refilled_at`.
     """
 
     name = models.CharField(primary_key=True, max_length=80)

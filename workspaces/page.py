@@ -1,4 +1,4 @@
-"""One way to make a page: a view returns its tables and its context, this answers HTML, JSON or CSV.
+"""Make pages: a view returns its tables and its context, and this module answers with HTML, JSON or CSV.
 
 Pages are `/w/<workspace>/<environment>/<page>`; `<page>.json` has all tables, `<page>.csv?table=NAME` one (contract 5).
 """

@@ -24,7 +24,11 @@ from workspaces.models import Environment
 
 LEASE = timedelta(minutes=3)  # more than looking up a name, connecting and an answer can take
 MAX_FAULT = 300
-RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery.DEAD: "dead"}  # in metrics
+RESULTS = {
+    Delivery.DELIVERED: "delivered",
+    Delivery.WAITING: "failed",
+    Delivery.DEAD: "dead",
+}  # as metrics name the results
 log = logging.getLogger("affidavit.alerts")
 
 # The target that has been due for the longest and that no other worker delivers to at the moment.

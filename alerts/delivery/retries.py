@@ -1,4 +1,4 @@
-"""When a delivery is tried again (pure): after growing pauses, and never before the time that the receiver named."""
+"""Find when to retry a delivery (pure): after growing pauses, and never before the time that the receiver named."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Happening:
 
     @property
     def key(self) -> str:
-        """The identity of the happening, which is stored once."""
+        """Return the identity of the happening: each is stored once."""
         return f"{self.subject}@{int(self.at.astimezone(UTC).timestamp())}"
 
     def is_same_as(self, subject: str, at: datetime) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 
-NEW_AGAIN_AFTER = timedelta(days=30)  # without a rejection for this reason
+NEW_AGAIN_AFTER = timedelta(days=30)  # after so long without a rejection, a reason is new again
 
 
 @dataclass

@@ -79,7 +79,7 @@ def read_chart(
 ) -> Chart:
     """Return a line for each of `keys` that has outcomes, and one for the rest; keys of `without` are in neither.
 
-    comparison: by default with the previous period.
+    comparison: the numbers to compare with, by default those of the previous period.
 
     If there are many lines, only the first is compared.
     """

@@ -14,7 +14,7 @@ NO_COMPARISON = "none"
 
 @dataclass(frozen=True)
 class ComparedShare:
-    """Which share of the conversations reached a key, here and in another environment.
+    """The share of the conversations that reached a key, here and in another environment.
 
     Environments differ in size, so that only their shares can be compared.
     """
@@ -26,7 +26,9 @@ class ComparedShare:
 
     @property
     def points(self) -> float | None:
-        """Return by how many percentage points the share is larger here; None if one of them is a share of nothing."""
+        """Return by how many percentage points the share is larger here; None if one of the environments has no
+        conversations.
+        """
         if not self.conversations or not self.compared_conversations:
             return None
         return 100 * (self.reached / self.conversations - self.compared_reached / self.compared_conversations)

@@ -118,7 +118,7 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
 def _series_rows(chart: Chart, kind: str) -> Rows:
     """Yield the lines of a chart; the row of all other keys has no outcomeKey.
 
-    kind: the kind of its comparison.
+    kind: the kind of the chart's comparison.
     """
     compared = {line.key: line.numbers for line in chart.compared}
     for number, bucket in enumerate(chart.buckets):

@@ -11,7 +11,7 @@ from wire.filters import read_text, strip_nul
 
 LEADING = 5  # keys that have a line of their own if none was selected
 MAX_RANK = 100
-MAX_STEPS = 4  # of the funnel
+MAX_STEPS = 4  # steps of the funnel
 ROWS_PER_PAGE = 50
 
 
@@ -19,11 +19,11 @@ ROWS_PER_PAGE = 50
 class KeyFilters:
     """The filters of the outcomes page.
 
-    search: text in a key.
-    selected: keys of the chart, if empty those from `rank` on.
-    unfolded: no key is folded away.
-    compare_with: the name of another environment, "none", or empty for the previous period.
-    steps: keys of the funnel.
+    search: a text that the keys contain.
+    selected: the keys of the chart; if it is empty, the keys from `rank` on.
+    unfolded: whether all keys have rows of their own.
+    compare_with: the name of another environment, or "none"; empty for the previous period.
+    steps: the keys of the funnel.
     """
 
     search: str = ""

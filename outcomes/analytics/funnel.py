@@ -33,9 +33,9 @@ LEFT JOIN LATERAL (
 
 @dataclass(frozen=True)
 class FunnelStep:
-    """How many of the followed conversations reached this key after the keys of all steps before it.
+    """The number of followed conversations that reached this key after the keys of all steps before it.
 
-    previous: how many reached the step before; for the first step, the number of all conversations.
+    previous: the number that reached the step before; for the first step, the number of all conversations.
     """
 
     number: int

@@ -24,7 +24,7 @@ class Phase:
     """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
 
     texts: the annotations with which it begins, none for the first phase of a period.
-    conversations: those that started in it.
+    conversations: the number of conversations that started in it.
     reached: how many of them reached the key, whenever that was.
     annotated_at: of the first of them.
     """

@@ -53,7 +53,7 @@ class Cause:
 
     @property
     def example_ids(self) -> Sequence[str]:
-        """A few of the ids, each once."""
+        """Return a few of the ids, without repetition."""
         return list(dict.fromkeys(join.conversation_id for join in self.examples))
 
 

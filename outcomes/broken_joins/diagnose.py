@@ -1,4 +1,4 @@
-"""Why no conversation is known by a reported id (contract 2; pure)."""
+"""Diagnose why no conversation is known by a reported id (contract 2; pure)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Diagnosis:
 
     @property
     def found_in(self) -> str:
-        """The environment that knows the id, for `other-environment`; else ""."""
+        """Return the environment that knows the id, for `other-environment`; "" for other diagnoses."""
         return self.match.environment if self.match and self.kind == "other-environment" else ""
 
 
@@ -89,7 +89,7 @@ ADVICE: Mapping[str, Advice] = {
 def diagnose(reported_id: str, *, siblings: Mapping[str, str], candidates: Iterable[KnownConversation]) -> Diagnosis:
     """Return the first diagnosis that fits.
 
-    siblings: environment name by conversation id, of the workspace's other environments.
+    siblings: by conversation id, the name of another environment of the workspace that knows it.
     candidates: known conversations of the workspace with one of the id's bare forms, the most probable first.
     """
     if is_placeholder(reported_id):

@@ -45,7 +45,9 @@ TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output
 
 @dataclass(frozen=True)
 class Healing:
-    """How many broken joins healed in a period; median and longest time to heal of the latest `measured`."""
+    """The number of broken joins that healed in a period, and the median and the longest time to heal of the latest
+    `measured`.
+    """
 
     count: int
     measured: int

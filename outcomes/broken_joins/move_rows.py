@@ -16,7 +16,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class ReportSummary:
-    """How often an outcome was reported, when first and last, and by which API key first."""
+    """The number of reports of an outcome, the times of the first and the last, and the API key of the first."""
 
     reports: int
     first_at: datetime
@@ -32,7 +32,7 @@ def merge_summaries(summaries: Sequence[ReportSummary]) -> ReportSummary:
 
 
 class OutcomeRef(NamedTuple):
-    """Which outcome: the row id of its conversation, and its key."""
+    """The reference to an outcome: the row id of its conversation, and its key."""
 
     conversation: int
     key: str
@@ -42,9 +42,9 @@ class OutcomeRef(NamedTuple):
 class StoredOutcome:
     """One outcome as it is stored, or an empty row for one that was never reported (`total.reports` is 0).
 
-    total: all its reports.
-    own: the reports to this environment itself.
-    moved_in: how many came from other environments.
+    total: the summary of all its reports.
+    own: the summary of the reports to this environment itself.
+    moved_in: the number of reports from other environments.
     """
 
     ref: OutcomeRef
@@ -71,7 +71,7 @@ class StoredOutcome:
 
     @property
     def moved_summaries(self) -> Sequence[ReportSummary]:
-        """The reports moved in so far as one summary, or none.
+        """Return the reports that were moved in so far as one summary; no summary if there are none.
 
         It has the first and last time and the API key of all reports, because only the number of the moved ones is
         stored.

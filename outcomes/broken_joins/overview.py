@@ -1,4 +1,4 @@
-"""Why most joins break, for the overview of an environment."""
+"""Find the cause for which most joins break, for the overview of an environment."""
 
 from __future__ import annotations
 

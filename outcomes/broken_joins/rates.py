@@ -25,7 +25,7 @@ class RateChart:
 
     @property
     def lines(self) -> Sequence[BrokenRate]:
-        """The rates that are drawn; the table has all."""
+        """Return the rates that are drawn; the table has all of them."""
         return self.rates[:MAX_LINES]
 
 

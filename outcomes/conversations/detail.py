@@ -43,7 +43,7 @@ class ConversationDetail:
     """A conversation with its outcomes. While it is not registered, they are broken joins.
 
     diagnosis: why it is not known; None if it is.
-    meant: the known conversation that the diagnosis matches, if any.
+    meant: the known conversation that was probably meant, if any.
     naming: if it is known, the broken joins that probably mean it, each with its environment.
     api_keys: the API keys of the workspace by row id.
     """

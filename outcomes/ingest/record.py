@@ -26,7 +26,7 @@ class Receipt:
     """The result of storing a batch.
 
     recorded: items whose conversation is known.
-    unknown: every other id once, in order of first appearance.
+    unknown: the ids of all other conversations, without repetition, in order of first appearance.
     new: outcomes that did not exist before, without broken joins.
     """
 
@@ -44,8 +44,8 @@ def record_outcomes(
 ) -> Receipt:
     """Store one batch, all of it or nothing.
 
-    Known conversations get their outcomes, the others a broken join that heals when they arrive. One statement does all
-    this, so that outside a transaction none is needed to begin, to lock the environment or to commit.
+    Known conversations get their outcomes, the others a broken join that heals when they arrive. All this is one
+    statement. Outside a transaction, no other statement is needed to begin, to lock the environment or to commit.
 
     reported_by: row id of the API key.
 

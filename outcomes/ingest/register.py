@@ -63,7 +63,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class RegistrationReceipt:
-    """How many conversations were new, how many items named a known one, how many broken joins healed."""
+    """The numbers of new conversations, of items that named a known one, and of broken joins that healed."""
 
     registered: int
     already_known: int

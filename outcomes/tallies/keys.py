@@ -64,7 +64,9 @@ class KeyTotals:
 
     @property
     def sort_key(self) -> tuple[int | str, ...]:
-        """The order of ORDER below: most outcomes first; ties by broken joins, then `compared`, then code point."""
+        """Return the key for the order of ORDER below: most outcomes first; ties by broken joins, then `compared`, then
+        code point.
+        """
         return -self.outcomes, -self.broken, -self.compared, self.key
 
     @property
@@ -180,7 +182,7 @@ def read_key_page(
     start: how many keys to skip.
     lead: how many `leading` rows to return.
     only: read only these keys.
-    comparison: by default with the previous period.
+    comparison: the numbers to compare with, by default those of the previous period.
     """
     page = {"start": start, "limit": limit, "lead": lead}
     with get_read_connection().cursor() as cursor:

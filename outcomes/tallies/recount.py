@@ -1,6 +1,7 @@
 """Count the outcomes of some keys of one day again, and compare them with the tallies of that day.
 
-One statement reads rows and tallies, so that no writer changes them in between. Bounded by MOST_KEYS and MOST_OUTCOMES.
+One statement reads rows and tallies, so that no writer changes them in between. MOST_KEYS and MOST_OUTCOMES bound the
+work.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ FROM tally
 class Recount:
     """The recount of one day of UTC.
 
-    difference: the first that was found, "" if there is none.
+    difference: the first difference that was found, in words; "" if there is none.
     """
 
     environment: Environment

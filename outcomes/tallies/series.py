@@ -23,7 +23,7 @@ class Totals:
     """The counts of one period: conversations by their start, outcomes and broken joins by their first report.
 
     broken: outcomes that are still broken joins now.
-    reports: of outcomes and broken joins together.
+    reports: the reports of outcomes and broken joins together.
     """
 
     conversations: int = 0
@@ -41,7 +41,7 @@ class Totals:
 class Series:
     """One number for each bucket.
 
-    conversations: those that started in it, only over all keys.
+    conversations: the conversations that started in it; only counted over all keys.
     reached: outcomes of conversations that started in it.
     """
 

@@ -75,7 +75,7 @@ class KeyBounds:
     """Bounds of the outcomes of keys.
 
     seen: outcomes by key.
-    at_most_more: how many more any key can have.
+    at_most_more: how many outcomes more any key can have, at most.
     surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
         period than were seen.
     complete: whether nothing was left out, so that there is no other key.
@@ -89,8 +89,8 @@ class KeyBounds:
     def find_candidates(self, count: int) -> tuple[Sequence[str], int]:
         """Return the keys that can be among the first `count`, and how many outcomes any other key has at most.
 
-        A shard can be negative, so what was left out can sum to less than zero; and a surplus only estimates how much
-        of a key is outside the period. So verify the result.
+        Verify the result, for two reasons. A shard can be negative, so what was left out can sum to less than zero. And
+        a surplus only estimates how much of a key is outside the period.
         """
         last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
         least = last[0] / self.surplus - self.at_most_more if last else 0
@@ -124,7 +124,7 @@ def find_top_totals(
 ) -> tuple[Sequence[KeyTotals], Sequence[str] | None]:
     """Return the first `count` rows of the table of keys, if they can be found without reading all keys.
 
-    Otherwise no rows, and the only keys that must be read (None: all of them).
+    Otherwise return no rows, and the keys that must be read (None for all of them).
     """
     compared = comparison or compare_with_previous(environment, period)
     if search and len(matches := _find_few_matches({environment, compared.environment}, search)) <= FEW_MATCHES:
@@ -189,7 +189,7 @@ def _list_complete(
 def read_key_bounds(environment: Environment, period: Period, depths: Mapping[str, int], search: str) -> KeyBounds:
     """Read the largest keys of each bucket of the period, and sum their outcomes.
 
-    depths: how many keys of a bucket, by its grain.
+    depths: the number of keys to read of a bucket, by its grain.
     """
     rows = _select_largest(environment, period, depths, search)
     seen = {key: outcomes for key, outcomes, *_ in rows}

@@ -1,4 +1,4 @@
-"""How the outcomes pages write a change, a length of time, and the numbers of a chart as table rows."""
+"""Write a change, a length of time, and the numbers of a chart as table rows, for the outcomes pages."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def decompress(raw: bytes) -> bytes:
 
 
 def parse_body(raw: bytes) -> Json:
-    """Raises Problem `invalid-json`."""
+    """Return the JSON of a body. Raises Problem `invalid-json`."""
     try:
         return parse_json(raw)
     except InvalidJson as error:

@@ -35,7 +35,7 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
 
     An address that a proxy reports counts only if that proxy is trusted. Empty if no address can be read.
 
-    peer: who connected.
+    peer: the address from which the connection came.
     forwarded_for: X-Forwarded-For, the farthest first.
     """
     nearest_first = [peer, *reversed([part.strip() for part in forwarded_for.split(",") if part.strip()])]

@@ -64,8 +64,8 @@ class MachineView(MethodFirstView):
     """A POST endpoint for machines. A subclass names its form and implements `answer`.
 
     form: the serializer of the body; its context has the bytes of the body as `raw`.
-    items: the member that is the batch.
-    secret_answer: the 2xx body holds a key or an intent, and is stored encrypted.
+    items: the name of the member that is the batch.
+    secret_answer: whether the 2xx body holds a key or an intent, and so is stored encrypted.
     """
 
     form: ClassVar[type[serializers.Serializer[Any]]]

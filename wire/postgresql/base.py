@@ -47,7 +47,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return not self.connection.closed and not _has_input(self.connection)
 
     def _commit(self) -> None:
-        """Raises CommitUnconfirmed."""
+        """Commit. Raises CommitUnconfirmed."""
         with confirm_commit():
             super()._commit()  # type: ignore[misc]  # the stubs leave it out
 

@@ -29,7 +29,7 @@ REPLICA_POSITION = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay
 
 
 class ReadSource(NamedTuple):
-    """Where reads go.
+    """The database to which reads go.
 
     age: how many seconds old the replica was at most; None for the primary.
     """

@@ -16,7 +16,7 @@ def encrypt(plain: bytes) -> bytes:
 
 
 def decrypt(token: bytes) -> bytes:
-    """Raises cryptography.fernet.InvalidToken if no key of the settings fits."""
+    """Return the plain text. Raises cryptography.fernet.InvalidToken if no key of the settings fits."""
     return build_cipher(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS).decrypt(token)
 
 

@@ -29,9 +29,9 @@ class EncryptedColumn:
 
 @dataclass
 class Reencryption:
-    """Numbers of rows.
+    """The result for one column, in numbers of rows.
 
-    unreadable: no key of the settings decrypts these; they stay as they are.
+    unreadable: rows that no key of the settings decrypts; they stay as they are.
     """
 
     changed: int = 0

@@ -1,1 +1,1 @@
-"""Tallies by quarter hour, day and month of UTC: which of them make up a span of time."""
+"""Find which tallies, by quarter hour, day and month of UTC, make up a span of time."""

@@ -1,4 +1,4 @@
-"""Which tallies add up to a span of time (pure): days and months (UTC) within, quarter hours at its ends."""
+"""Find the tallies that add up to a span of time (pure): days and months (UTC) within, quarter hours at its ends."""
 
 from __future__ import annotations
 

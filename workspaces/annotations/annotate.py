@@ -22,7 +22,7 @@ class AnnotationText:
     url: str = ""
 
     def check(self) -> None:
-        """Raises InvalidRequest."""
+        """Raise InvalidRequest unless text and address are valid."""
         if not 1 <= len(self.text) <= Annotation.MAX_TEXT:
             raise InvalidRequest(f"Write 1 to {Annotation.MAX_TEXT} characters.")
         if self.url and (len(self.url) > Annotation.MAX_URL or not is_web_address(self.url)):

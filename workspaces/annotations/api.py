@@ -92,7 +92,7 @@ class Annotations(MachineView):
 
 
 def _require_unlimited(key: ApiKey) -> None:
-    """Raises ScopeMissing for a key that may use some environments only."""
+    """Raise ScopeMissing for a key that may use some environments only."""
     if key.environment_names:
         raise ScopeMissing("This key may use some environments only: leave allEnvironments out, or use another key.")
 

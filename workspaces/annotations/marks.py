@@ -16,7 +16,7 @@ MAX_TEXTS = 5  # shown by a mark when the pointer is over it
 class ChartEvent:
     """Something that happened at a moment.
 
-    url: where it leads, empty for nowhere.
+    url: the address that it leads to, empty for none.
     kind: ANNOTATION or DRIFT.
     """
 
@@ -38,7 +38,7 @@ class Mark:
 
     @property
     def kind(self) -> str:
-        """DRIFT if any of the events is breaking drift."""
+        """Return DRIFT if any of the events is breaking drift, else ANNOTATION."""
         return DRIFT if any(happening.kind == DRIFT for happening in self.happenings) else ANNOTATION
 
     @property
@@ -51,7 +51,7 @@ class Mark:
 
     @property
     def note(self) -> str:
-        """The first annotation, which a chart names beside its mark; "" without any."""
+        """Return the text of the first annotation, which a chart shows beside its mark; "" if there is none."""
         return next((happening.text for happening in self.happenings if happening.kind == ANNOTATION), "")
 
     def as_json(self) -> Mapping[str, Any]:

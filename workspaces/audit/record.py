@@ -13,9 +13,9 @@ from workspaces.models import AuditEntry
 def record_audit(
     workspace_id: str | None, action: str, facts: Mapping[str, Any] | None = None, *, actor: str, now: datetime
 ) -> AuditEntry:
-    """Record who did what to a workspace (None: to the hub) and when; for a request, also the client's address.
+    """Record who did what to a workspace, or to the hub (None), and when; for a request, also the client's address.
 
-    facts: JSON; never a key, a secret or a body value.
+    facts: details as JSON; never a key, a secret or a body value.
     """
     return AuditEntry.objects.create(
         workspace_id=workspace_id or "",

@@ -1,4 +1,4 @@
-"""When a key was last used, exact to five minutes: at most one UPDATE per key in that time."""
+"""Store when a key was last used, exact to five minutes: at most one UPDATE per key in that time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How processes share a token bucket: they lease tokens in blocks, and a lease that is not used soon expires.
+"""Share a token bucket among processes: they lease tokens in blocks, and a lease that is not used soon expires.
 
 Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is one second's
 worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds fewer tokens by
@@ -18,7 +18,7 @@ REFUSAL_SECONDS = 0.05  # how long a process does not ask again after a refusal
 class Limit:
     """A limit of `rate` requests a second, with a burst of one second's worth.
 
-    name: of the policy, for headers.
+    name: the name of the policy, for headers.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Grant:
-    """How many tokens a process may use, and how many are left in the bucket."""
+    """The number of tokens that a process may use, and the number of those left in the bucket."""
 
     tokens: int
     left: float

@@ -1,1 +1,1 @@
-"""Who uses the pages: signing in, members, invitations."""
+"""The people who use the pages: signing in, members, invitations."""

@@ -127,7 +127,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Whom the OpenID Connect provider may sign in: people with a verified address and an account or an invitation."""
+    """The OpenID Connect provider may sign in people with a verified address and an account or an invitation."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None

@@ -29,7 +29,7 @@ class SignInFailed(DomainError):
 
 
 class ProviderUnavailable(DomainError):
-    """The OpenID Connect provider does not answer, or not as it should."""
+    """The OpenID Connect provider does not answer, or its answer is not valid."""
 
     code = "sign-in-unavailable"
     detail = "The sign-in service cannot be reached at the moment. Try again in a minute."

@@ -44,7 +44,7 @@ class NewAccountForm(forms.Form):
 
 
 class InvitationForm(forms.Form):
-    """Whom an admin invites, and with which role."""
+    """The address of a person whom an admin invites, and the role."""
 
     email = forms.EmailField(
         error_messages={"required": "Enter an e-mail address.", "invalid": "This is not an e-mail address."}

@@ -29,7 +29,7 @@ UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # raised i
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
-    """The provider of the settings.
+    """The OpenID Connect provider that the settings name.
 
     nonce: the value in this browser's request.
     """

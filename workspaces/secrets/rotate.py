@@ -13,7 +13,7 @@ from workspaces.audit.record import record_audit
 from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.issue import issue_signing_secret
 
-REVOKED = "signing secret revoked"  # the action of the audit entry
+REVOKED = "signing secret revoked"  # the name of this action in the audit log
 OVERLAP = timedelta(hours=24)  # the previous secret verifies for so long
 SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
 MIN_PREFIX = 6

@@ -1,4 +1,4 @@
-"""Which backend verifies with which signing secret: counted from verification reports and hosted verification."""
+"""Count which backend verifies with which signing secret, from verification reports and hosted verification."""
 
 from __future__ import annotations
 

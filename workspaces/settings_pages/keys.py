@@ -42,7 +42,7 @@ COLUMNS = (
 class KeyForm(forms.Form):
     """A new key.
 
-    everywhere: all environments, also those that are added later.
+    everywhere: whether the key is for all environments, also those that are added later.
     """
 
     name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Say who will use it."})

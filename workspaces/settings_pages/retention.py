@@ -20,7 +20,7 @@ MAX_DAYS = 36_500
 
 
 class DaysForm(forms.Form):
-    """For how many days each kind of data is kept; an empty field keeps it for good."""
+    """The number of days for which each kind of data is kept; an empty field keeps it for good."""
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)

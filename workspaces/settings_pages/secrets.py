@@ -34,8 +34,8 @@ ACTIVE_STATES = ("signs", "prepared", "verifies")
 class SecretRow:
     """A secret on the page.
 
-    users: backends that verified with it, and when they last did, the latest first.
-    revoked_by: empty if the audit log no longer has it.
+    users: the backends that verified with it, and when they last did, the latest first.
+    revoked_by: who revoked it; empty if the audit log no longer has that.
     """
 
     secret: SigningSecret
@@ -123,7 +123,7 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
 
 
 def _find_revoking_actors(workspace: Workspace, secrets: Sequence[SigningSecret]) -> Mapping[str, str]:
-    """Return who revoked which secret, by its first characters, as the audit log has it."""
+    """Return who revoked which secret, by its first characters, as the audit log says."""
     moments = [secret.revoked_at for secret in secrets if secret.revoked_at]
     entries = AuditEntry.objects.filter(workspace_id=workspace.pk, at__in=moments, action=REVOKED)
     return {entry.facts["secret"]: entry.actor for entry in entries}

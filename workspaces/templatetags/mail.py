@@ -1,4 +1,4 @@
-"""Whether mail of this hub reaches anybody."""
+"""Tell templates whether mail of this hub reaches anybody."""
 
 from __future__ import annotations
 

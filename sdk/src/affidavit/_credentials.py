@@ -19,9 +19,10 @@ _KINDS = {
 
 
 def describe_mistake(text: str, prefix: str) -> str | None:
-    """Return a sentence: what `text` is by its prefix, and what is expected. None if `text` may be the right value.
+    """Return a sentence that says what `text` is by its prefix, and what is expected; None if `text` may be the right
+    value.
 
-    prefix: the expected one.
+    prefix: the expected prefix.
 
     The sentence does not repeat the text, which may be a secret.
     """

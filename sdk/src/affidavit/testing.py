@@ -20,7 +20,7 @@ AUDIENCE = "urn:affidavit:tests:production"
 def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", **options: Any) -> dict[str, str]:
     """Return the header of a call with a fresh intent, as a mapping for a test client.
 
-    operation: `METHOD path`.
+    operation: the operation as `METHOD path`.
     args: the JSON body or the query, None without either.
 
     The intent is signed for the verifier that the environment variables configure; without these, for

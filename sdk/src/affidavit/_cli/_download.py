@@ -27,7 +27,7 @@ class HubReader:
 
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> "HubReader":
-        """Raises UsageError if the options are invalid."""
+        """Return a reader for the options of a command. Raises UsageError if they are invalid."""
         _, key = read_hub_options(options)
         return cls(urlsplit(resolve_base_url(options.hub)), key)
 

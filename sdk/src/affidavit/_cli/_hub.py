@@ -26,7 +26,9 @@ def add_hub_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
-    """Return transport and key from the options, else from the environment variables. UsageError if invalid."""
+    """Return transport and key from the options, else from the environment variables. Raises UsageError if one is
+    invalid.
+    """
     key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
         raise UsageError("No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.")

@@ -15,7 +15,7 @@ from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid
 
 _DELIMITERS = ",;\t"
 _MAX_FAULTY_ROWS_SHOWN = 10
-_MAX_IGNORED = 1000  # names to list; in JSON lines, every line can have others
+_MAX_IGNORED = 1000  # how many names to list, because every line of JSON can have others
 # All rows go to the environment of the command; a column of this name would be silently ignored.
 _ENVIRONMENT = "environment"
 _USE_THE_OPTION = "an environment is not read from the file. Split it by environment, and send each with --environment"
@@ -29,8 +29,8 @@ class _WrongHeader(Exception):
 class OutcomeLine:
     """One outcome of the file, or its fault.
 
-    number: of its line, from 1.
-    extra_names: columns or members other than the two that are sent.
+    number: the number of its line, from 1.
+    extra_names: the columns or members other than the two that are sent.
     """
 
     number: int
@@ -41,12 +41,12 @@ class OutcomeLine:
 
     @property
     def content(self) -> bytes:
-        """The outcome as bytes to be hashed."""
+        """Return the outcome as bytes to be hashed."""
         return json.dumps([self.conversation_id, self.outcome_key]).encode() + b"\n"
 
     @property
     def item(self) -> dict[str, object]:
-        """The outcome as an item of a request."""
+        """Return the outcome as an item of a request."""
         return dict(zip(ITEM_NAMES, (self.conversation_id, self.outcome_key), strict=True))
 
 
@@ -61,7 +61,7 @@ class FileSummary(NamedTuple):
 
 
 def check_file(path: Path) -> FileSummary:
-    """Check a whole file. UsageError with its first faulty lines, if there are any."""
+    """Check a whole file. Raises UsageError with the first faulty lines, if there are any."""
     faults, fault_count, count = list[str](), 0, 0
     ignored = dict[str, None]()
     for line in read_lines(path):
@@ -79,7 +79,7 @@ def check_file(path: Path) -> FileSummary:
 
 
 def read_lines(path: Path) -> Iterator[OutcomeLine]:
-    """Yield every outcome in order. UsageError for a file that cannot be read to its end."""
+    """Yield every outcome in order. Raises UsageError for a file that cannot be read to its end."""
     readers = {".csv": _read_csv, ".jsonl": _read_json_lines, ".ndjson": _read_json_lines}
     if path.suffix.lower() not in readers:
         raise UsageError(f"{path.name}: give a .csv or a .jsonl file.")

@@ -8,7 +8,7 @@ from tempfile import NamedTemporaryFile
 
 from affidavit._errors import HarError
 
-_STREAMS = ("/dev/", "/proc/")  # open files, whose position may be shared
+_STREAMS = ("/dev/", "/proc/")  # folders of open files, whose position may be shared
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _LocalCopy:
-    """The file as last pulled, and a second one with its ETag and a digest of its bytes."""
+    """The file that was pulled last, and a second file with its ETag and a digest of its bytes."""
 
     file: Path
 
@@ -97,7 +97,7 @@ def _build_target(options: argparse.Namespace) -> str:
 
 
 def _require_etag(answer: HubAnswer, key: str) -> str:
-    """Return the ETag of an answer that is a catalog; Undelivered for any other."""
+    """Return the ETag of an answer that is a catalog. Raises Undelivered for any other."""
     if answer.status != 200:
         raise Undelivered(str(read_refusal(answer, key)))
     etag = answer.headers.get("etag", "")

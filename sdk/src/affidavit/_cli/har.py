@@ -31,7 +31,7 @@ shapes to a hub. Sending the same file again changes nothing. Paths with a segme
 listed and held back."""
 
 _HOW_TO_SEND = "--send-undecided sends them"
-_MAX_LISTED = 50  # lines
+_MAX_LISTED = 50  # lines of a list
 _MAX_SIGNS = 3  # signs named for each path that is held back
 _MAX_PATH = 2000  # characters: the longest template that the hub accepts
 
@@ -52,7 +52,10 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the command. The file is read to its end before anything is sent. UsageError, HarError or Undelivered."""
+    """Run the command: the file is read to its end before anything is sent.
+
+    Raises UsageError, HarError or Undelivered.
+    """
     transport, key = (None, "") if options.dry_run else read_hub_options(options)
     hosts = frozenset(host.lower() for host in options.host)
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
@@ -72,9 +75,9 @@ def run(options: argparse.Namespace) -> None:
 class Recording:
     """The observations that were read from one file.
 
-    decided: wire observations to send.
-    undecided: those with a segment that may be a value, sent all the same.
-    held_back: those with such a segment, not sent.
+    decided: the wire observations to send.
+    undecided: observations with a segment that may be a value, which are sent all the same.
+    held_back: observations with such a segment, which are not sent.
     operations: the catalog of everything that is sent.
     hosts: the number of exchanges by host.
     reasons: why a path is undecided, by template.
@@ -91,18 +94,18 @@ class Recording:
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
-        """All observations to send, in order."""
+        """Return all observations to send, in order."""
         return [*self.decided, *self.undecided]
 
     @property
     def size(self) -> str:
-        """The number of observations and operations, in words."""
+        """Return the number of observations and operations, in words."""
         observation_count, operation_count = _count_observations(self.entries), len(self.operations)
         return f"{_format_count(observation_count, 'observation')} of {_format_count(operation_count, 'operation')}"
 
     @property
     def remarks(self) -> str:
-        """A sentence for everything that is not sent, with the count of each reason."""
+        """Yield a sentence for each kind of data that is not sent, with the count of each reason."""
         idle_count = _count_observations(self.entries) - sum(operation["observations"] for operation in self.operations)
         sentences = [
             f" Skipped {_format_count(self.skipped.total(), 'entry', 'entries')}{_format_reasons(self.skipped)}."

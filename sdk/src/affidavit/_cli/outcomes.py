@@ -68,9 +68,9 @@ def _check_and_report(path: Path) -> int:
 
 @dataclass
 class UploadProgress:
-    """How much of a file was sent, stored next to it until all is sent.
+    """The progress of sending a file, stored next to it until all is sent.
 
-    digest: of the items sent, detects changes.
+    digest: the digest of the items that were sent, which detects changes.
     """
 
     file: Path

@@ -24,8 +24,8 @@ class Vector:
     """One question and its right answer.
 
     name: unique among all vectors.
-    group: what the score counts together.
-    question: what the program is sent, without an id.
+    group: the vectors that the score counts together.
+    question: the members that the program is sent, without an id.
     expected: the members of the right answer, without an id.
     """
 
@@ -43,7 +43,9 @@ class Vector:
         return members
 
     def is_answered_by(self, answer: JsonObject) -> bool:
-        """Return whether an answer is right. Compared as JSON values: 2 and 2.0 are one number, true and 1 are not."""
+        """Return whether an answer is right. Answers are compared as JSON values: 2 and 2.0 are one number, true and 1
+        are not.
+        """
         try:
             return canonical_json(self.read_answer(answer)) == canonical_json(self.expected)
         except NotCanonical:

@@ -41,7 +41,7 @@ _UNSOUND = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
 
 
 class Skip(Enum):
-    """Why an entry is skipped, worded to follow a count: "3 malformed"."""
+    """The reason why an entry is skipped, worded to follow a count: "3 malformed"."""
 
     NOT_HTTP = "not HTTP"
     WEBSOCKET = "WebSocket"
@@ -54,7 +54,7 @@ class Skip(Enum):
 
 
 class LeftOut(Enum):
-    """Why a body is not read, worded to follow a count: "3 not valid JSON"."""
+    """The reason why a body is not read, worded to follow a count: "3 not valid JSON"."""
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
@@ -94,8 +94,8 @@ def read_har(
     """Yield one item for each entry of the file, in order.
 
     now: Unix seconds.
-    name: of the file in errors, by default its path.
-    hosts: those that are read, in lower case, with or without their port; all of them if empty.
+    name: the name of the file in errors, by default its path.
+    hosts: the hosts to read, in lower case, with or without their port; all of them if empty.
 
     Raises HarError.
     """
@@ -247,7 +247,7 @@ def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodi
         return LeftOut.NOT_JSON
     try:
         return parse(raw)
-    except ValueError:  # InvalidJson
+    except ValueError:  # also InvalidJson, which is one
         return LeftOut.INVALID
 
 

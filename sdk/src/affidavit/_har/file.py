@@ -48,7 +48,7 @@ def scan(
 
     The file is read to its end, so a truncated file is always noticed.
 
-    name: of the file in errors, by default its path.
+    name: the name of the file in errors, by default its path.
 
     Raises HarError.
     """

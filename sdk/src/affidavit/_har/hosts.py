@@ -1,4 +1,4 @@
-"""Which hosts of a recording are read."""
+"""Decide which hosts of a recording are read."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _KEY_FORM = re.compile(r"(?:gak_|pk_)[0-9A-Za-z]{32}")
 def make_key(prefix: str) -> str:
     """Return a new random key.
 
-    prefix: `gak_` or `pk_`; ValueError for any other.
+    prefix: `gak_` or `pk_`; any other raises ValueError.
     """
     if prefix not in (_SECRET_PREFIX, _PUBLISHABLE_PREFIX):
         raise ValueError("A key begins with gak_ or pk_.")

@@ -55,7 +55,9 @@ class Background:
             self._changed.notify_all()
 
     def flush(self, timeout: float | None) -> bool:
-        """Ask for a round of work now and wait; False if not done within `timeout` seconds, or without a thread."""
+        """Ask for a round of work now and wait. Return False if it is not done within `timeout` seconds, or there is no
+        thread.
+        """
         if self.is_ending:
             return True
         if not self.start():

@@ -32,7 +32,7 @@ _LAST = -100
 """The priority of the finalizer: after the children were joined."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _ADAPTERS = _PACKAGE + "contrib" + os.sep
-_EMBEDDING_SERVERS = ("uwsgi", "mod_wsgi")  # they handle signals themselves, unseen by Python
+_EMBEDDING_SERVERS = ("uwsgi", "mod_wsgi")  # these handle signals themselves, unseen by Python
 
 
 class Reporter(ABC):
@@ -69,7 +69,7 @@ class Reporter(ABC):
 
     @abstractmethod
     def flush(self, timeout: float) -> bool:
-        """Send all that is unsent within `timeout` seconds. Return whether it was."""
+        """Send all that is unsent. Return whether that took no more than `timeout` seconds."""
 
     @abstractmethod
     def close(self, timeout: float) -> object:

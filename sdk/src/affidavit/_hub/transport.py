@@ -31,7 +31,7 @@ _MAX_ANSWER = 4 * 1024 * 1024
 
 
 class Transport(Protocol):
-    """How reporters send. Implement it for tests, or to use another protocol than HTTP."""
+    """The way in which reporters send. Implement it for tests, or to use another protocol than HTTP."""
 
     def post_json(self, path: str, body: bytes, headers: Mapping[str, str]) -> Json:
         """Deliver one JSON body to `path` and return the JSON of a 2xx answer; else raise ReportError."""
@@ -48,7 +48,7 @@ class ReadingTransport(Transport, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often to retry: at most `attempts` tries, none started later than `total` seconds after the first.
+    """The limits of retries: at most `attempts` tries, none started later than `total` seconds after the first.
 
     attempts: None for as many as begin within `total` seconds, the last at their end.
 
@@ -79,7 +79,7 @@ def resolve_base_url(base_url: str | None) -> str:
 
 
 class HttpTransport:
-    """HTTP/1.1 to one hub, with one open connection per thread. Safe to share between threads and across fork.
+    """HTTP/1.1 to one hub, with one open connection per thread. It is safe to share between threads and across fork.
 
     base_url: http or https, path prefix included; see `resolve_base_url`.
     timeout: seconds for each step on the wire (connecting, sending, waiting for a piece of the answer).
@@ -111,14 +111,14 @@ class HttpTransport:
         return parse_answer(self.post(path, body, headers))
 
     def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
-        """Return the JSON at `path`, which may carry a query. Retries and raises as `post`."""
+        """Return the JSON at `path`, which may carry a query. It retries and raises as `post` does."""
         return parse_answer(self._call("GET", path, None, headers))
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HubAnswer:
         """Deliver `body` at least once, with the same bytes and headers on every try. Return the 2xx answer.
 
-        Retried: connection errors, time-outs, 429, 5xx and 409 `idempotency-key-in-use` (an earlier try is still
-        at work). Raises HubUnreachable if no try is answered, ReportError for any other answer than 2xx.
+        These are retried: connection errors, time-outs, 429, 5xx and 409 `idempotency-key-in-use` (an earlier try is
+        still at work). Raises HubUnreachable if no try is answered, ReportError for any other answer than 2xx.
         """
         return self._call("POST", path, body, headers)
 

@@ -48,7 +48,8 @@ class RequestArgs(NamedTuple):
 def args_hash(args: Json) -> str:
     """Return the `argsHash` of arguments: lower-case hex SHA-256 of their RFC 8785 form (contract 3).
 
-    Raises NotCanonical, a ValueError, for arguments without such a form: an integer beyond a double's precision, say.
+    Raises NotCanonical, a ValueError, for arguments without such a form, such as an integer beyond a double's
+    precision.
     """
     return sha256(canonical_json(args)).hexdigest()
 
@@ -64,7 +65,7 @@ def request_args(
     They are the JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
     object; else `{}`. A body of any other type is hashed as its raw bytes.
 
-    query: raw, without the question mark.
+    query: the raw query, without the question mark.
     content_encoding: the value of `Content-Encoding`; a body with any but `identity` has no hash, since the handler may
         read other bytes than these.
 
@@ -88,7 +89,7 @@ def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
     Minting needs it, because a parsed number does not show whether it was exact.
 
     body: an object with this member, which `parse_json` accepts.
-    value: what it returned for the member.
+    value: the value that `parse_json` returned for the member.
 
     Raises InvalidArgs.
     """
@@ -111,13 +112,15 @@ def _hash_json_body(body: bytes) -> RequestArgs:
 def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
     """Hash a body by the fastest way that is exact for it.
 
-    value: what `parse` returned for the body.
+    value: the value that `parse` returned for the body.
     """
     try:
         outline = body.translate(_OUTLINE)
         if _contains_any(_MAYBE_REWRITTEN, outline):
             if _TINY in outline or _LONG in body.translate(_NUMBER_SIGNS):
-                json.loads(body, parse_float=_parse_exact_double)  # checks the literals only: the caller has parsed it
+                json.loads(
+                    body, parse_float=_parse_exact_double
+                )  # this checks the literals only: the caller has parsed the body
         elif not _contains_any(_MAYBE_TWO_UNITS, outline) and not _ZEROS_AFTER_POINT.search(body):
             # For such a body, Python's own encoder, which is faster, writes numbers and sorts names as RFC 8785 wants.
             return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())

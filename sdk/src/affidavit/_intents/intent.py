@@ -37,12 +37,12 @@ _ONLY_IN_V2 = frozenset({"v", "sub", "aud", "operation", "argsHash", "nonce", "r
 class Intent:
     """A verified intent: what a handler may rely on.
 
-    payload: as signed, all members.
+    payload: all members as they were signed.
     version: 1 or 2.
-    workspace: `tenantId` on the wire.
+    workspace: the member `tenantId` on the wire.
     tool_call_id: the idempotency key, the same in every delivery of the call.
     sub: the end user to authorize against; in version 1 `userId`, None for an anonymous call.
-    operation: in version 1 the signed method and path.
+    operation: the signed operation; in version 1 the signed method and path.
     issued_at, expires_at: Unix seconds.
     audience, args_hash, nonce: None in version 1.
     args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none.
@@ -139,7 +139,7 @@ class MintedIntent:
     """A signed intent.
 
     header: the value of X-Service-Intent, secret until it expires.
-    payload: what was signed.
+    payload: the members that were signed.
     """
 
     header: str

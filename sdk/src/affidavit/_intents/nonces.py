@@ -1,4 +1,4 @@
-"""Where used nonces are kept, so that an intent passes once (contract 3, "Nonce").
+"""Stores of used nonces, so that an intent passes once (contract 3, "Nonce").
 
 Every store is atomic and never accepts a nonce that it cannot look up. It keeps a nonce until 5 minutes after the
 intent's expiresAt, because clocks differ.
@@ -33,8 +33,8 @@ class NonceStore(Protocol):
 class MemoryNonces:
     """Used nonces in the memory of one process: safe for its threads, bounded, forgotten when the process ends.
 
-    Refuses to work as one of several workers (see `OneProcess`) unless several_workers is True.
-    With `limit` unexpired nonces, about 200 bytes each, it is full and raises StoreUnavailable.
+    The store refuses to work as one of several workers (see `OneProcess`) unless several_workers is True. With `limit`
+    unexpired nonces, about 200 bytes each, it is full and raises StoreUnavailable.
     """
 
     is_in_memory = True
@@ -133,7 +133,7 @@ class SqlNonces:
         return self._database.run(lambda execute: execute(IS_BURNT, key).fetchone()) is not None
 
     def prune(self, *, now: float) -> int:
-        """Delete at most 500 nonces that are no longer kept; return how many. Runs by itself every 250 burns."""
+        """Delete at most 500 nonces that are no longer kept; return how many. This runs by itself every 250 burns."""
         return self._database.run(lambda execute: execute(PRUNE_NONCES, now, PRUNED_AT_ONCE).rowcount)
 
 

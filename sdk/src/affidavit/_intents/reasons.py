@@ -1,4 +1,4 @@
-"""Why an intent is rejected: the closed set of reasons (contract 3, spec section 7).
+"""The reasons why an intent is rejected: a closed set (contract 3, spec section 7).
 
 Documentation, pages and the command line use this table; reasons are listed nowhere else.
 """

@@ -80,8 +80,8 @@ class Database:
 
     connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so SQLite's
         needs check_same_thread=False.
-    paramstyle: the driver's, `qmark` or `format` (also `pyformat`); by default the one that the connection's module
-        names.
+    paramstyle: the style of the driver, `qmark` or `format` (also `pyformat`); by default the one that the connection's
+        module names.
 
     At most `connections` are open at once.
     """
@@ -133,7 +133,7 @@ class Database:
             result = work(self._execute_on(connection))
         except BaseException as failure:
             _discard(connection)
-            if isinstance(failure, Exception):  # every driver has its own classes; none may pass a call
+            if isinstance(failure, Exception):  # every driver has its own errors; none of them may let a call pass
                 raise _BeforeCommit from failure
             raise
         self._commit(connection)
@@ -151,7 +151,7 @@ class Database:
     def _commit(self, connection: Connection) -> None:
         try:
             connection.commit()
-        except Exception as failure:  # as above; it may have been stored, so there is no second try
+        except Exception as failure:  # as above; but the commit may have been stored, so there is no second try
             _discard(connection)
             raise StoreUnavailable("the database of the store did not confirm a write") from failure
 

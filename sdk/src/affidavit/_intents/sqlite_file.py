@@ -90,7 +90,9 @@ _files: "WeakValueDictionary[str, SqliteFile]" = WeakValueDictionary()
 
 
 def open_file(path: str | os.PathLike[str], schema: Sequence[str]) -> SqliteFile:
-    """Return the file of this process; it is opened when it is first used. Raises ValueError for no file's path."""
+    """Return the file of this process; it is opened when it is first used. Raises ValueError for a path that names no
+    file.
+    """
     name = os.fspath(path)
     if name in ("", ":memory:") or name.startswith("file:"):
         raise ValueError("give the path of a file; without one, use the stores in memory")

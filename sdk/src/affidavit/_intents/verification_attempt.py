@@ -68,12 +68,12 @@ class Attempt:
 
     @property
     def known_intent(self) -> Intent | None:
-        """The intent, once its signature and its form are verified; None before."""
+        """Return the intent, once its signature and its form are verified; None before."""
         return getattr(self, "intent", None)
 
     @property
     def actual_operation(self) -> str:
-        """The operation of the request, in the form in which this intent must name it."""
+        """Return the operation of the request, in the form in which this intent must name it."""
         operation = f"{self.method} {self.path}"
         if self.intent.version == 1:
             return operation

@@ -44,7 +44,7 @@ _CheckOf = Callable[[Attempt], str | None]
 class IntentRejected(AffidavitError):
     """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
 
-    detail: what exactly was wrong, in plain words, without a secret or a value.
+    detail: the cause in plain words, without a secret or a value.
     intent: the payload of the header, None unless its signature and its form were right; for the records only: nobody
         may act on it.
     """
@@ -144,11 +144,11 @@ class IntentVerifier:
     ) -> Intent:
         """Verify the intent of a request, burn its nonce, and return it.
 
-        path: decoded, as routed, mount prefix included.
-        query: raw, without the question mark.
+        path: the decoded path as it was routed, mount prefix included.
+        query: the raw query, without the question mark.
         operation: the exact string that a view of another transport declares; it is then verified instead of method and
             path.
-        request: handed to step_up.
+        request: the object that `step_up` gets.
         raw_path: the path before decoding, if the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.
 
@@ -191,7 +191,7 @@ class IntentVerifier:
     ) -> list[Check]:
         """Return every check in order, with both sides of each comparison.
 
-        Takes the arguments of `verify`, burns no nonce.
+        This takes the arguments of `verify` and burns no nonce.
 
         The first failed check has the reason that `verify` would raise. Later checks run as well, if they can, on the
         unproven content of the header, because a request often fails for several reasons.

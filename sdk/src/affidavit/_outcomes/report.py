@@ -25,8 +25,8 @@ class OutcomeReceipt:
     """The outcomes that the hub has stored when `report_outcomes` returns.
 
     recorded: items whose conversation is known.
-    unknown_conversations: ids that the hub does not know, each once, in order of first appearance; it stores them too,
-        and joins them when their conversation arrives.
+    unknown_conversations: the ids that the hub does not know, without repetition, in order of first appearance. The hub
+        stores these outcomes too, and joins them when their conversation arrives.
     """
 
     recorded: int
@@ -45,13 +45,13 @@ def report_outcomes(
     """Report outcomes and return once they are durably stored.
 
     api_key: a secret key (`gak_…`) with the scope `report`.
-    outcomes: any number; sent in order, 500 per request.
+    outcomes: any number of them; they are sent in order, 500 per request.
     environment: `production` if None.
     timeout: seconds, see HttpTransport.
-    transport: replaces `base_url` and `timeout`.
+    transport: used in place of `base_url` and `timeout`.
 
-    Repeating a call creates no second outcome, and retries within one call do not count as reports. Raises
-    ReportError; its `sent` is the number of items delivered before, its pointers are positions in `outcomes`.
+    Repeating a call creates no second outcome, and retries within one call do not count as reports. Raises ReportError;
+    its `sent` is the number of items delivered before, its pointers are positions in `outcomes`.
     """
     key = require_secret_key(api_key)
     items = [build_item(outcome, index) for index, outcome in enumerate(_require_list(outcomes))]

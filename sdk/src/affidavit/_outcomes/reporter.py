@@ -28,12 +28,13 @@ _log = logging.getLogger("affidavit")
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """The number of outcomes that one reporter took in this process, and what became of them.
+    """The number of outcomes that one reporter took in this process, by their fate.
 
     reported = delivered + undelivered + waiting.
 
-    recorded: delivered ones whose conversation is known.
-    undelivered: refused by the hub, not text of a valid length, or reported while the queue was full or closed.
+    recorded: the delivered outcomes whose conversation is known.
+    undelivered: outcomes that were refused by the hub, not text of a valid length, or reported while the queue was full
+        or closed.
     """
 
     reported: int = 0
@@ -49,13 +50,13 @@ class OutcomeReporter(Reporter):
     One daemon thread sends the queue, up to 500 at once, at most `flush_every` seconds later. While the hub is away, or
     something else answers in its place, it retries with growing pauses, the same batch under the same Idempotency-Key,
     so that a retry never counts twice. The logger `affidavit` says so once, and once when the hub takes outcomes again.
-    At the end of the process it sends the rest for at most `exit_timeout` seconds. A forked child starts with an
+    At the end of the process it takes at most `exit_timeout` seconds to send the rest. A forked child starts with an
     empty queue: the parent sends its own.
 
     capacity: how many outcomes may be queued; more are counted, discarded, and warned of once a minute.
     on_error: called in the thread with each ReportError that lost outcomes, because the hub refused their content;
         without it they are logged.
-    transport: replaces `base_url` and `timeout`.
+    transport: used in place of `base_url` and `timeout`.
 
     Raises ReportError at once for an invalid key or address.
     """
@@ -94,7 +95,7 @@ class OutcomeReporter(Reporter):
         self._background.reset()
 
     def report(self, conversation_id: str, outcome_key: str) -> bool:
-        """Queue one outcome; return at once, never raise. False if it was discarded: see `counts`."""
+        """Queue one outcome; return at once, never raise. Return False if it was discarded: see `counts`."""
         try:
             # Before the lock is taken: under gevent, starting a thread lets other greenlets run.
             can_send = self._background.start()
@@ -128,7 +129,7 @@ class OutcomeReporter(Reporter):
             )
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Send the queue now. True once it is empty, False if it is not after `timeout` seconds."""
+        """Send the queue now. Return True once it is empty, False if it is not after `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while self.counts.waiting:
             remaining = None if deadline is None else deadline - time.monotonic()
@@ -163,7 +164,7 @@ class OutcomeReporter(Reporter):
 
     @property
     def counts(self) -> OutcomeCounts:
-        """The counts of all outcomes so far."""
+        """Return the counts of all outcomes so far."""
         with self._lock:
             delivered = self._outbox.delivered
             waiting = self._reported - delivered - self._undelivered

@@ -54,7 +54,7 @@ class Learner:
     ) -> None:
         """Take in one exchange.
 
-        path: raw, percent-encoded.
+        path: the raw path, percent-encoded.
 
         Only the bodies of 2xx and 3xx teach.
         """
@@ -84,7 +84,7 @@ class Learner:
         )
 
     def forget_decision(self) -> None:
-        """Decide anew at the next question, though nothing was learned since."""
+        """Decide anew when a template is next asked for, although nothing was learned since."""
         self._decision = None
 
     def judge(self, path: str) -> list[Judgement]:

@@ -69,8 +69,8 @@ class TrafficFacts:
     """Facts about all traffic together.
 
     echoed: segments that were the value of a property in the bodies of their own exchange.
-    parts: segments between data, such as `items` in `orders/17/items/3`.
-    places: after how many different segments each segment occurs.
+    parts: segments that stand between data, such as `items` in `orders/17/items/3`.
+    places: the number of different segments after which each segment occurs.
     scalars: by segment, the meaning of the properties that have it as a value.
     hashes: the hash of each segment.
     style: how the API writes its words.
@@ -137,7 +137,7 @@ class Siblings:
 
     @cached_property
     def versions(self) -> frozenset[str]:
-        """Segments that may be the API's version, such as `2` in `/2/orders`.
+        """Return the segments that may be the API's version, such as `2` in `/2/orders`.
 
         An API has one version; several are data.
         """
@@ -198,7 +198,7 @@ class Siblings:
 
     @cached_property
     def place(self) -> str:
-        """The place of the position, in words that follow a sign."""
+        """Return the place of the position, in words that follow a sign."""
         if self.is_leading:
             return "at the beginning"
         return "behind data" if self.prefix[-1] is None else "behind a word"
@@ -408,7 +408,7 @@ def _read_digits(stem: str) -> Iterator[str]:
 def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
     """Yield the signs that the neighbours of a segment give.
 
-    probabilities: that each is data, judged alone.
+    probabilities: the probability that each is data, judged alone.
     """
     neighbours = {
         word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
@@ -452,8 +452,8 @@ def _measure_median(siblings: Siblings, own: Shapes, words: Iterable[str]) -> fl
 def _compare_numbers(values: int, data: int, words: int, unsure: int) -> Iterator[str]:
     """Yield the signs in the numbers of neighbours.
 
-    values: data by their form.
-    data, words: surely data, surely words.
+    values: the neighbours that are data by their form.
+    data, words: the neighbours that are surely data, and those that are surely words.
     """
     if not values + data + words + unsure:
         yield "alone"

@@ -105,7 +105,7 @@ class _Namer:
     """Names parameters after the last word before them, in one pass from left to right; no name twice."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        """names: the parameter names that the path has already."""
+        """Begin with the parameter names that the path has already."""
         self._names = set(names)
         self._numbers: dict[str, int] = {}
         self._base = "id"

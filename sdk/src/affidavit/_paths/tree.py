@@ -29,7 +29,7 @@ class PathNode:
     value_readings: by the hash of a value, readings of the properties that had this value in exchanges whose path ends
         here.
     shapes: shapes of these exchanges by method; empty without JSON.
-    constant: only `0` leads here.
+    constant: whether only `0` leads here.
     parents: hashes of the data segments directly before this one.
     """
 
@@ -58,8 +58,8 @@ class PathNode:
     def open_branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> PathNode:
         """Return the node that a decoded segment leads to.
 
-        leading: only scaffold comes before it.
-        first: it is the first of several segments, so that it may be a version.
+        leading: whether only scaffold comes before it.
+        first: whether it is the first of several segments, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
         if scaffold or not (self.crowded or detect_segment_form(segment)):

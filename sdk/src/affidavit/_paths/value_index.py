@@ -27,7 +27,7 @@ class KeyedHash:
     """Keyed hashes of texts, so that equal texts are recognised without being kept."""
 
     def __init__(self, key: bytes | None = None) -> None:
-        """key: up to 64 bytes; random if left out."""
+        """Use this key of up to 64 bytes, by default a random one."""
         self._key = key or secrets.token_bytes(32)
 
     def digest(self, text: str) -> int:
@@ -38,7 +38,7 @@ class KeyedHash:
 
 @dataclass
 class ExchangeFacts:
-    """What the bodies of one exchange say about properties and their values.
+    """The facts in the bodies of one exchange: properties and their values.
 
     names: the names of properties, without names that are data.
     shape: the pointers of properties.

@@ -81,7 +81,7 @@ _HUMP = re.compile(r"[a-z][A-Z]")
 
 
 class Style:
-    """How an API writes the words of its paths: in capitals or not, joined by which sign.
+    """The style in which an API writes the words of its paths: in capitals or not, joined by which sign.
 
     Only segments count that are made of words of other APIs, too.
     """

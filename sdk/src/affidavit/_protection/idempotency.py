@@ -32,7 +32,7 @@ RETENTION = 86_400
 class StoredResponse:
     """The first response to a call.
 
-    headers: in order, without the headers of the connection.
+    headers: the headers in order, without those of the connection.
     """
 
     status: int
@@ -44,7 +44,7 @@ class StoredResponse:
 
     @property
     def size(self) -> int:
-        """The length of body and headers."""
+        """Return the length of body and headers."""
         return len(self.body) + sum(len(name) + len(value) for name, value in self.headers)
 
     def to_text(self) -> str:

@@ -83,7 +83,9 @@ class SqlDeliveries:
             state = Finished(StoredResponse.from_text(row[1])) if row[1] is not None else None
             return resolve_known_call(row[0], fingerprint, state, row[2], now)
 
-        delivery = self._database.run(try_claim) or self._database.run(try_claim)  # None: abandoned in between
+        delivery = self._database.run(try_claim) or self._database.run(
+            try_claim
+        )  # None if the call was abandoned in between
         if not next(self._claims) % PRUNED_EVERY:
             run_unfailing(lambda: self.prune(now=now))
         return delivery or InFlight(retry_after=1)
@@ -101,7 +103,7 @@ class SqlDeliveries:
         self._run_update(_ABANDON, claim.key, claim.owner)
 
     def prune(self, *, now: float) -> int:
-        """Delete expired deliveries, at most 500, and return how many. Runs by itself every 250 claims."""
+        """Delete expired deliveries, at most 500, and return how many. This runs by itself every 250 claims."""
         limits = now, now, PRUNED_AT_ONCE
         return self._database.run(lambda execute: execute(_PRUNE, *limits).rowcount)
 

@@ -87,9 +87,10 @@ class Call:
 class Protection:
     """Protect an app with a verifier, a store that makes retries harmless, and reports to the hub.
 
-    deliveries: keeps responses by toolCallId; None if the app does this itself.
-    reports: None to report nothing.
-    exempt: called by a middleware with method and decoded path; True for requests that need no intent.
+    deliveries: the store that keeps responses by toolCallId; None if the app does this itself.
+    reports: where verifications are reported; None to report nothing.
+    exempt: a function that a middleware calls with method and decoded path. It returns True for requests that need no
+        intent.
     max_body: the most bytes of a request body (a larger one is answered 413), or a function that returns this number
         for a method and a decoded path.
     max_kept: the most bytes of a response that is kept for retries.

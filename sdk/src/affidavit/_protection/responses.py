@@ -27,8 +27,8 @@ def answer_store_outage() -> StoredResponse:
 def answer_body_too_large(limit: int, setting: str = "max_body") -> StoredResponse:
     """Return 413.
 
-    limit: bytes.
-    setting: what sets the limit.
+    limit: the limit in bytes.
+    setting: the name of the setting that sets the limit.
     """
     detail = (
         f"The body is over {limit} bytes ({setting}); it was not read whole, so nothing was verified and nothing ran."

@@ -60,7 +60,7 @@ class VerificationReports(Reporter):
     every: seconds between two reports.
     limit: how many different entries are kept; beyond it, counts stay right, but lose operation, version and
         toolCallId.
-    transport: replaces `base_url` and `timeout`.
+    transport: used in place of `base_url` and `timeout`.
 
     One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
     ends. While the hub is away, or something else answers in its place, counts are kept and sent later. Verifications
@@ -142,7 +142,7 @@ class VerificationReports(Reporter):
         return self._background.flush(timeout) and not self._count_pending()
 
     def close(self, timeout: float = EXIT_PATIENCE) -> None:
-        """Send all that is pending and stop, within `timeout` seconds. Runs by itself when the process ends."""
+        """Send all that is pending and stop, within `timeout` seconds. This runs by itself when the process ends."""
         self._background.end(timeout)
         with self._lock:
             pending, self._pending = self._pending, {}

@@ -1,6 +1,6 @@
 """Forms that give data away: names, keys and path segments that are values rather than words (contract 4).
 
-Bounded: every pattern runs in linear time. Of the judged texts only ordinary names are remembered, never data.
+Every pattern runs in linear time. Of the judged texts only ordinary names are remembered, never data.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ordinary: set[str] = set()
 def detect_form(text: str) -> str | None:
     """Return the kind of value that `text` is or holds, None if it reads like a word.
 
-    One of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url, and
+    It is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url, and
     prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
     """
     if len(text) > MAX_NAME_LENGTH:
@@ -128,7 +128,7 @@ def _is_mixed(part: str) -> bool:
 
 
 def _is_random(body: str) -> bool:
-    """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters that are no words."""
+    """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters without words."""
     return (body.isalnum() and not body.isalpha()) or _has_no_words(body)
 
 

@@ -21,15 +21,15 @@ MAX_DEPTH = 32  # the outermost value is level 1; deeper values count as "limit"
 
 
 class Evidence:
-    """How often each kind of value was seen at one position of a body, and at every position inside it.
+    """The counts of each kind of value at one position of a body, and at every position inside it.
 
     items: the evidence of the items of all arrays here; None if no item was seen.
-    properties: that of each name.
-    values: that of all names that are data.
-    collapsed: more than `MAX_NAMES` names were seen, so from then on all values are in `values`.
-    redacted: the name of this position is sensitive.
-    binary: files were seen here, as parts of forms.
-    first, last: days since 1970-01-01 UTC.
+    properties: the evidence of each name.
+    values: the evidence of all names that are data together.
+    collapsed: whether more than `MAX_NAMES` names were seen, so that all values since are in `values`.
+    redacted: whether the name of this position is sensitive.
+    binary: whether files were seen here, as parts of forms.
+    first, last: the first and the last day, in days since 1970-01-01 UTC.
     """
 
     __slots__ = (
@@ -51,10 +51,10 @@ class Evidence:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The number of values by kind (`KINDS`), as a copy.
+        """Return the number of values by kind (`KINDS`), as a copy.
 
-        A kind has the count 0 if its reporter named it without counting. `limit`: values that a limit cut. `divergent`,
-        `empty`: values for which a reporter sent only this word.
+        A kind has the count 0 if its reporter named it without counting. The kind `limit` counts values that a limit
+        cut. The kinds `divergent` and `empty` count values for which a reporter sent only this word.
         """
         if self._kind is None:
             return {}
@@ -80,7 +80,7 @@ class Evidence:
 
     @property
     def seen(self) -> int:
-        """The number of values observed here."""
+        """Return the number of values observed here."""
         return sum(self.counts.values())
 
     def __eq__(self, other: object) -> bool:

@@ -47,7 +47,7 @@ class FormFields(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The characters of all names together."""
+        """Return the number of characters of all names together."""
         return sum(len(field.name) for field in self.fields)
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from .data_like import detect_form
 
 ANY = "*/*"
-MAX_MEDIA_TYPES = 12  # of one part; more are ANY
+MAX_MEDIA_TYPES = 12  # of one part of an operation; all others are ANY
 URL_ENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 
@@ -50,7 +50,7 @@ def reduce_media_type(content_type: str) -> str:
     """Return the media type of a `Content-Type` in lower case without parameters; "" if there is none.
 
     A subtype that is neither known nor a vendor's with a structure (`vnd.github+json`) may be a value: the result is
-    then a range, `text/*` or `*/*`. The same for a header that is not a media type.
+    then a range, `text/*` or `*/*`. The result is `*/*` also for a header that is not a media type.
     """
     media_type = strip_parameters(content_type)
     if not media_type or media_type == ANY:

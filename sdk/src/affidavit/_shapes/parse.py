@@ -67,8 +67,8 @@ class _Reader:
     def read_node(self, node: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
         """Return the evidence of a node.
 
-        default: `seen` if the node has none.
-        items: True for items of an array.
+        default: the value of `seen` if the node has none.
+        items: whether these are the items of an array.
         """
         if not isinstance(node, dict):
             self.add_fault(pointer, "wrong-type", "A descriptor is an object.")

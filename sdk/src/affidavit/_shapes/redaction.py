@@ -1,4 +1,4 @@
-"""Redaction: which values are erased before inference, which names are marked or dropped (contract 4)."""
+"""Redaction: erase values, and mark or drop names, before inference (contract 4)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _ERASED: dict[type, Json] = {str: "", bool: False, int: 0, float: 0.0, type(None
 
 @dataclass(frozen=True)
 class Redactor:
-    """How values and names are redacted before inference.
+    """The rules by which values and names are redacted before inference.
 
-    erase: replace every scalar by a constant of its type.
-    sensitive: names to mark `redacted`, in addition to `SENSITIVE_NAMES`.
-    drop: names, in any spelling and with `*`, to leave out with everything inside.
-    replace: called first, with each whole value; returns the value to inspect instead.
+    erase: whether to replace every scalar by a constant of its type.
+    sensitive: the names to mark `redacted`, in addition to `SENSITIVE_NAMES`.
+    drop: the names to leave out with everything inside, in any spelling and with `*`.
+    replace: a function that is called first, with each whole value, and returns the value to inspect instead.
     """
 
     erase: bool = True

@@ -35,8 +35,8 @@ _NO_EVIDENCE = Evidence()
 class Aggregator:
     """Sum up an intake by operation and UTC day.
 
-    has_news: an operation with a route has a name or type that was not reported yet.
-    held_back: requests whose path may hold a value.
+    has_news: whether an operation with a route has a name or type that was not reported yet.
+    held_back: the number of requests whose path may hold a value.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ _GZIP_OR_ZLIB = 47  # the "window bits" by which zlib detects the format from th
 
 
 class Unread(Enum):
-    """Why a body is not read, worded to follow a count: "3 not valid JSON"."""
+    """The reason why a body is not read, worded to follow a count: "3 not valid JSON"."""
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
@@ -50,7 +50,7 @@ CopiedBody: TypeAlias = "bytes | FormFields | Unread | None"
 class BodyCopy:
     """A copy of a body, empty once it is over `limit` bytes.
 
-    is_whole: set it when the body has ended.
+    is_whole: whether the body has ended; the caller sets it.
     """
 
     __slots__ = ("_chunks", "_limit", "_size", "is_whole")
@@ -76,7 +76,7 @@ class BodyCopy:
 
     @property
     def size(self) -> int:
-        """Bytes that have passed so far."""
+        """Return the number of bytes that have passed so far."""
         return self._size
 
     def finish(self) -> CopiedBody:
@@ -151,7 +151,8 @@ def open_copy(content_type: str, limit: int) -> BodyCopy:
 def select_body(
     body: CopiedBody, content_type: str | None, encoding: str | None, limit: int, *, forms: bool = False
 ) -> RawBody | FormFields | Unread | None:
-    """Return the body if it should be read, else why not; None without a body. Cheap: the body is not parsed yet.
+    """Return the body if it should be read, else why not; None without a body. This is cheap, because the body is not
+    parsed yet.
 
     forms: whether forms are read, too.
     """

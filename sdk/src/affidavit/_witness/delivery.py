@@ -55,8 +55,8 @@ def send_observations(
     """Deliver observations and return once all are durably stored.
 
     observations: wire entries, sent in order in reports of at most 500 entries and 4 MiB.
-    report_id: makes the id of a report from the bytes of its environment and observations.
-    transport: replaces `base_url` and `timeout`.
+    report_id: a function that makes the id of a report from the bytes of its environment and observations.
+    transport: used in place of `base_url` and `timeout`.
 
     Raises ReportError; its `sent` is the number of entries delivered before.
     """

@@ -36,7 +36,7 @@ _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-00000000000
 class OperationKey(NamedTuple):
     """The members in which the requests of one `Operation` agree.
 
-    path: a template, or a learned path without data.
+    path: its template, or a learned path without data.
     """
 
     method: str
@@ -51,7 +51,7 @@ def find_routed_key(
 ) -> OperationKey | None:
     """Return the key of the requests of a framework's route; None if the template of their path must be learned.
 
-    Cached, because adapters ask for every request, with the same few arguments.
+    It is cached, because adapters ask for every request, with the same few arguments.
     """
     template = build_route_template(route)
     if template is None:
@@ -89,7 +89,7 @@ class Operation:
 
 
 class Tally:
-    """How often an operation was requested, first and last in Unix seconds."""
+    """The number of requests of an operation, and the times of the first and the last in Unix seconds."""
 
     __slots__ = ("count", "first", "last")
 
@@ -104,7 +104,7 @@ Tallies = dict[tuple[Operation, int], Tally]
 class QueuedExchange(NamedTuple):
     """A request and its response, to be inspected.
 
-    path: raw if the framework gave no route or no type, else empty.
+    path: the raw path if the framework gave no route or no type, else empty.
     """
 
     operation: Operation
@@ -116,7 +116,7 @@ class QueuedExchange(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes that it takes in the queue."""
+        """Return the number of bytes that it takes in the queue."""
         return len(self.query) + sum(map(_measure_body, (self.request, self.response)))
 
 
@@ -127,9 +127,10 @@ def _measure_body(body: RawBody | FormFields | Unread | None) -> int:
 class Intake:
     """Shared by all threads of the host. Every `observed` request is in a tally or in one of the other counts.
 
-    dropped: no room even for a count.
-    ignored: 404, 405 and 501 on a path that never answered otherwise, and requests that can be no operation.
-    unlooked: counted without their bodies, because the shape has settled, or enough wait.
+    dropped: requests without room even for a count.
+    ignored: requests answered 404, 405 or 501 on a path that never answered otherwise, and requests that can be no
+        operation.
+    unlooked: requests counted without their bodies, because the shape has settled, or enough bodies wait.
     """
 
     def __init__(self, max_operations: int) -> None:
@@ -167,8 +168,8 @@ class Intake:
     ) -> bool:
         """Count one request, and queue it if due. Return whether the intake was empty.
 
-        path: raw.
-        now: monotonic.
+        path: the raw path.
+        now: monotonic seconds.
         """
         key = OperationKey(method, template.path if template else erase_data(path), status, media_types)
         with self._lock:
@@ -187,7 +188,8 @@ class Intake:
             return self._enqueue(exchange) or was_empty
 
     def count_settled(self, key: OperationKey, *, moment: float, now: float) -> bool | None:
-        """Count one request if it need not be inspected, and return whether the intake was empty; None if it must be.
+        """Count one request if it need not be inspected, and return whether the intake was empty; None if it must be
+        inspected.
 
         key: of a routed operation.
         """

@@ -38,15 +38,17 @@ _log = logging.getLogger("affidavit.witness")
 
 @dataclass(frozen=True, slots=True)
 class WitnessStats:
-    """The number of requests that one witness observed in this process, and what became of them.
+    """The number of requests that one witness observed in this process, by their fate.
 
     observed = delivered + waiting + dropped + ignored.
 
-    held_back: those of `waiting` whose path may hold a value.
-    dropped: no room to count them, refused by the hub, or undelivered when the process ended.
-    ignored: answered 404, 405 or 501 on a path that never answered otherwise, or with an invalid method or status.
-    unlooked: counted without inspecting their bodies, because the shape no longer changes, or because enough of them
-        wait while the hub is away.
+    held_back: the requests among `waiting` whose path may hold a value.
+    dropped: requests that there was no room to count, that the hub refused, or that were undelivered when the process
+        ended.
+    ignored: requests answered 404, 405 or 501 on a path that never answered otherwise, or with an invalid method or
+        status.
+    unlooked: requests counted without inspecting their bodies, because the shape no longer changes, or because enough
+        of them wait while the hub is away.
     bodies_left_out: bodies without a shape, by reason; their requests are counted.
     """
 
@@ -72,11 +74,11 @@ class Witness(Reporter):
     redactor: how values and names are redacted; the hub's rules are added, and nothing is sent before they are known,
         unless `rules` is False.
     reporter: the name of this program in the hub.
-    exempt: called with method and path; True for requests that are not observed.
+    exempt: a function that is called with method and path. It returns True for requests that are not observed.
     max_body: bytes; larger bodies get no shape.
-    max_operations: how many are kept apart.
-    send_undecided: report paths with segments that may be values, unchanged.
-    transport: replaces `base_url` and `timeout`.
+    max_operations: how many operations are kept apart.
+    send_undecided: whether to report paths with segments that may be values, unchanged.
+    transport: used in place of `base_url` and `timeout`.
 
     Raises ReportError for an invalid key or address.
     """
@@ -138,12 +140,12 @@ class Witness(Reporter):
         response_encoding: str | None = None,
         at: float | None = None,
     ) -> None:
-        """Observe one request and its response. Never raises and never waits.
+        """Observe one request and its response. This method never raises and never waits.
 
-        path: raw, percent-encoded, with its mount prefix.
-        route: the framework's own, such as `/orders/<int:pk>`, `/orders/{pk}` or a regular expression with named
+        path: the raw path, percent-encoded, with its mount prefix.
+        route: the framework's route, such as `/orders/<int:pk>`, `/orders/{pk}` or a regular expression with named
             groups, prefix included; without it, or with a more complex one, the template is learned.
-        query: as in the request line.
+        query: the query as in the request line.
         at: Unix seconds.
 
         Bodies are passed as sent. Their types and encodings are the values of `Content-Type` and `Content-Encoding`.
@@ -222,7 +224,7 @@ class Witness(Reporter):
         return in_time and stats.waiting == stats.held_back
 
     def close(self, timeout: float = EXIT_PATIENCE) -> None:
-        """Report what is pending and stop, within `timeout` seconds. Runs by itself when the process ends."""
+        """Report what is pending and stop, within `timeout` seconds. This runs by itself when the process ends."""
         self._background.end(timeout)
         self._outbox.give_up()
         stats = self.stats
@@ -245,7 +247,7 @@ class Witness(Reporter):
 
     @property
     def stats(self) -> WitnessStats:
-        """The counts of all requests so far."""
+        """Return the counts of all requests so far."""
         intake, delivered = self._intake, self._outbox.delivered
         pending = max(0, intake.observed - delivered - intake.dropped - intake.ignored)
         return WitnessStats(

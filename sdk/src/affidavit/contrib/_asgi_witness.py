@@ -96,7 +96,7 @@ class _Exchange:
     def report(self, *, failed: bool = False) -> None:
         """Report the exchange, once.
 
-        failed: the app raised; unless it had begun to answer, the server sends a 500.
+        failed: whether the app raised; unless it had begun to answer, the server sends a 500.
         """
         if self.is_reported or not (self._status or failed):
             return

@@ -15,8 +15,8 @@ _VENDORS = ("postgresql", "sqlite")
 class DjangoNonces(SqlNonces):
     """SqlNonces in the database of an alias, on its own connections: a request's rollback un-burns nothing.
 
-    Create the table in a migration: `migrations.RunPython(create_tables, migrations.RunPython.noop)`. PostgreSQL
-    and SQLite; ImproperlyConfigured for others. Use MemoryNonces in tests on an in-memory SQLite.
+    Create the table in a migration: `migrations.RunPython(create_tables, migrations.RunPython.noop)`. The database is
+    PostgreSQL or SQLite; any other raises ImproperlyConfigured. Use MemoryNonces in tests on an in-memory SQLite.
     """
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
@@ -24,14 +24,14 @@ class DjangoNonces(SqlNonces):
 
 
 class DjangoDeliveries(SqlDeliveries):
-    """SqlDeliveries in the database of an alias, as `DjangoNonces`."""
+    """SqlDeliveries in the database of an alias, like `DjangoNonces`."""
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
         super().__init__(_make_connect(using))
 
 
 def create_tables(apps: Any, schema_editor: Any) -> None:
-    """Create the tables of both stores unless they exist; for RunPython in a migration of yours."""
+    """Create the tables of both stores unless they exist; pass it to RunPython in a migration of yours."""
     for statement in (CREATE_NONCES, INDEX_NONCES, CREATE_DELIVERIES, INDEX_DELIVERIES):
         schema_editor.execute(statement)
 

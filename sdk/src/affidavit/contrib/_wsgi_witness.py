@@ -86,7 +86,7 @@ class _Exchange:
     def report(self, *, is_whole: bool = False, failed: bool = False) -> None:
         """Report the exchange, once.
 
-        failed: the app raised; unless it had sent a chunk, the server sends a 500.
+        failed: whether the app raised; unless it had sent a chunk, the server sends a 500.
         """
         if not (self._status or failed):
             return

@@ -55,9 +55,10 @@ _ADMISSION = "_affidavit_admission"
 class IntentMiddleware:
     """Verify every request to a view, before the view runs and outside its transaction.
 
-    Not verified: views decorated with `intent_exempt`, requests that `protection.exempt` names, and views decorated
-    with `intent_required`, which verify themselves. A verified request has its intent in `request.intent`, and needs
-    no CSRF token: no browser can send an intent. Put it first, so that it runs before the check of that token.
+    These are not verified: views decorated with `intent_exempt`, requests that `protection.exempt` names, and views
+    decorated with `intent_required`, which verify themselves. A verified request has its intent in `request.intent`,
+    and needs no CSRF token: no browser can send an intent. Put it first, so that it runs before the check of that
+    token.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -106,7 +107,7 @@ def intent_required(
     """Protect one view, `def` or `async def`, with the middleware or without it.
 
     minimum_version, operation: see `IntentVerifier.verify`.
-    protection: the one of the settings if None.
+    protection: by default the one of the settings.
 
     For a class-based view use `@method_decorator(intent_required, name="dispatch")`.
     """

@@ -28,7 +28,7 @@ def build_media_types(status: int, request: str | None, response: str | None) ->
 
 
 class Part(NamedTuple):
-    """Where evidence belongs: the query, the request, or the response of one status."""
+    """The part of an operation that evidence belongs to: the query, the request, or the response of one status."""
 
     name: str
     status: int | None = None
@@ -59,8 +59,8 @@ class OperationSum:
     """Everything observed of one operation.
 
     first, last: Unix seconds.
-    names, types: by parameter position.
-    media_types: how often each was observed, by `part_key` of the request or response.
+    names, types: the counts by the position of the parameter.
+    media_types: how often each media type was observed, by `part_key` of the request or response.
     """
 
     first: int

@@ -1,4 +1,4 @@
-"""`affidavit tools`: lock what the MCP tools of an API promise, and verify that they still do."""
+"""`affidavit tools`: lock the definitions of an API's MCP tools, and verify that the tools still have them."""
 
 import argparse
 from collections import Counter
@@ -53,7 +53,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return the exit status. Raises UsageError also if the hub refuses or is away: 1 says that tools differ."""
+    """Return the exit status, which is 1 if tools differ. So a hub that refuses or is away is a UsageError, too."""
     try:
         status: int = options.action(options)
     except Undelivered as error:

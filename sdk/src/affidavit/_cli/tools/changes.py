@@ -1,4 +1,4 @@
-"""Name what differs between two definitions of one MCP tool. A pure rule."""
+"""Name what differs between two definitions of one MCP tool (pure)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _STEPS = {_ITEMS: "~2]", _VALUES: "~3}"}  # for properties named like one of the
 
 @dataclass(frozen=True)
 class ToolChange:
-    """One difference.
+    """One difference between two definitions.
 
     subject: `gate`, `input /query/page` and the like.
     part, pointer: the changed node as the hub's drift names it, whose part begins with `part`; "" for other changes.

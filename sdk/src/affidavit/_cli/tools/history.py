@@ -11,8 +11,8 @@ from affidavit._cli._hub import Undelivered
 from affidavit._cli.tools.changes import ToolChange
 from affidavit.operations import strip_names
 
-MAX_VERSIONS_READ = 20  # each costs a request
-_PAGES = {"operations": "catalog", "drift": "drift", "hint-rules": "rules"}  # by table
+MAX_VERSIONS_READ = 20  # because each costs a request
+_PAGES = {"operations": "catalog", "drift": "drift", "hint-rules": "rules"}  # the page that has each table
 
 Row = Mapping[str, Any]
 

@@ -70,7 +70,7 @@ def encode_lock(environment: str, definitions: Mapping[str, Json]) -> bytes:
 
 
 def read_lock(path: Path) -> ToolsLock:
-    """Raises UsageError if the file cannot be read or is no lock."""
+    """Return the content of a lock file. Raises UsageError if the file cannot be read or is no lock."""
     try:
         content = parse(path.read_bytes())
     except FileNotFoundError:
