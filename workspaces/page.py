@@ -270,7 +270,10 @@ def _compute_etag(request: HttpRequest, content: bytes) -> str:
 
 
 def _export_facts(environment: Environment, name: str, period: Period | None) -> Mapping[str, Any]:
-    """Return the head of an export. period: None if the page does not depend on one."""
+    """Return the head of an export.
+
+    period: None if the page does not depend on one.
+    """
     return {
         "workspace": environment.workspace.slug,
         "environment": environment.name,

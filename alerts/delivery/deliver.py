@@ -24,11 +24,8 @@ from workspaces.models import Environment
 
 LEASE = timedelta(minutes=3)  # more than looking up a name, connecting and an answer can take
 MAX_FAULT = 300
-RESULTS = {
-    Delivery.DELIVERED: "delivered",
-    Delivery.WAITING: "failed",
-    Delivery.DEAD: "dead",
-}  # as metrics name the results
+# The results as metrics name them
+RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery.DEAD: "dead"}
 log = logging.getLogger("affidavit.alerts")
 
 # The target that has been due for the longest and that no other worker delivers to at the moment.

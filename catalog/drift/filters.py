@@ -13,7 +13,8 @@ from wire.filters import read_text, split_words
 class DriftFilters:
     """The filters of the drift feed. Members of the address that are not valid are ignored.
 
-    method, path: of one operation. is_new: only those that nobody has acknowledged and that are not muted.
+    method, path: the operation whose changes are shown, "" for all operations.
+    is_new: whether only changes are shown that nobody has acknowledged and that are not muted.
     """
 
     query: str = ""

@@ -25,7 +25,8 @@ class TimelineEntry:
     changes: its drift; if it has none (after a manual override), the differences between its outline and the one
         before.
     media_types: those that a version without drift was the first to have, by part.
-    first_number: of the first version, if the entry stands for several in a row that only had new media types.
+    first_number: the number of the first version, if the entry stands for several in a row that only had new media
+        types.
     """
 
     version: OperationVersion
@@ -36,7 +37,7 @@ class TimelineEntry:
 
     @property
     def is_of_drift(self) -> bool:
-        """Whether its changes are drift, which have pages of their own."""
+        """Return whether its changes are drift, which have pages of their own."""
         return all(isinstance(change, Drift) for change in self.changes)
 
     @property
@@ -45,7 +46,7 @@ class TimelineEntry:
 
     @property
     def has_own_changes(self) -> bool:
-        """Whether anything changed with the version itself.
+        """Return whether anything changed with the version itself.
 
         A property is missed only after many answers: that change is detected later, in the version of that time.
         """
@@ -67,10 +68,10 @@ class ComparedVersion:
 class VersionComparison:
     """The changes from one version to another: first those of their outlines, then those of presence.
 
-    A field that changed once in between has the drift that was recorded then, as every other page does.
+    For a field that changed once in between, the change is the drift that was recorded then, so that all pages agree.
 
-    inside: how many properties are inside a new one, by its part and pointer.
-    media_types: those that were reported for the first time, by part, if nothing else changed.
+    inside: the number of properties inside a new one, by its part and pointer.
+    media_types: the media types that were reported for the first time, by part, if nothing else changed.
     """
 
     before: ComparedVersion

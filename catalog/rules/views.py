@@ -26,8 +26,8 @@ DECISION_COLUMNS = ("at", "by", "takenBackAt")
 class RuleKind:
     """One kind of rule: how its rules are listed, the latest first, and the cells of each in a table.
 
-    name: of its table, and in the address that reverts a rule. Its part of the page is `rules/<name>.html`. has_form:
-    whether its rules are made on the page itself.
+    name: its name as a table, and in the address that reverts a rule. Its part of the page is `rules/<name>.html`.
+    has_form: whether its rules are made on the page itself.
     """
 
     name: str

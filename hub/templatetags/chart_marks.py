@@ -24,9 +24,11 @@ register = template.Library()
 class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first.
 
-    is_cut: only the latest are here.
-    listed: the first to be read: the drift of the page's own field, then annotations of people.
-    folded: all others. A chart of one field marks no drift of other operations.
+    is_cut: whether only the latest are here.
+    listed: the events that are shown at first: the drift of the page's own field, then annotations of people.
+    folded: all other events.
+
+    A chart of one field marks no drift of other operations.
     """
 
     marks: Sequence[Mapping[str, Any]]

@@ -24,8 +24,8 @@ class CallEvent:
     """Something that happened to a tool call.
 
     reason: why it was rejected.
-    count: how many identical events.
-    actor: who did it, if a person or a key did; the detail says it, too.
+    count: the number of identical events.
+    actor: the person or the key that did it, if any; the detail names it, too.
     """
 
     occurred_at: datetime

@@ -26,7 +26,7 @@ class Phase:
     texts: the annotations with which it begins, none for the first phase of a period.
     conversations: the number of conversations that started in it.
     reached: how many of them reached the key, whenever that was.
-    annotated_at: of the first of them.
+    annotated_at: the time of the first of these annotations.
     """
 
     start: datetime
@@ -46,14 +46,14 @@ class PhaseChange:
 
     @property
     def points(self) -> float | None:
-        """By how many percentage points the share grew; None if one of the two is a share of nothing."""
+        """Return by how many percentage points the share grew; None if one of the two phases has no conversations."""
         if not (self.previous and self.previous.conversations and self.phase.conversations):
             return None
         return 100 * (share_of(self.phase) - share_of(self.previous))
 
     @property
     def is_within_chance(self) -> bool:
-        """Whether chance alone often makes samples of these sizes differ so much (test of two proportions)."""
+        """Return whether chance alone often makes samples of these sizes differ so much (test of two proportions)."""
         if self.points is None or not self.previous:
             return False
         conversations = self.phase.conversations, self.previous.conversations

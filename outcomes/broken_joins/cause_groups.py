@@ -25,7 +25,8 @@ class BrokenJoin:
     reported_by: int | None = None
 
     def matches(self, kind: str, environment: str = "", key: str = "") -> bool:
-        """Whether this join has this diagnosis, its id is known in this environment, and it is of this outcome key.
+        """Return whether this join has this diagnosis, its id is known in this environment, and it is of this outcome
+        key.
 
         "" stands for any.
         """

@@ -14,7 +14,7 @@ from wire.filters import read_text
 class JoinFilters:
     """The filters of broken joins; "" selects all.
 
-    found_in: with `other-environment`, the one that knows the id.
+    found_in: for `other-environment`, the environment that knows the id.
     key: the exact outcomeKey.
     """
 

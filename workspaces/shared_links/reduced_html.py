@@ -41,8 +41,7 @@ def reduce_main(html: str) -> str:
 class _Reducer(HTMLParser):
     """A parser that reduces HTML.
 
-    chunks: the HTML to keep.
-    open_tags: the open elements to keep, as (tag in the page, tag to write).
+    chunks: the HTML to keep. open_tags: the open elements to keep, as (tag in the page, tag to write).
     """
 
     def __init__(self) -> None:
