@@ -57,6 +57,11 @@ class Period:
         """Return the length by the zone's clocks: a day is a day, whether it has 23, 24 or 25 hours."""
         return to_local_time(self.end, self.zone) - to_local_time(self.start, self.zone)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the period ends after the moment at which its address was read."""
+        return self.now is not None and self.end > self.now
+
     def previous(self) -> Period:
         """Return the period of the same length before this one, earlier by whole weeks, so that weekdays match."""
         return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")

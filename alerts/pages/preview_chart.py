@@ -19,7 +19,7 @@ PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
 HEADROOM = 1.15  # the axis ends a little above the highest bar and the threshold
 SMALL = 5  # an axis that ends below this has a tick at each whole number
 LABELS = {
-    Alert.DRIFT: "Versions with breaking drift",
+    Alert.DRIFT: "Breaking changes",
     Alert.NEW_REASON: "Most rejections for one new reason, until it fires",
     Alert.SILENT: "Longest silence of a reporter, in hours",
 }

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Collate, Length, Lower, Substr
 
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
+from catalog.evidence.parts import find_node
+from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Operation
 from catalog.queries import BY_PATH, visible_operations
 from wire.postgresql.replica import get_read_connection
@@ -62,7 +64,15 @@ def find_properties(environment: Environment, text: str, *, limit: int) -> list[
         matches += (MatchingProperty(operation, node) for node in _find_nodes(operation, lowered))
         if len(matches) >= limit:
             break
-    return matches[:limit]
+    return [_name_types(match) for match in matches[:limit]]
+
+
+def _name_types(match: MatchingProperty) -> MatchingProperty:
+    """Return the match with the names of its types; an outline only says that there are several."""
+    if SEVERAL_TYPES not in match.node.type:
+        return match
+    _, node = find_node(match.operation, match.node.part, match.node.pointer)
+    return replace(match, node=match.node._replace(type=node.type)) if node else match
 
 
 def find_property_hits(

@@ -42,11 +42,10 @@ def _contains(node: Node, words: Sequence[str]) -> bool:
 
 
 def _list_names(node: Node) -> Sequence[str]:
-    """Return three texts of a node: its name with the type as the page shows it, with the type as the search stores it,
-    and the name alone.
-    """
+    """Return the texts of a node: its name with the type of the page, with each type that was seen, and alone."""
     name = node.name.casefold()
-    return (f"{name}:{node.type.casefold()}", f"{name}:{node.main_type.casefold()}", name)
+    types = [node.type.casefold(), node.main_type.casefold(), *node.types, *(["null"] if node.nulls else [])]
+    return (*(f"{name}:{kind}" for kind in types), name)
 
 
 def _with_branches(nodes: Sequence[Node], pointers: frozenset[str]) -> Sequence[Node]:

@@ -108,6 +108,7 @@ def build_rows(
     pointer: str = "",
     inside_only: bool = False,
     opened: Container[str] = (),
+    open_at_first: Container[str] = (),
     are_all_open: bool = False,
     limit: int,
 ) -> tuple[list[TreeRow], bool]:
@@ -122,19 +123,19 @@ def build_rows(
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)
     end = start + sizes[start] + 1
     closed_from = len(nodes) if are_all_open else CLOSED_FROM
-    tree_rows = _close_large_branches(nodes[start:end], sizes[start:end], opened, closed_from)
+    tree_rows = _close_large_branches(nodes[start:end], sizes[start:end], opened, open_at_first, closed_from)
     rows = list(tree_rows)[1 if inside_only else 0 :]
     return _mark_branches(rows[:limit]), len(rows) > limit
 
 
 def _close_large_branches(
-    nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str], closed_from: int
+    nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str], open_at_first: Container[str], closed_from: int
 ) -> Iterator[TreeRow]:
     """Yield the nodes as rows. The first one is open; other large branches are closed, without their nodes."""
     index = 0
     while index < len(nodes):
         size = sizes[index]
-        is_open_at_first = index == 0 or size < closed_from
+        is_open_at_first = index == 0 or size < closed_from or nodes[index].pointer in open_at_first
         is_closed = not is_open_at_first and nodes[index].pointer not in opened
         yield TreeRow(nodes[index], size=size, is_open_at_first=is_open_at_first, is_closed=is_closed)
         index += 1 + (size if is_closed else 0)

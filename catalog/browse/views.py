@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -25,7 +26,7 @@ from catalog.browse.queries import (
 )
 from catalog.browse.search import find_property_hits
 from catalog.browse.tree_filter import find_nodes
-from catalog.browse.tree_rows import build_rows
+from catalog.browse.tree_rows import NAMELESS_LABELS, TreeRow, build_rows
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
@@ -231,14 +232,18 @@ def build_tree_context(
     opened = set(request.GET.getlist("open"))
     find = read_text(request.GET, "find").strip()
     matches = find_nodes(nodes, split_words(find)) if find else None
-    tree_rows, is_cut = build_rows(
+    build = partial(
+        build_rows,
         matches.nodes or nodes[:1] if matches else nodes,
-        pointer=pointer,
         inside_only=inside_only,
         opened=opened,
+        open_at_first=set(list_branches_of(pointer)),
         are_all_open=bool(matches),
         limit=MAX_ROWS,
     )
+    tree_rows, is_cut = build(pointer=pointer if inside_only else "")
+    if pointer and all(row.node.pointer != pointer for row in tree_rows):
+        tree_rows, is_cut = build(pointer=pointer)
     in_period = list_observed_nodes(observed.build_part(shape)) if observed else None
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
@@ -262,7 +267,7 @@ def build_tree_context(
         "find": find,
         "match_count": len(matches.pointers) if matches else None,
         "node_count": len(nodes) - 1,
-        "newest_day": rows[0].last_day if rows and not inside_only else "",
+        "root": TreeRow(nodes[0]) if nodes else None,
         "max_rows": MAX_ROWS,
         "is_cut": is_cut,
         "query_without_at": build_query_without(request, "at"),
@@ -272,6 +277,12 @@ def build_tree_context(
     schema = build_part_schema(json.loads(operation.outline), shape.key, describe(shape.evidence, counts=False))
     text = json.dumps(schema, indent=2, ensure_ascii=False)
     return {**context, "schema": text, "is_any_allowed": "{}" in text}
+
+
+def list_branches_of(pointer: str) -> list[str]:
+    """Return the pointer and those of all branches above it."""
+    steps = pointer.split("/")
+    return ["/".join(steps[: number + 1]) for number in range(1, len(steps))]
 
 
 def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:
@@ -292,7 +303,8 @@ def build_node_context(
     by_pointer = {node.pointer: node for node in nodes}
     node = by_pointer.get(pointer, nodes[0])
     has_keys = not node.map_names and f"{node.pointer}/{VALUES}" in by_pointer
-    return {"node": node, "rule": find_map_rule(operation, shape, node), "has_keys": has_keys}
+    label = NAMELESS_LABELS.get(node.name, node.name) if node.is_nameless else node.name
+    return {"node": node, "label": label, "rule": find_map_rule(operation, shape, node), "has_keys": has_keys}
 
 
 def list_hints(operation: Operation) -> list[Mapping[str, Any]]:

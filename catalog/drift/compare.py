@@ -184,11 +184,13 @@ def _compare_types(part: str, pointer: str, before: Descriptor, after: Descripto
         yield Change(part, pointer, "known", *words)
         return
     if old != new:
-        breaks = NOBODY if new in LITTLE_KNOWN - {"null"} else _breaks_whom(part, _find_direction(part, old, new))
+        is_null_alone = new == "null" and bool(before.get("nullable"))
+        direction = "narrower" if is_null_alone else _find_direction(part, old, new)
+        breaks = NOBODY if new in LITTLE_KNOWN - {"null"} else _breaks_whom(part, direction)
         yield Change(part, pointer, "cut" if new == "cut" else "type", *words, breaks)
     elif before.get("format") != after.get("format"):
         yield Change(part, pointer, "type", *words, _breaks_whom(part, "wider"))
-    if bool(before.get("nullable")) != bool(after.get("nullable")):
+    if new != "null" and bool(before.get("nullable")) != bool(after.get("nullable")):
         kind, direction = ("nullable", "wider") if after.get("nullable") else ("not-null", "narrower")
         yield Change(part, pointer, kind, *words, _breaks_whom(part, direction))
 

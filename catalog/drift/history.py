@@ -86,8 +86,8 @@ class VersionComparison:
 
     @property
     def rows(self) -> list[tuple[Change | Drift, int]]:
-        """Each change with the number of properties inside, if it is a new property."""
-        return [(change, self.inside.get((change.part, change.pointer), 0)) for change in self.changes]
+        """Each change with the number of properties that came inside."""
+        return [(change, max(self.inside.get((change.part, change.pointer), 0), 0)) for change in self.changes]
 
 
 def build_timeline(operation: Operation) -> list[TimelineEntry]:
@@ -154,12 +154,15 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     differences = [_name_types(operation, change) for change in compare_outlines(outlines[before], outlines[after])]
     if before > after:
         return VersionComparison(sides[before], sides[after], differences)
-    recorded = _find_single_drift(operation, before, after)
-    changes: list[Change | Drift] = [recorded.get((change.part, change.pointer), change) for change in differences]
+    recorded = _list_shape_drift(operation, before, after)
+    changes = [_recall(change, recorded.get((change.part, change.pointer), ())) for change in differences]
     changes += _list_presence_changes(operation, before, after)
     media_types = () if changes else list_first_media_types(outlines[before], outlines[after])
-    new_nodes = [change for change in changes if change.kind == "new"]
-    inside = {(change.part, change.pointer): _count_inside(outlines[after], change) for change in new_nodes}
+    grown = [change for change in changes if change.kind in ("new", "type", "known")]
+    inside = {
+        (change.part, change.pointer): _count_inside(outlines[after], change) - _count_inside(outlines[before], change)
+        for change in grown
+    }
     return VersionComparison(sides[before], sides[after], changes, inside, media_types)
 
 
@@ -169,15 +172,24 @@ def _count_inside(outline: Outline, change: Change | Drift) -> int:
     return sum(node.part == change.part and node.pointer.startswith(start) for node in list_outline_nodes(outline))
 
 
-def _find_single_drift(operation: Operation, before: int, after: int) -> dict[tuple[str, str], Drift]:
-    """Return the drift of each field whose shape changed exactly once after `before`, up to and with `after`.
-
-    It knows more than two outlines: whether a field was always null, or a new one always present.
-    """
+def _list_shape_drift(operation: Operation, before: int, after: int) -> dict[tuple[str, str], list[Drift]]:
+    """Return the drift of shape after the version `before`, up to and with `after`, by part and pointer."""
     drift_by_field: dict[tuple[str, str], list[Drift]] = {}
-    for drift in operation.drift.filter(version__gt=before, version__lte=after).exclude(kind__in=PRESENCE_KINDS):
+    rows = operation.drift.filter(version__gt=before, version__lte=after).exclude(kind__in=PRESENCE_KINDS)
+    for drift in rows.order_by("id"):
         drift_by_field.setdefault((drift.part, drift.pointer), []).append(drift)
-    return {field: rows[0] for field, rows in drift_by_field.items() if len(rows) == 1}
+    return drift_by_field
+
+
+def _recall(change: Change, recorded: Sequence[Drift]) -> Change | Drift:
+    """Return a field's only recorded change in place of the difference of its outlines, or what its first one says.
+
+    Drift knows more than two outlines: whether a field was always null, or a new one always present.
+    """
+    if len(recorded) == 1:
+        return recorded[0]
+    is_new = change.kind == "new" and bool(recorded) and recorded[0].kind == "new"
+    return replace(change, breaks=recorded[0].breaks) if is_new else change
 
 
 def _name_types(operation: Operation, change: Change) -> Change:

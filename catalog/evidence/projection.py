@@ -11,6 +11,7 @@ from typing import Any
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, build_operation_document, has_begun
 from catalog.evidence.outlines import Descriptor, Outline, has_fields, is_repeated_field, list_outline_parts
+from catalog.evidence.pointers import has_several_types
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def project(identity: Identity, total: OperationSum) -> Projection:
         path=document["path"],
         observations=total.observations,
         properties=sum(_count_properties(evidence) for evidence in total.evidence.values()),
-        search="\n".join([document["path"], *sorted(set(_list_typed_names(outline)))]),
+        search="\n".join([document["path"], *sorted(set(_list_typed_names(document)))]),
         document=document_text,
         outline=outline_text,
         document_digest=hashlib.sha256(document_text.encode()).digest(),
@@ -47,18 +48,29 @@ def project(identity: Identity, total: OperationSum) -> Projection:
     )
 
 
-def _list_typed_names(outline: Outline) -> Iterator[str]:
-    """Yield `total:number` for every property of every part, and `orderId:integer` for a parameter of the path."""
-    yield from (f"{name}:{parameter['type']}" for name, parameter in outline["parameters"].items())
-    for _, descriptor in list_outline_parts(outline):
+def _list_typed_names(document: Outline) -> Iterator[str]:
+    """Yield `total:number` for every property of every part, and `orderId:integer` for a parameter of the path.
+
+    A property with several types, or with null, has one text for each of them.
+    """
+    yield from (f"{name}:{parameter['type']}" for name, parameter in document["parameters"].items())
+    for _, descriptor in list_outline_parts(document):
         yield from _list_property_types(descriptor)
 
 
 def _list_property_types(descriptor: Descriptor) -> Iterator[str]:
     for name, child in descriptor.get("properties", {}).items():
-        yield f"{name}:{child['type']}"
+        yield from (f"{name}:{kind}" for kind in _list_types(child))
     for child in _list_child_descriptors(descriptor):
         yield from _list_property_types(child)
+
+
+def _list_types(descriptor: Descriptor) -> Iterator[str]:
+    yield descriptor["type"]
+    if has_several_types(descriptor):
+        yield from descriptor.get("types", ())
+    if descriptor.get("nulls") and descriptor["type"] != "null":
+        yield "null"
 
 
 def _count_properties(evidence: Evidence) -> int:

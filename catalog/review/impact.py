@@ -58,6 +58,7 @@ OTHER_SENTENCES: Mapping[str, str] = {
     "redacted": "Only the mark of a sensitive name changed. No value is stored with or without it.",
 }
 COMPATIBLE = "Nobody is affected."
+NEW_STATUS = "It is an answer that was not observed before. Callers that tell success from failure are not affected."
 # For a value that had only been null: often enough to rely on null (`type`), or too rarely (`known`).
 NULL_SENTENCES: Mapping[str, str] = {
     "type": f"It was null {ENOUGH} times or more and nothing else, so consumers may rely on null.",
@@ -75,10 +76,16 @@ class ClassifiedChange(Protocol):
     """
 
     part: str
+    pointer: str
     kind: str
     before: str
     after: str
     breaks: str
+
+
+def is_new_status(change: ClassifiedChange) -> bool:
+    """Return whether the change is an answer with a status that was not observed before."""
+    return change.part.isdigit() and not change.pointer and change.kind == "new"
 
 
 def explain_impact(change: ClassifiedChange) -> str:
@@ -86,6 +93,8 @@ def explain_impact(change: ClassifiedChange) -> str:
     sentences = RESPONSE_SENTENCES if change.part.isdigit() else REQUEST_SENTENCES
     if change.before == "null" and change.part.isdigit() and change.kind in NULL_SENTENCES:
         return NULL_SENTENCES[change.kind]
+    if is_new_status(change):
+        return NEW_STATUS
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]
     sentence = sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)

@@ -38,6 +38,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         field = detail.find_current_field(environment, drift, today=today)
         return {
             "change": drift,
+            "is_new_status": impact.is_new_status(drift),
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift),
             "release": find_annotation_before(environment, drift.at) if drift.breaks else None,
@@ -71,9 +72,9 @@ def _find_predecessor(field: CurrentField | None, drift: Drift) -> str:
 
 def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:
     """Return the chart of the days around a change, and their period, which the list of events below it needs."""
-    if field is None or not field.days:
-        return {"figure": None}
     is_of_types = drift.kind in TYPE_KINDS
+    if field is None or len(field.days) < 2:
+        return {"figure": None, "is_of_types": is_of_types}
     figure = draw_types(field.days, today=today) if is_of_types else draw_presence(field.days, field.node, today=today)
     start, end = (datetime.combine(day, time(), UTC) for day in (field.days[0].day, field.days[-1].day + ONE_DAY))
     return {

@@ -46,7 +46,7 @@ PAGE_WORDS = {
     "audit": "who did what",
     "glossary": "help, terms, words, what a word means",
 }
-OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Manual overrides"))
+OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Rules"))
 
 
 def search_everything(environment: Environment, text: str, user: User | AnonymousUser) -> list[ResultGroup]:
@@ -155,7 +155,7 @@ def search_operations(environment: Environment, text: str) -> ResultGroup:
             "operation",
             _mark_path(row.path, text),
             {"method": row.method, "path": row.path},
-            detail=f"{row.observations:,} observation{'' if row.observations == 1 else 's'}",
+            detail=f"{row.observations:,} observation{'' if row.observations == 1 else 's'} in all",
             method=row.method,
         )
         for row in rows[:MAX_RESULTS]
@@ -192,7 +192,7 @@ def search_pages(environment: Environment, text: str, user: User | AnonymousUser
         for page, label in _list_pages(has_role(user, environment.workspace, Membership.ADMIN))
         if text.lower() in label.lower() or _find_word(page, text)
     ]
-    return ResultGroup("Pages and settings", results[:MAX_RESULTS])
+    return ResultGroup("Pages and settings", results[:MAX_RESULTS], len(results) > MAX_RESULTS)
 
 
 def _list_pages(is_admin: bool) -> Iterator[tuple[str, str]]:

@@ -36,6 +36,7 @@ def show_search(request: HttpRequest, environment: Environment, period: Period) 
             "max_text": MAX_TEXT,
             "groups": groups,
             "result_count": sum(len(group.results) for group in groups),
+            "has_more": any(group.has_more for group in groups),
             "is_request_id": text.startswith(REQUEST_ID),
         }
 

@@ -28,7 +28,7 @@ class ChartMarks:
     listed: the events that are shown at first: the drift of the page's own field, then annotations of people.
     folded: all other events.
 
-    A chart of one field marks no drift of other operations.
+    A chart of one field marks no drift of others.
     """
 
     marks: Sequence[Mapping[str, Any]]
@@ -52,11 +52,7 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     is_cut = max(len(annotations), len(drift)) > MAX_OF_A_KIND
     field = context.get("chart_field")
     own_drift = [change for change in drift if (change.operation_id, change.part, change.pointer) == field]
-    other_drift = [
-        change
-        for change in drift[:MAX_OF_A_KIND]
-        if change not in own_drift and (field is None or change.operation_id == field[0])
-    ]
+    other_drift = [] if field else drift[:MAX_OF_A_KIND]
     happenings = [
         *(_describe_drift(context, change) for change in own_drift),
         *(ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]),

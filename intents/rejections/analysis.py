@@ -49,6 +49,13 @@ class RejectionAnalysis:
         return narrow_to_reason(self._previous_totals_of_all_reasons, self.filters.reason)
 
     @property
+    def totals_of_all_versions(self) -> Sequence[Total]:
+        """The totals as if no version were chosen: a share of one version among itself says nothing."""
+        if not self.filters.version:
+            return self.totals
+        return RejectionAnalysis(self.environment, self.period, replace(self.filters, version=0)).totals
+
+    @property
     def reasons(self) -> Sequence[ReasonSummary]:
         """All reasons, also those that the filter leaves out: the page offers them for selection."""
         return group_by_reason(self._totals_of_all_reasons, self._previous_totals_of_all_reasons)

@@ -153,13 +153,14 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
 
 def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the tables by reason, version and operation, and the options of the filters."""
-    operations = analysis.operations
+    operations, reasons = analysis.operations, analysis.reasons
+    open_reason = analysis.filters.reason or (reasons[0].reason if reasons else "")
     return {
-        "reasons": [(summary, REASONS[summary.reason]) for summary in analysis.reasons],
+        "reasons": [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in reasons],
         "versions": analysis.versions,
         "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
         "refused_v1": totals.count_refused_v1(analysis.totals),
-        "share": totals.compute_version_share(analysis.totals),
+        "share": totals.compute_version_share(analysis.totals_of_all_versions),
         "operations": operations[:MAX_OPERATIONS],
         "operations_total": len(operations),
         "all_reasons": REASONS.values(),

@@ -40,6 +40,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
             "section_page": "rejections" if rejection_count else "confirmations",
             "tool_call_id": tool_call_id,
             "now": now,
+            "other_environments": list(list_environments_with(environment, tool_call_id)),
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,

@@ -42,7 +42,9 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
         if kept and kept["id"] == sought:
             return _build_context(environment, kept["form"], datetime.fromisoformat(kept["checked_at"]))
         members = {name: request.GET[name] for name in LINK_MEMBERS if name in request.GET}
-        return {"form": RequestForm(initial=INITIAL | members), "inspection": None, "is_gone": bool(sought)}
+        template = members.pop("path", "") if "{" in members.get("path", "") else ""
+        form = RequestForm(initial=INITIAL | members)
+        return {"form": form, "inspection": None, "is_gone": bool(sought), "reported_template": template}
 
     return _build_page(build_context)
 
@@ -81,4 +83,4 @@ def _build_context(environment: Environment, fields: Mapping[str, str], checked_
     if form.is_valid():
         received_at = form.cleaned_data["received_at"] or checked_at
         inspection = inspect_request(environment, form.build_request(), received_at=received_at)
-    return {"form": form, "inspection": inspection, "is_gone": False}
+    return {"form": form, "inspection": inspection, "is_gone": False, "reported_template": ""}

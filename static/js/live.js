@@ -24,7 +24,8 @@
   function isInUse(element) {
     const selection = getSelection();
     const focused = document.activeElement;
-    return (element.contains(focused) && !focused.matches("[data-copy]")) // a button that only copies stays focused
+    return Boolean(element.querySelector("[data-steady]:hover")) || element.matches("[data-steady]:hover") // rows stay under it
+      || (element.contains(focused) && !focused.matches("[data-copy]")) // a button that only copies stays focused
       || Boolean(element.querySelector("[data-menu][open], dialog[open]"))
       || (!selection.isCollapsed && element.contains(selection.anchorNode));
   }

@@ -27,6 +27,7 @@ from workspaces.page import Page, render_refused_form, return_to_page
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "keys"
+STILL_NEW = timedelta(days=7)  # a key that is no older needs no warning that it was never used
 NEW_KEY = "new key"
 SCOPES = {
     "report": "Report outcomes, shapes and verifications; verify intents; download",
@@ -97,7 +98,11 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, error.detail)
         else:
-            facts = {"name": form.cleaned_data["name"], "kind": form.cleaned_data["kind"], "text": new_key.text}
+            facts = {
+                "name": form.cleaned_data["name"],
+                "kind": form.cleaned_data["kind"],
+                "text": new_key.text,
+            }
             keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment_row.workspace_id})
             return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
@@ -125,6 +130,7 @@ def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -
         return {
             "new_key": new_key if new_key and new_key["workspace"] == environment.workspace_id else None,
             "active": [(key, key.expires_at is not None and key.expires_at <= now) for key in active],
+            "new_since": now - STILL_NEW,
             "revoked": [key for key in keys if key.revoked_at is not None],
             "to_revoke": next((key for key in active if str(key.pk) == revoking), None),
             "minutes_exact": PRECISION // timedelta(minutes=1),

@@ -188,6 +188,13 @@ def period_query(context: Context) -> str:
     return _write_query(_list_period_members(context))
 
 
+@register.filter
+def keep_members(query: str, kept: str) -> str:
+    """Add the members of a kept query, such as the period's, to another, before its fragment. Both begin with `?`."""
+    members, mark, fragment = query.partition("#")
+    return f"{members}&{kept[1:]}{mark}{fragment}" if members and kept else f"{members or kept}{mark}{fragment}"
+
+
 def _list_period_members(context: Context) -> list[tuple[str, str]]:
     lists = context["request"].GET.lists()
     return [(name, value) for name, values in lists if name in PERIOD_MEMBERS for value in values]

@@ -83,6 +83,12 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
     ]
 
 
+def test_a_property_with_several_types_is_found_by_each_of_them_and_by_null(api, browser_client, workspace):
+    deliver(api, workspace, *(observation(response={"placedAt": value, "paid": True}) for value in (1, "x", None)))
+    for query, count in (("placedat:string", 1), ("placedat:integer", 1), ("placedat:null", 1), ("paid:null", 0)):
+        assert len(list_rows(browser_client, workspace, q=query)) == count, query
+
+
 def test_observations_are_counted_within_the_period(api, browser_client, workspace):
     first = AT // 86400 * 86400
     deliver(api, workspace, observation(count=5, lastSeenAt=first), observation(count=7, lastSeenAt=first + 86400))

@@ -118,6 +118,11 @@ def test_allowing_more_breaks_the_reader_and_allowing_less_breaks_the_sender(par
     assert list_changes([1, "x"], [1], part) == [("", "type", narrower)]
 
 
+def test_a_value_that_is_only_null_now_is_one_change_and_narrower_than_one_that_could_be_null():
+    assert list_changes([{"a": 1}, None], [None]) == [("", "type", "")]
+    assert list_changes([{"a": 1}], [None]) == [("", "type", "consumer")]
+
+
 def test_a_new_property_of_a_request_that_is_not_always_sent_breaks_nobody():
     before, after = (
         outline_of("request", sum_of({"a": 1})),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from datetime import timedelta
 from html import unescape
@@ -108,6 +109,18 @@ def test_results_are_grouped_by_kind_marked_and_linked(browser_client, start):
     assert "<html" not in partial
 
 
+def test_a_property_with_several_types_has_their_names(browser_client, start, api, workspace):
+    deliver(api, workspace, *(observation(response={"placedAt": value}) for value in (1, "x")))
+    assert "integer or string</span>" in open_page(browser_client, start, "placedAt")
+
+
+def test_results_lead_to_the_period_of_the_search(browser_client, start):
+    page = browser_client.get(f"{start}/search", {"q": "email", "range": "24h"}).content.decode()
+    links = re.findall(r'href="([^"]*)" data-result', page)
+    assert links
+    assert [link for link in links if "range=24h" not in link] == []
+
+
 def test_an_empty_search_says_what_can_be_found(browser_client, start, other_workspace):
     page = open_page(browser_client, start, "")
     assert "conversation ids by their beginning" in page
@@ -162,7 +175,7 @@ def test_each_kind_shows_a_few_results_and_a_link_to_all(browser_client, start, 
     assert len(search(browser_client, start, "key_")) == 2
     page = open_page(browser_client, start, "key_")
     assert f'href="{start}/outcomes?q=key_"' in page
-    assert "First 2: see all outcome keys" in page
+    assert "First 2: see more on the page Outcomes" in page
     assert "More match: type more of it." in open_page(browser_client, start, "many")
 
 

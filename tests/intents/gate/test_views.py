@@ -64,7 +64,7 @@ def test_the_head_counts_pending_and_expired_confirmations(browser_client, addre
     at(now)
     text = browser_client.get(address).content.decode()
     assert "2 pending</span>" in text
-    assert "1 expired in this period</span>" in text
+    assert "1 expired in this period</a>" in text
 
 
 def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending):

@@ -95,9 +95,16 @@ def test_the_page_names_both_audiences_even_of_an_intent_minted_by_another_envir
     page = read_page(browser_client, start.replace("production", "staging"), Rejection.objects.get(environment=staging))
     assert "<code>user_17</code>" in page
     toolcall = f'<a href="{start}/toolcall?id=call_81"> production </a>'
-    assert f"<code>{rejected.environment.audience}</code>, audience of {toolcall}" in page
-    assert f"<code>{staging.audience}</code>, audience of staging" in page
+    assert f"<code><mark>{rejected.environment.audience}</mark></code>, audience of {toolcall}" in page
+    assert f"<code><mark>{staging.audience}</mark></code>, audience of staging" in page
     assert "minted for production, and its call came to a backend of staging, which is right to reject it" in page
+
+
+def test_without_a_trusted_intent_no_id_of_a_tool_call_is_asked_for(browser_client, start, production):
+    for reason in ("missing-header", "malformed", "bad-signature"):
+        record_verifications(production, [Verification(reason, timezone.now())])
+        page = read_page(browser_client, start, Rejection.objects.get(reason=reason))
+        assert "in the report, the minted intent can be found" not in page, reason
 
 
 def test_the_page_names_the_key_that_reported_the_rejection(browser_client, start, production, api):

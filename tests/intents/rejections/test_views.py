@@ -167,6 +167,19 @@ def test_the_page_shows_the_share_of_version_1(page, filled, workspace):
     assert "Version 1 is accepted until 31 Jan 2027, 12:00" in page().content.decode()
 
 
+def test_a_chosen_version_leaves_the_share_of_all_versions(page, filled):
+    text = " ".join(page(version="1").content.decode().split())
+    assert "89.5 % of 105 verifications with a known version" in text
+    assert "11 of 105 verifications of this period with a known version" in text
+    assert "Choose version 1 below" not in text
+
+
+def test_a_chosen_reason_is_open_and_names_the_column_of_its_counts(page, filled):
+    text = " ".join(page(reason="args-mismatch").content.decode().split())
+    assert re.findall(r'<details data-disclosure="([^"]+)" data-open-at-first', text) == ["args-mismatch"]
+    assert '<th scope="col" class="num"><code>args-mismatch</code></th>' in text
+
+
 def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page, filled, workspace):
     record_verifications(
         filled,

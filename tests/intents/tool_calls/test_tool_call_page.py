@@ -108,6 +108,15 @@ def test_another_environment_says_where_it_is_known_and_an_outsider_learns_nothi
     assert "known in" not in own.content.decode()
 
 
+def test_a_call_that_was_minted_elsewhere_links_to_that_environment(browser_client, start, production):
+    staging = production.workspace.environments.get(name="staging")
+    record_verifications(staging, [Verification("audience-mismatch", timezone.now(), 2, "POST /refunds", "call_81")])
+    page = open_page(browser_client, start.replace("production", "staging"), "call_81")
+    assert "no intent minted in staging" in page
+    assert f'<a href="{start}/toolcall?id=call_81">production</a>' in page
+    assert "Why it was rejected</a>" in page
+
+
 def test_a_tool_call_is_found_by_indexes_that_begin_with_the_environment(start, production):
     call = find_tool_call(production, "call_81")
     with connection.cursor() as cursor:

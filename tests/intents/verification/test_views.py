@@ -165,6 +165,12 @@ def test_a_link_from_a_rejection_fills_in_the_form(browser_client, address):
     assert 'value="2026-03-01T14:02:12Z"' in text
 
 
+def test_a_template_is_not_taken_for_the_path_that_was_called(browser_client, address):
+    page = browser_client.get(address, {"method": "GET", "path": "/orders/{orderId}"}).content.decode()
+    assert 'name="path" value=""' in page
+    assert "<code>/orders/{orderId}</code>. Put in the path that was called." in page
+
+
 def test_a_check_stores_nothing_and_uses_no_nonce(inspect, header):
     pasted, before = header(), UsedNonce.objects.count()
     for _ in range(2):

@@ -78,7 +78,7 @@ def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browse
     cells = re.compile(r'<td class="num"[^>]*>\s*([\d,.% ]+?)\s*</td>')
     assert cells.findall(html) == cells.findall(own) != []
     assert "Deploy 4.1" in html
-    assert "q=purchase" in html
+    assert "only q <code>purchase</code>" in html
 
 
 @pytest.mark.usefixtures("start")

@@ -63,9 +63,9 @@ _TABLE = (
         "The signature does not match",
         "No secret that is in force for this workspace gives the signature of this payload: the secret "
         "differs, or the payload was changed after signing.",
-        "Compare the secret that the backend loads with the one that was shown when the workspace was made; the hub "
-        "shows it only then. An old secret after a rotation, one of another workspace, or a cut-off copy are the "
-        "usual causes.",
+        "Compare the secret that the backend loads with the one that was shown when it was made, with the workspace or "
+        "at a rotation; the hub shows each only once. An old secret after a rotation, one of another workspace, or a "
+        "cut-off copy are the usual causes.",
         "signature",
     ),
     Reason(
