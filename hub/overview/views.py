@@ -34,7 +34,7 @@ from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 LATEST_DRIFT = 5
-TOP_REASONS = 5
+TOP_REASONS = 8
 REASON_COLUMNS = ("reason", "rejections", "rejectionsBefore")
 
 

@@ -13,6 +13,7 @@ LEADING = 5  # keys that have a line of their own if none was selected
 MAX_RANK = 100
 MAX_STEPS = 4  # steps of the funnel
 ROWS_PER_PAGE = 50
+CONVERSATIONS_PER_PAGE = 20  # on the page of one key
 
 
 @dataclass(frozen=True)

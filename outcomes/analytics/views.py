@@ -14,7 +14,7 @@ from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison
 from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
-from outcomes.analytics.filters import MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
+from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.snippets import first_report_snippets
@@ -127,11 +127,11 @@ def _describe_key(environment: Environment, period: Period, key: str) -> Mapping
 
 
 def _list_conversations(environment: Environment, period: Period, key: str, *, cursor: str) -> Mapping[str, Any]:
-    rows = read_conversations(environment, period, key, cursor=cursor, limit=ROWS_PER_PAGE + 1)
-    page = rows[:ROWS_PER_PAGE]
+    rows = read_conversations(environment, period, key, cursor=cursor, limit=CONVERSATIONS_PER_PAGE + 1)
+    page = rows[:CONVERSATIONS_PER_PAGE]
     return {
         "rows": page,
-        "older_cursor": page[-1].cursor if len(rows) > ROWS_PER_PAGE else "",
+        "older_cursor": page[-1].cursor if len(rows) > CONVERSATIONS_PER_PAGE else "",
         "is_first_page": not parse_page_position(cursor, key),
     }
 

@@ -138,7 +138,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "figure": chart_figures.draw_rates(chart.buckets, chart.lines),
             }
             for subject, table, chart in charts
-            if chart.rates
+            if len(chart.rates) > (table == "rates-by-key")  # one key has the rate of its environment
         ],
     }
 
