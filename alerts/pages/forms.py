@@ -19,7 +19,10 @@ KINDS = {
     Alert.NEW_REASON: ("New rejection reason", "Calls are rejected for a reason not seen in the 30 days before."),
     Alert.REJECTIONS: ("Jump of rejected calls", "Their share of all verified calls is far above the usual."),
     Alert.BROKEN_JOINS: ("Jump of broken joins", "Their share of all reported outcomes is far above the usual."),
-    Alert.SILENT: ("Silent reporter", "A reporter of shapes no longer reports, for longer than it ever paused."),
+    Alert.SILENT: (
+        "Silent reporter",
+        "A reporter of shapes is silent for longer than in the 15 days before.",
+    ),
 }
 SPIKE_SPANS = (15, 60, 240, 1440)
 SILENT_SPANS = (60, 240, 1440, 10080)

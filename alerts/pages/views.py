@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -19,6 +20,9 @@ from alerts.pages.forms import JUMPS, KINDS, AlertForm, TargetForm, default_valu
 from alerts.pages.preview_chart import build_preview_chart
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
 from alerts.rules.words import describe_alert
+from catalog.queries import find_observed_span
+from intents.rejections.queries import find_first_data as find_first_verification
+from outcomes.tallies.series import find_first_data as find_first_outcome
 from wire.filters import read_number
 from wire.period import Period
 from workspaces.models import Environment
@@ -116,7 +120,8 @@ def _read_form(request: HttpRequest, environment: Environment, edited: Alert | N
 
 def _build_preview(form: AlertForm) -> Mapping[str, Any]:
     if not form.can_preview:
-        return {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
+        empty = {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
+        return {**empty, "preview_first_data": None}
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
     firings = preview(form.environment_row, kind, thresholds, now=timezone.now())
     zone = ZoneInfo(timezone.get_current_timezone_name())  # of the page's times
@@ -131,7 +136,30 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
         "needs_share": kind in JUMPS,
         "heals": kind == Alert.BROKEN_JOINS,
         "learns": kind == Alert.SILENT,
+        "preview_first_data": _find_late_start(form.environment_row, kind, now=timezone.now()),
     }
+
+
+def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:
+    """Return when the data of an alert began, if the preview would need earlier ones; None otherwise."""
+    first = FIRST_DATA[kind](environment)
+    return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
+
+
+def _find_first_observation(environment: Environment) -> datetime | None:
+    span = find_observed_span(environment)
+    return span[0] if span else None
+
+
+PREVIEW_LENGTH = timedelta(days=30)
+MEMORY = {Alert.NEW_REASON: 2 * PREVIEW_LENGTH}  # a reason is new if the 30 days before did not have it
+FIRST_DATA: Mapping[str, Callable[[Environment], datetime | None]] = {
+    Alert.DRIFT: _find_first_observation,
+    Alert.SILENT: _find_first_observation,
+    Alert.NEW_REASON: find_first_verification,
+    Alert.REJECTIONS: find_first_verification,
+    Alert.BROKEN_JOINS: find_first_outcome,
+}
 
 
 def show_deliveries(request: HttpRequest, environment: Environment, period: Period) -> Page:

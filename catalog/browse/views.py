@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -77,7 +78,7 @@ HINT_LABELS = {
     "idempotentHint": "Idempotent",
     "openWorldHint": "Open world",
 }
-EXAMPLE_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
+EXAMPLE_REPORT = """{%s"reportId": "%s", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},
      "response": {"type": "object",
@@ -121,9 +122,10 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
 
 
 def write_example_report(environment: Environment) -> str:
-    """Write the body of a call that puts one operation into this environment."""
+    """Write the body of a call that puts one operation into this environment; its id is the environment's own."""
+    report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}/operation")
     target = "" if environment.name == "production" else f'"environment": "{environment.name}", '
-    return EXAMPLE_REPORT % target
+    return EXAMPLE_REPORT % (target, report_id)
 
 
 def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import condition
 
-from hub.api_docs.document import compute_etag, list_calls, render_document
+from hub.api_docs.document import ApiCall, compute_etag, list_calls, render_document
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import list_workspaces
@@ -33,9 +36,14 @@ def find_api_docs(request: HttpRequest) -> HttpResponse:
 
 
 def show_api_docs(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    return Page("hub/api_docs.html", build_context, [Table("calls", COLUMNS, iterate_calls)], has_period=False)
+    def build_context_of_environment() -> Mapping[str, Any]:
+        return build_context(environment)
+
+    tables = [Table("calls", COLUMNS, iterate_calls)]
+    return Page("hub/api_docs.html", build_context_of_environment, tables, has_period=False)
 
 
+REPORT_ID = re.compile(r'"reportId": "[^"]*"')
 COLUMNS = ("method", "path", "summary", "scope")
 
 
@@ -45,5 +53,19 @@ def iterate_calls() -> Iterator[Sequence[Any]]:
             yield (call.method, call.path, call.summary, call.scope)
 
 
-def build_context() -> Mapping[str, Any]:
-    return {"parts": list_calls().items()}
+def build_context(environment: Environment | None = None) -> Mapping[str, Any]:
+    """Return the calls; their examples name the environment of the page, and report ids that no other page has."""
+    if environment is None:
+        return {"parts": list_calls().items()}
+    return {
+        "parts": [(part, [_adapt_body(call, environment) for call in calls]) for part, calls in list_calls().items()]
+    }
+
+
+def _adapt_body(call: ApiCall, environment: Environment) -> ApiCall:
+    report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}/docs/{call.id}")
+
+    def adapt(example: str) -> str:
+        return REPORT_ID.sub(f'"reportId": "{report_id}"', example).replace('"production"', f'"{environment.name}"')
+
+    return replace(call, body=adapt(call.body), answer=adapt(call.answer))

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from affidavit import REASONS
-from intents.models import Rejection
+from intents.models import MintedIntent, Rejection, split_operation
 from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.detail import (
@@ -50,6 +50,9 @@ protection = Protection(
 )"""
 
 
+MISMATCHES = ("operation-mismatch", "method-mismatch", "path-mismatch")  # another operation was signed
+
+
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why. Before the first report, show how to send one."""
     analysis = RejectionAnalysis(environment, period, parse_filters(request.GET))
@@ -77,13 +80,16 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
     events = list_call_events(environment, rejection)
     intent = find_intent(environment, rejection)
 
+    is_mismatch = rejection.reason in MISMATCHES
+
     def build_context() -> Mapping[str, Any]:
         return {
             "rejection": rejection,
             "reason": REASONS.get(rejection.reason),
             "alike": find_alike(environment, rejection),
             "intent": intent,
-            "difference": compare_operations(intent.operation, rejection.operation) if intent else None,
+            "difference": compare_operations(intent.operation, rejection.operation) if intent and is_mismatch else None,
+            "inspector_path": _find_called_path(rejection, intent),
             "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
@@ -92,6 +98,13 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
 
     tables = [Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events))]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
+
+
+def _find_called_path(rejection: Rejection, intent: MintedIntent | None) -> str:
+    """Return the path to inspect: the signed one where the report names a template, since nobody called that."""
+    if intent is None or "{" not in rejection.path or rejection.reason in MISMATCHES:
+        return rejection.path
+    return split_operation(intent.operation)[1].partition("?")[0] or rejection.path
 
 
 def read_rejection(request: HttpRequest, environment: Environment) -> Rejection:

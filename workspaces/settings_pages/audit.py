@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 from django.http import HttpRequest
 
 from wire.filters import read_text
@@ -55,6 +55,7 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
         entry_page = Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             "entries": entry_page,
+            "first_at": all_entries.aggregate(first=Min("at"))["first"],
             "hidden_count": entries_of_all_kinds.exclude(_select_kind(kind)).count() if kind != EVERYTHING else 0,
             "kind": kind,
             "kinds": KIND_LABELS.items(),

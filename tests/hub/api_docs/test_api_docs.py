@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from typing import Any
 
 import jsonschema
@@ -84,6 +86,21 @@ def test_the_page_shows_every_call_once(browser_client, workspace):
     assert workspace.report_key[:12] in page
     assert workspace.report_key not in page
     assert 'aria-label="Sections"' in page
+
+
+def test_examples_name_the_environment_of_the_page_and_no_report_id_of_another_page(browser_client, workspace):
+    pages = {
+        name: unescape(browser_client.get(PAGE.replace("production", name)).content.decode())
+        for name in ("production", "staging")
+    }
+    assert '"environment": "staging"' in pages["staging"]
+    assert '"environment": "production"' not in "".join(re.findall(r"-d '(.*?)'</code>", pages["staging"], re.S))
+    catalogs = [
+        browser_client.get(PAGE.replace("production/api", f"{name}/catalog")).content.decode() for name in pages
+    ]
+    ids = [re.findall(r'"reportId": "([^"]+)"', unescape(page)) for page in (*pages.values(), *catalogs)]
+    assert all(ids)
+    assert sum(len(set(of_page)) for of_page in ids) == len({report_id for of_page in ids for report_id in of_page})
 
 
 def test_members_are_redirected_to_their_workspace_and_anybody_can_read_the_docs(client, browser_client, workspace):

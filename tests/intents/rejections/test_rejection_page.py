@@ -18,7 +18,7 @@ from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
-from intents.models import Rejection
+from intents.models import MintedIntent, Rejection
 from intents.rejections.detail import compare_operations
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
@@ -186,6 +186,16 @@ def test_the_difference_of_two_operations_is_between_their_common_prefix_and_suf
 
 def test_the_page_marks_where_the_signed_operation_differs(browser_client, start, rejected):
     assert "called as" not in read_page(browser_client, start, rejected)
-    Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/")
+    Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/", reason="operation-mismatch")
     page = read_page(browser_client, start, Rejection.objects.get(pk=rejected.pk))
     assert "<code>POST /refunds</code>, called as <code>POST /refunds<mark>/</mark></code>" in page
+
+
+def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rejected):
+    """A report names the template of the operation that was called, not another operation."""
+    Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/{id}", reason="replayed")
+    MintedIntent.objects.filter(tool_call_id=rejected.tool_call_id).update(operation="POST /refunds/8412")
+    page = read_page(browser_client, start, Rejection.objects.get(pk=rejected.pk))
+    assert "called as" not in page
+    assert '<span class="soft">signed as</span> <code>POST /refunds/8412</code>' in page
+    assert "/inspector?method=POST&path=%2Frefunds%2F8412&" in unescape(page)

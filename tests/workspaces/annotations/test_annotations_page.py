@@ -10,8 +10,10 @@ import pytest
 from django.utils import timezone
 
 from catalog.models import Drift
+from outcomes.ingest.record import Report, record_outcomes
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.keys.create import create_key
 from workspaces.models import Annotation, AuditEntry, Membership
 
 PAGE = "/w/lumen-books/production/annotations"
@@ -119,6 +121,10 @@ CHARTS = {
 @pytest.mark.parametrize("page", CHARTS)
 def test_every_chart_marks_and_lists_an_annotation_and_the_page_exports_it(browser_client, workspace, api, page):
     start = fill_workspace(workspace, api)
+    create_key(workspace.workspace, ["report"], actor="ada", now=timezone.now())
+    second_key = workspace.workspace.api_keys.latest("id")
+    production = workspace.workspace.environments.get(name="production")
+    record_outcomes(production, [Report("gone", "purchase")], reported_by=second_key.pk, now=timezone.now())
     address = f"{start}/{page}?key=purchase&range=24h"
     before = browser_client.get(address)
     api.post("/api/annotations", {"text": "Deploy <b>4.2</b>", "url": "https://example.com/4.2"})
