@@ -20,6 +20,7 @@ from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
 CANDIDATES_AT_ONCE = ((0, 20), (20, 500))  # operations whose names are read: mostly the first ones are enough
+LINES_OF_A_HIT = 4  # a property of several types has a line for each
 MAX_HITS = 3  # properties that are shown with each operation that a search finds
 
 # The first line of the text is the path. Names that are a word come before those that only contain one.
@@ -81,19 +82,28 @@ def find_property_hits(
     """Return, by row id of these operations, the names and types of up to MAX_HITS properties with one of the words."""
     if not words or not operations:
         return {}
-    hits: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    types: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     query: dict[str, Any] = {
         "environment": environment.pk,
         "operations": list(operations),
         "words": list(words),
-        "limit": MAX_HITS,
+        "limit": MAX_HITS * LINES_OF_A_HIT,
     }
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_HITS, query)
         for operation, line in cursor.fetchall():
             name, _, type_name = line.rpartition(":")
-            hits[operation].append((name, type_name))
-    return hits
+            types[operation][name].append(type_name)
+    return {
+        operation: [(name, _join_types(of_name)) for name, of_name in list(names.items())[:MAX_HITS]]
+        for operation, names in types.items()
+    }
+
+
+def _join_types(names: Sequence[str]) -> str:
+    """Return `integer or string or null`; a mixed type has a line for each of its types beside its own."""
+    known_names = [name for name in names if name != "unknown"] or list(names)
+    return " or ".join(sorted(known_names, key=lambda name: (name == "null", name)))
 
 
 def _list_candidates(environment: Environment, name: str) -> Iterator[int]:

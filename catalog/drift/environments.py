@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from catalog.change_labels import BOTH
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import load_outline_digests, load_outlines
+from catalog.drift.type_names import name_types
+from catalog.evidence.pointers import SEVERAL_TYPES
+from catalog.queries import find_operation
 from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # stands for the part of a change
@@ -41,4 +44,14 @@ def compare_catalogs(environment: Environment, against: Environment) -> Iterator
             yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "new"))
         elif key in changed_keys:
             for change in compare_outlines(outlines_before[key], outlines_after[key]):
-                yield OperationChange(method, path, change)
+                yield OperationChange(
+                    method, path, _name_types(change, method, environment, path, against, after[key][0])
+                )
+
+
+def _name_types(
+    change: Change, method: str, environment: Environment, path: str, against: Environment, path_against: str
+) -> Change:
+    if SEVERAL_TYPES not in change.before + change.after:
+        return change
+    return name_types(change, find_operation(environment, method, path), find_operation(against, method, path_against))

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines, list_first_media_types
 from catalog.drift.queries import list_versions, load_outlines_by_number
+from catalog.drift.type_names import name_types
 from catalog.evidence.outline_nodes import list_outline_nodes
 from catalog.evidence.outlines import Outline
-from catalog.evidence.parts import find_node
-from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
 MAX_VERSIONS_SHOWN = 20
@@ -151,7 +150,9 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         number: ComparedVersion(versions[number], sum(1 for _ in list_outline_nodes(outline)))
         for number, outline in outlines.items()
     }
-    differences = [_name_types(operation, change) for change in compare_outlines(outlines[before], outlines[after])]
+    differences = [
+        name_types(change, operation, operation) for change in compare_outlines(outlines[before], outlines[after])
+    ]
     if before > after:
         return VersionComparison(sides[before], sides[after], differences)
     recorded = _list_shape_drift(operation, before, after)
@@ -190,18 +191,6 @@ def _recall(change: Change, recorded: Sequence[Drift]) -> Change | Drift:
         return recorded[0]
     is_new = change.kind == "new" and bool(recorded) and recorded[0].kind == "new"
     return replace(change, breaks=recorded[0].breaks) if is_new else change
-
-
-def _name_types(operation: Operation, change: Change) -> Change:
-    """Return the change with "several types" replaced by the names known now; outlines do not hold these names."""
-
-    def find_names(words: str) -> str:
-        _, node = find_node(operation, change.part, change.pointer) if SEVERAL_TYPES in words else (None, None)
-        if node is None or " or " not in node.type:
-            return words
-        return f"{node.type} or null" if words.endswith(" or null") else node.type
-
-    return replace(change, before=find_names(change.before), after=find_names(change.after))
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:

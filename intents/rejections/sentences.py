@@ -25,7 +25,18 @@ def describe_reasons(
         beginning += ", the last one not over"
     if reason:
         return f"{beginning}: {reason} only{_describe_change(summaries[0], before)}."
-    return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries, before)}."
+    return f"{beginning}; {_describe_leaders(summaries)}{_describe_growth(summaries, before)}."
+
+
+def _describe_leaders(summaries: Sequence[ReasonSummary]) -> str:
+    """Name the most frequent reason; several if they are equally frequent."""
+    most = summaries[0].count
+    leaders = [summary.reason for summary in summaries if summary.count == most]
+    if len(leaders) == 1:
+        return f"{leaders[0]} leads with {most:,}"
+    if len(leaders) == 2:
+        return f"{most:,} each of {leaders[0]} and {leaders[1]}"
+    return f"{len(leaders)} reasons lead with {most:,} each"
 
 
 def _describe_growth(summaries: Sequence[ReasonSummary], before: str) -> str:
@@ -36,7 +47,8 @@ def _describe_growth(summaries: Sequence[ReasonSummary], before: str) -> str:
     growth = find_growth(summaries)
     if growth is None:
         return ", none grew"
-    subject = "and" if growth is summaries[0] else growth.reason
+    is_sole_leader = growth is summaries[0] and all(summary.count < growth.count for summary in summaries[1:])
+    subject = "and" if is_sole_leader else growth.reason
     return f", {subject} grew most, by {growth.count - growth.previous_count:,} over {before}"
 
 

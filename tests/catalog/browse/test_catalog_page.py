@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -85,6 +86,11 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
 
 def test_a_property_with_several_types_is_found_by_each_of_them_and_by_null(api, browser_client, workspace):
     deliver(api, workspace, *(observation(response={"placedAt": value, "paid": True}) for value in (1, "x", None)))
+    page = browser_client.get(address(workspace), {"range": "all", "q": "placedat"}).content.decode()
+    assert re.search(r"<mark>placedAt</mark></code></a>\s*integer or string or null\s*</small>", page)
+    assert page.count("<mark>placedAt</mark>") == 1
+    (link,) = re.findall(r'href="([^"]*#match)"', page)
+    assert 'id="match"' in browser_client.get(unescape(link)).content.decode()
     for query, count in (("placedat:string", 1), ("placedat:integer", 1), ("placedat:null", 1), ("paid:null", 0)):
         assert len(list_rows(browser_client, workspace, q=query)) == count, query
 

@@ -237,6 +237,13 @@ def test_the_difference_lists_what_would_change_from_this_environment_to_the_oth
     assert "<b>6 differences, 3 breaking</b>, for clients of production if it answered like staging." in page
 
 
+def test_the_difference_names_the_types_of_a_mixed_field(api, browser_client, workspace):
+    deliver(api, workspace, *(observation(response={"placedAt": value}) for value in (1, "x")))
+    deliver(api, workspace, observation(response={"placedAt": 1}), environment="staging")
+    (row,) = list_rows(browser_client, workspace, "difference", "difference", against="staging")
+    assert (row["pointer"], row["before"], row["after"]) == ("/placedAt", "integer or string", "integer")
+
+
 def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client, workspace):
     for environment, count in (("production", 3), ("staging", 1)):
         deliver(api, workspace, observation(response={"id": 1}, count=count), environment=environment)

@@ -76,6 +76,13 @@ def test_a_most_frequent_reason_that_also_grew_most_is_named_once():
     assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the 7 days before.")
 
 
+def test_equally_frequent_reasons_lead_together():
+    two, three = (build_summaries(*((reason, 2, 1) for reason in reasons)) for reasons in (("a", "b"), ("a", "b", "c")))
+    sentence = describe_reasons(two, step="hour", before=BEFORE)
+    assert sentence.endswith("; 2 each of a and b, a grew most, by 1 over the 7 days before.")
+    assert "; 3 reasons lead with 2 each" in describe_reasons(three, step="hour", before=BEFORE)
+
+
 def test_without_previous_data_no_reason_has_grown():
     sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour", before=BEFORE)
     assert sentence.endswith("expired leads with 1,200, none in the 7 days before.")
