@@ -176,7 +176,7 @@ def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, ch
 
 
 def test_a_missing_target_is_an_error_only_after_saving(admin):
-    message = "Choose at least one target."
+    message = "Add a target first."
     assert f'<p class="soft">{message}' in admin.get(PAGE).content.decode()
     assert f'<p class="fault">{message}' in admin.post(f"{PAGE}/create", FORM).content.decode()
 
