@@ -176,6 +176,6 @@ class Delivery(models.Model):
 
     @property
     def delay(self) -> timedelta | None:
-        """The time from queueing to arrival; None if it has not arrived."""
+        """Return the time from queueing to arrival; None if it has not arrived."""
         is_delivered = self.state == self.DELIVERED
         return self.finished_at - self.queued_at if is_delivered and self.finished_at else None

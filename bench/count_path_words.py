@@ -22,7 +22,7 @@ from affidavit._paths.words import singularize, split_words
 from bench._support.described_apis import list_documents, read_document
 
 PATH_WORDS = Path(vocabulary.__file__).with_name("path_words.py")
-MANY, SEVERAL = 10, 4  # providers
+MANY, SEVERAL = 10, 4  # how many providers must use a word
 
 
 def count_providers(directory: str, without: Sequence[str]) -> dict[str, int]:

@@ -58,7 +58,7 @@ class Example:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The signs of the segment alone, without those of its neighbours."""
+        """Return the signs of the segment alone, without those of its neighbours."""
         return self.siblings.own_signs(self.segment)
 
 

@@ -1,8 +1,9 @@
-"""Redact, infer and merge every response body of a recording; compare the time with `json.loads` and GenSON.
+"""Measure how long it takes to redact, infer and merge every response body of a recording, compared with `json.loads`
+and GenSON.
 
 Each body is parsed and then added at once, as in a reporter; the two are timed separately. A round begins without
-evidence: it makes one Evidence, or one GenSON builder, for each method, template and status. Candidates take turns,
-and figures are medians of rounds. For comparison, `known shapes` keeps the evidence of earlier rounds.
+evidence: it makes one Evidence, or one GenSON builder, for each method, template and status. Candidates take turns, and
+figures are medians of rounds. For comparison, `known shapes` keeps the evidence of earlier rounds.
 """
 
 from __future__ import annotations

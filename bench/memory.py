@@ -27,7 +27,7 @@ from tests.faults.clients import Client
 from tests.faults.ledger import Ledger
 
 MINUTES = float(os.environ.get("BENCH_MINUTES", "60"))
-WARM_UP_SHARE = 0.25  # of the time, not measured: caches fill, and processes import what they need
+WARM_UP_SHARE = 0.25  # the share of the time that is not measured: caches fill, and processes import what they need
 SAMPLE_SECONDS = 10.0
 LIMIT = 1.05
 PAGES = ("overview", "catalog", "drift", "outcomes", "joins", "rejections", "rules", "confirmations")

@@ -24,7 +24,7 @@ Samples = tuple[list[int], list[int]]
 
 
 def collect_samples(secret_count: int) -> Samples:
-    """Return the nanoseconds of SAMPLES rejections, shuffled: those of known and those of unknown workspaces.
+    """Return the nanoseconds of SAMPLES rejections of known and of unknown workspaces, in random order.
 
     secret_count: the number of secrets of each known workspace.
     """

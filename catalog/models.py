@@ -156,7 +156,7 @@ class Operation(models.Model):
 
     @property
     def merged_rows(self) -> list[Operation]:
-        """The rows whose evidence is shown here: this one, then those that a template rule puts under it."""
+        """Return the rows whose evidence is shown here: this one, then those that a template rule puts under it."""
         return [self, *self.shown_here.all()]
 
     @property
@@ -349,12 +349,12 @@ class Drift(models.Model):
 
     @property
     def last_day(self) -> date | None:
-        """The UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
+        """Return the UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
         return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
 
     @property
     def place_digest(self) -> bytes:
-        """The key of a DriftMute of this kind of change at this place."""
+        """Return the key of a DriftMute of this kind of change at this place."""
         return hashlib.sha256("\0".join([str(self.operation_id), self.part, self.pointer, self.kind]).encode()).digest()
 
 
@@ -464,7 +464,7 @@ class TemplateRule(Decision):
 
     @property
     def key(self) -> str:
-        """The target as Operation.key."""
+        """Return the target as Operation.key."""
         return strip_names(self.target)
 
 

@@ -37,7 +37,7 @@ def count_operations(environment: Environment, period: Period) -> OperationCount
 
 
 def find_observed_span(environment: Environment) -> tuple[datetime, datetime] | None:
-    """Return when the first and the last observation of an environment were made; None without any."""
+    """Return the times of the first and the last observation of an environment; None if there is none."""
     seen = visible_operations(environment).aggregate(first=Min("first_seen_at"), last=Max("last_seen_at"))
     return (seen["first"], seen["last"]) if seen["first"] else None
 

@@ -136,7 +136,7 @@ class WholeFile:
 
     @property
     def path(self) -> str | None:
-        """The file's path, if it is one that the server can open itself."""
+        """Return the file's path, if it is one that the server can open itself."""
         name = getattr(self.file, "name", None)
         return name if isinstance(name, str) and os.path.isabs(name) else None
 

@@ -14,7 +14,7 @@ CURE = "Run it where the database of vulnerabilities can be reached."
 
 
 class Verdict(NamedTuple):
-    """The result.
+    """The result of an audit.
 
     status: 0 for no known vulnerability, 1 for some, 2 if packages could not be looked up.
     """

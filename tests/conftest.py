@@ -113,7 +113,7 @@ def api(workspace: NewWorkspace, connect: Callable[[NewWorkspace], Api]) -> Api:
 
 @pytest.fixture
 def browser_client(db: None) -> Client:
-    """A browser signed in as an operator, who may open every workspace."""
+    """Return a browser that is signed in as an operator, who may open every workspace."""
     operator = get_user_model().objects.create_superuser("test-operator")
     client = Client()
     client.force_login(operator)
@@ -122,7 +122,7 @@ def browser_client(db: None) -> Client:
 
 @pytest.fixture(scope="session")
 def nonce_connections_closed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """The nonce store has connections of its own, one per thread; none may hold the test database open."""
+    """Close the connections of the nonce store, one per thread, which would hold the test database open."""
     yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(
@@ -141,7 +141,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def receiver(settings: Any) -> Iterator[Receiver]:
-    """A receiver of webhooks on this machine, to which the hub may send."""
+    """Yield a receiver of webhooks on this machine, to which the hub may send."""
     settings.WEBHOOK_PRIVATE_TARGETS = [ip_network("127.0.0.0/8")]
     with run_receiver() as receiver:
         yield receiver

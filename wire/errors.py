@@ -15,7 +15,7 @@ MAX_FAULTS = 100
 class DomainError(Exception):
     """The base of every error that a model or verb raises. A subclass names its `code` (contract 1).
 
-    detail: what to do, in words for people; a subclass may set a fixed one.
+    detail: the words that tell people what to do; a subclass may set fixed ones.
     extra: further members of the answer, such as `environments`.
     """
 

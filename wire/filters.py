@@ -8,7 +8,7 @@ from typing import Any
 from django.http import QueryDict
 
 MAX_SEARCH_WORDS = 10
-# Which period a page shows, and in which time zone.
+# The members that choose the period of a page and its time zone
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
 # Members that view_state.js writes into the address of a page. It also adds them to links.
 VIEW_MEMBERS = ("open", "closed", "hide")

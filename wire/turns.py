@@ -9,9 +9,10 @@ TURN_SECONDS = 0.5  # time for some batches; a task waits at most for one turn o
 
 
 class Turn:
-    """The time that a task may take before others get theirs; without seconds, all the time it needs.
+    """The time that a task may take before other tasks get a turn. Without seconds, the task takes all the time that it
+    needs.
 
-    is_unfinished: work may be left, because the turn was over.
+    is_unfinished: whether work may be left, because the turn was over.
     """
 
     def __init__(self, seconds: float | None = TURN_SECONDS, *, clock: Callable[[], float] = time.monotonic) -> None:

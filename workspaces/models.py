@@ -145,7 +145,7 @@ class ApiKey(models.Model):
 
     @cached_property
     def environments(self) -> Mapping[str, Environment]:
-        """The workspace's environments that machines can name, by name, the oldest first."""
+        """Return the workspace's environments that machines can name, by name, the oldest first."""
         return {environment.name: environment for environment in self.workspace.environments.filter(archived_at=None)}
 
     def may_use(self, environment_name: str) -> bool:

@@ -62,7 +62,7 @@ View = Callable[[HttpRequest, Environment, Period], Page]
 
 
 class Route(NamedTuple):
-    """One page with its addresses: the arguments of `page_paths`."""
+    """The arguments with which `page_paths` was called for one page."""
 
     name: str
     view: View
@@ -272,7 +272,7 @@ def _compute_etag(request: HttpRequest, content: bytes) -> str:
 def _export_facts(environment: Environment, name: str, period: Period | None) -> Mapping[str, Any]:
     """Return the head of an export.
 
-    period: None if the page does not depend on one.
+    period: the period of the page; None if the page does not depend on one.
     """
     return {
         "workspace": environment.workspace.slug,

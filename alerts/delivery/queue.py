@@ -1,4 +1,4 @@
-"""Queue deliveries: written in the transaction of their event, so that neither exists without the other."""
+"""Queue deliveries. They are written in the transaction of their event, so that neither exists without the other."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MAX_ALERTS = 100  # of a workspace
 class AlertSettings:
     """The settings of an alert that people choose.
 
-    origin: scheme and host under which they read the hub's pages.
+    origin: the scheme and the host under which they open the hub's pages.
     """
 
     environment: Environment
@@ -91,7 +91,8 @@ def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
 def pause_every_alert(*, actor: str, now: datetime) -> int:
     """Pause the alerts of all workspaces, and hold back all waiting deliveries. Return how many alerts were paused.
 
-    For a restored copy of a hub: the original still sends these alerts, until an operator decides otherwise.
+    A restored copy of a hub calls this, because the original still sends these alerts until an operator decides
+    otherwise.
     """
     alerts = list(Alert.objects.filter(paused_at=None).select_related("workspace", "environment").order_by("pk"))
     for alert in alerts:

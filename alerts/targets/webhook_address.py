@@ -48,8 +48,8 @@ class TargetRefused(InvalidRequest):
 class WebhookAddress:
     """A parsed address.
 
-    host: in lower case, IPv6 without brackets.
-    request_target: path and query.
+    host: the host in lower case, IPv6 without brackets.
+    request_target: the path and the query.
     """
 
     scheme: str
@@ -59,13 +59,13 @@ class WebhookAddress:
 
     @property
     def authority(self) -> str:
-        """The value of the Host header."""
+        """Return the value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def shown_address(self) -> str:
-        """The address as pages show it: without path and query, which may hold a secret."""
+        """Return the address as pages show it: without path and query, which may hold a secret."""
         return f"{self.scheme}://{self.authority}"
 
 
@@ -94,7 +94,7 @@ def check_ip_addresses(
 ) -> None:
     """Raise TargetRefused unless the hub may send to every one of these IP addresses of the host.
 
-    private_networks: allowed by the operator; there, http and any port are allowed too.
+    private_networks: the networks that the operator allows; in these, http and any port are allowed, too.
     """
     if not ip_addresses:
         raise TargetRefused("The host has no address.")

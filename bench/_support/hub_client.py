@@ -19,7 +19,7 @@ FORK = multiprocessing.get_context("fork")
 
 @dataclass
 class Rate:
-    """The durations of all requests within some seconds."""
+    """The durations of all requests that were sent within some seconds."""
 
     seconds: float
     times: list[float] = field(default_factory=list)

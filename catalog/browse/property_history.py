@@ -17,7 +17,7 @@ from workspaces.models import Environment
 
 MAX_OPERATIONS_SEARCHED = 50  # further operations with a property of this name are not read
 MAX_NAMESAKES = 20  # rows on the page
-# Changes of an object that hold for all that is in it: only the outermost node is reported.
+# The changes of an object that are changes of all its properties, too: only the outermost node is reported
 KINDS_OF_WHOLE = ("new", "gone", "quiet", "back")
 
 
@@ -33,7 +33,7 @@ class Namesake:
 class Namesakes:
     """Other properties of one name.
 
-    operations: how many operations have any, the property's own included.
+    operations: the number of operations that have any, including the property's own.
     """
 
     rows: Sequence[Namesake]

@@ -36,8 +36,8 @@ EXCESS_GROUPS = 10
 class Excess:
     """The number of operations beyond MAX_OPERATIONS that were reported in a period, and of their observations.
 
-    is_least: there are more operations than are counted one by one, so `operations` is a lower bound.
-    groups: the largest by method and first segment.
+    is_least: whether there are more operations than are counted one by one, so that `operations` is a lower bound.
+    groups: the largest groups of operations with the same method and first segment.
     """
 
     operations: int

@@ -36,7 +36,7 @@ STORE_DIGESTS = """
 def iterate_operation_texts(environment: Environment, *, evidence: bool) -> Iterator[tuple[str, bytes, bytes]]:
     """Yield the JSON text of every operation with the digests of its document and its outline, all of one snapshot.
 
-    Sorted by path then method, as code points.
+    They are sorted by path, then method, as code points.
     """
     text = "document" if evidence else "outline"
     operations = visible_operations(environment).order_by(*BY_PATH)

@@ -53,7 +53,7 @@ class FoldResult:
 
     @cached_property
     def absences(self) -> dict[Part, tuple[AbsenceStates, list[AbsenceEvent]]]:
-        """The new absence counters and the events to report, by part with added evidence."""
+        """Return the new absence counters and the events to report, by part with added evidence."""
         return {
             part: update_absences(
                 self._find_absences(part), self.total.evidence[part], self._with_maps(part, self.added.evidence[part])
@@ -63,7 +63,7 @@ class FoldResult:
 
     @cached_property
     def added_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
-        """The nodes of the added and late evidence, by part and pointer."""
+        """Return the nodes of the added and late evidence, by part and pointer."""
         nodes: dict[tuple[str, str], EvidenceNode] = {}
         for part in {**self.added.evidence, **self.late}:
             evidence = Evidence()
@@ -76,7 +76,7 @@ class FoldResult:
 
     @cached_property
     def total_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
-        """The nodes of all visible evidence, by part and pointer."""
+        """Return the nodes of all visible evidence, by part and pointer."""
         return {
             (part_key(part), pointer): node
             for part, evidence in self.total.evidence.items()
@@ -85,7 +85,7 @@ class FoldResult:
 
     @cached_property
     def _reset_parts(self) -> set[str]:
-        """The parts whose evidence was all from before a baseline reset: their first outline is not a change."""
+        """Return the parts whose evidence was all from before a baseline reset: their first outline is not a change."""
         rows = [(operation, row) for operation in self.row.merged_rows for row in operation.parts.all() if row.evidence]
         keys = {part_key(part_of(row)) for _, row in rows}
         return keys - {

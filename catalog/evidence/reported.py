@@ -31,7 +31,7 @@ class ReportedOperation:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The counts as `Operation.reported_facts` keeps them; {} if nothing was reported."""
+        """Return the counts as `Operation.reported_facts` keeps them; {} if nothing was reported."""
         if self.counts is None:
             return {}
         return {"first": self.counts.first, "last": self.counts.last, **self.counts.to_facts()}

@@ -69,9 +69,10 @@ def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: dateti
 
 
 def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> str:
-    """Merge the sum of these reports into the catalog and mark them. Return "", or after a rollback the failure.
+    """Merge the sum of these reports into the catalog and mark them. Return "", or the failure after a rollback.
 
-    now: by default the time after locking the operations; an earlier time could be before another worker's merge.
+    now: the time of the fold, by default the time after locking the operations; an earlier time could be before another
+        worker's merge.
     """
     try:
         with transaction.atomic():

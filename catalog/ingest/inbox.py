@@ -73,7 +73,7 @@ def pack_sums(sums: str) -> str:
 
 
 def unpack_sums(stored_sums: Any) -> Any:
-    """Return the stored state. Earlier versions stored it unpacked."""
+    """Return the stored sums. Earlier versions stored them unpacked."""
     return json.loads(zlib.decompress(b64decode(stored_sums))) if isinstance(stored_sums, str) else stored_sums
 
 

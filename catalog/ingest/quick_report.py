@@ -5,10 +5,10 @@ process (shape_templates); in the body a short object takes its place. What rema
 the one strict parser (affidavit._json) and checked by a compiled form (msgspec). A shape depends on the bytes of its
 descriptor alone, never on a workspace: rules are applied when shapes are shown.
 
-Why this accepts no body that the strict parser refuses: a descriptor is replaced only if it is a strict JSON object by
-itself. If its bytes begin a value of the body, an object stands in for an object. If they stand within a string, their
-first quotation mark ends that string too early, and so does that of the stand-in: neither body is JSON. The depths of
-the body and of the descriptor add up, so each may have half of the allowed depth.
+This accepts no body that the strict parser refuses, for these reasons. A descriptor is replaced only if it is a strict
+JSON object by itself. If its bytes begin a value of the body, an object stands in for an object. If they stand within a
+string, their first quotation mark ends that string too early, and so does that of the stand-in: neither body is JSON.
+The depths of the body and of the descriptor add up, so each may have half of the allowed depth.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _check_strictly(body: bytes, descriptors: Sequence[Mapping[str, bytes]]) -> 
         parse_json(body)
         return
     stand_ins = {text: {_MARK: number} for number, text in enumerate(sorted(texts, key=len, reverse=True))}
-    for text, stand_in in stand_ins.items():  # the longest first: another may be part of it
+    for text, stand_in in stand_ins.items():  # the longest first, because a shorter one may be part of it
         body = body.replace(text, json.dumps(stand_in).encode())
     report = cast(dict[str, Any], parse_json(body, max_depth=HALF_DEPTH))
     # The docstring of this module shows why this holds; if it were wrong, a shape would be lost silently.

@@ -77,7 +77,9 @@ class CurrentField:
 
     @property
     def sides(self) -> Sequence[tuple[str, ObservedSide]]:
-        """The columns of the page: before, the day of the change if it has both, and later days if there are any."""
+        """Return the columns of the page: before, the day of the change if it has both, and later days if there are
+        any.
+        """
         titles = {"Before": self.before, "Day of the change": self.change_day, "After": self.after}
         return [(title, side) for title, side in titles.items() if side]
 
@@ -108,7 +110,7 @@ def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> Observe
 def find_first_day(drift: Drift) -> date:
     """Return the first UTC day on which the change was observed.
 
-    For a property that is no longer seen: the day after its last day, but not after the detection.
+    For a property that is no longer seen, this is the day after its last day, but not a day after the detection.
     """
     if drift.last_day is None:
         return drift.since.astimezone(UTC).date()

@@ -61,7 +61,7 @@ def reset_baseline(
 
 @transaction.atomic
 def revert_baseline_reset(reset: BaselineReset, *, actor: str, now: datetime) -> None:
-    """Show what would have been shown without the reset. A second time changes nothing."""
+    """Revert the reset: from now on, the pages show what they would show without it. A second time changes nothing."""
     row = lock_operation(reset.operation)
     resets = BaselineReset.objects.filter(Q(pk=reset.pk) | Q(through=reset))
     if resets.filter(reverted_at=None).update(reverted_at=now):

@@ -14,7 +14,8 @@ from catalog.rules.reproject import reproject_rows
 
 @transaction.atomic
 def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool, actor: str, now: datetime) -> MapRule:
-    """Show the object at `pointer` of a part (`query`, `request` or a status) as `as_map` says, past and future alike.
+    """Show the object at `pointer` of a part (`query`, `request` or a status) as `as_map` says, in past and future
+    observations.
 
     The rule wins over what its values look like. Names that were not kept, for their form or number, stay unknown.
     """
@@ -30,7 +31,7 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
 
 @transaction.atomic
 def revert_map_rule(rule: MapRule, *, actor: str, now: datetime) -> None:
-    """Show what would have been shown without the rule. A second time changes nothing."""
+    """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing."""
     row = lock_operation(rule.operation)
     if MapRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         reproject_rows(row.environment, [row.pk], load_template_rules(row.environment), now=now)

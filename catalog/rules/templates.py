@@ -67,7 +67,9 @@ def add_template_rule(
 
 @transaction.atomic
 def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
-    """Show what would have been shown without the rule. A second time changes nothing. Raises RuleError."""
+    """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing.
+    Raises RuleError.
+    """
     lock_environment(rule.environment)
     before = load_template_rules(rule.environment)
     if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):

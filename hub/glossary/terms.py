@@ -31,7 +31,7 @@ class Term:
 
     @property
     def id(self) -> str:
-        """The fragment of an address that leads to the word on its page."""
+        """Return the fragment of an address that leads to the word on its page."""
         return f"term-{re.sub(r'[^A-Za-z0-9]+', '-', self.name)}"
 
 

@@ -18,7 +18,7 @@ from wire.wake_worker import REQUEST_ID_HEADER
 
 def run() -> int:
     """Run until stopped. Return the exit status."""
-    os.environ["CELERY_SKIP_CHECKS"] = "1"  # those of the code, for which Django would load every page
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # skip Django's checks of the code, which would load every page
     # Otherwise Celery would print a line in its own form when it is asked to stop.
     sys.__stdout__ = None  # type: ignore[misc]  # Python allows None, as in a program without a console
     worker = app.Worker(pool_cls="solo", quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)

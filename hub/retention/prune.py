@@ -18,7 +18,9 @@ BATCH = 1000
 
 
 def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> Mapping[str, int]:
-    """Prune every workspace; return the number of deleted rows by kind. After the turn, delete one batch of each."""
+    """Prune every workspace; return the number of deleted rows by kind. Once the turn is over, delete only one batch of
+    each kind.
+    """
     deleted: Counter[str] = Counter({kind.name: 0 for kind in KINDS})
     deleted.update(drop_months(now=now))
     for workspace in Workspace.objects.filter(removed_at=None):

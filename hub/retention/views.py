@@ -75,7 +75,7 @@ class DeletionForm(forms.Form):
 
 
 def show_retention(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the numbers of days, how many rows are older, and the forms of deletions."""
+    """Show the numbers of days, the numbers of older rows, and the forms of deletions."""
     return _build_page(request, environment, None, None)
 
 
@@ -152,7 +152,7 @@ def _build_page(
 
 
 def label_tables(rows: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the counts of rows by table with what their rows are, in words, sorted."""
+    """Return the counts of rows by table, each with the name of its rows in words, sorted."""
     labels = {model._meta.db_table: str(model._meta.verbose_name_plural) for model in apps.get_models()}
     return sorted((labels[table].capitalize(), count) for table, count in rows.items())
 

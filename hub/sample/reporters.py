@@ -93,9 +93,9 @@ class SampleShapes:
 
 
 class VerificationKey(NamedTuple):
-    """Verifications with the same key are counted together.
+    """The key of a count: verifications with the same key are counted together.
 
-    quarter: start of a quarter hour, in Unix seconds.
+    quarter: the start of a quarter hour, in Unix seconds.
     """
 
     result: str

@@ -20,14 +20,14 @@ def list_confirmation_rows(confirmations: Iterable[Confirmation], now: datetime)
 
 
 def show_args_hash(confirmation: Confirmation, now: datetime) -> str:
-    """Return the argsHash that an intent would be signed with; empty once there is nothing to decide any more."""
+    """Return the argsHash that an intent would be signed with; empty once the decision is made."""
     token = confirmation.encrypted_args_hash
     is_pending = confirmation.state_at(now) == Confirmation.PENDING
     return decrypt_args_hash(bytes(token)) if is_pending and token else ""
 
 
 def _list_cells(confirmation: Confirmation, now: datetime) -> Sequence[Any]:
-    """Return the cells of one row; what has not happened is null."""
+    """Return the cells of one row; the time of an event that has not happened is null."""
     return (
         str(confirmation.pk),
         confirmation.state_at(now),

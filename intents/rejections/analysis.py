@@ -40,12 +40,12 @@ class RejectionAnalysis:
 
     @cached_property
     def totals(self) -> Sequence[Total]:
-        """The totals, narrowed to the reason of the filter."""
+        """Return the totals, narrowed to the reason of the filter."""
         return narrow_to_reason(self._totals_of_all_reasons, self.filters.reason)
 
     @cached_property
     def previous_totals(self) -> Sequence[Total]:
-        """The totals of the period before, narrowed to the reason of the filter."""
+        """Return the totals of the period before, narrowed to the reason of the filter."""
         return narrow_to_reason(self._previous_totals_of_all_reasons, self.filters.reason)
 
     @property
@@ -57,27 +57,27 @@ class RejectionAnalysis:
 
     @property
     def reasons(self) -> Sequence[ReasonSummary]:
-        """All reasons, also those that the filter leaves out: the page offers them for selection."""
+        """Return all reasons, also those that the filter leaves out: the page offers them for selection."""
         return group_by_reason(self._totals_of_all_reasons, self._previous_totals_of_all_reasons)
 
     @property
     def versions(self) -> Sequence[GroupSummary]:
-        """The totals by version."""
+        """Return the totals by version."""
         return group_by_version(self.totals)
 
     @property
     def operations(self) -> Sequence[GroupSummary]:
-        """The totals by operation."""
+        """Return the totals by operation."""
         return group_by_operation(self.totals)
 
     @cached_property
     def buckets(self) -> Sequence[ResultBucket]:
-        """The counts over time, from the bucket on that holds the first verification of the environment."""
+        """Return the counts over time, from the bucket on that holds the first verification of the environment."""
         return queries.load_buckets(self.environment, self.chart_period, self.filters)
 
     @cached_property
     def first_data(self) -> datetime | None:
-        """The first quarter hour with a verification in this environment, in any period."""
+        """Return the first quarter hour with a verification in this environment, in any period."""
         return queries.find_first_data(self.environment)
 
     @property
@@ -86,7 +86,7 @@ class RejectionAnalysis:
 
     @property
     def rise(self) -> Rise | None:
-        """The reason that grew most since the period before; None if none grew."""
+        """Return the reason that grew most since the period before; None if none grew."""
         growth = find_growth(self.reasons)
         if growth is None:
             return None
@@ -96,17 +96,17 @@ class RejectionAnalysis:
 
     @property
     def new_reason(self) -> ReasonSummary | None:
-        """The most frequent reason that the period before did not have, if it has enough calls to be named."""
+        """Return the most frequent reason that the period before did not have, if it has enough calls to be named."""
         return find_new_reason(self.reasons)
 
     @property
     def rejections(self) -> QuerySet[Rejection]:
-        """The single rejections, the latest first."""
+        """Return the single rejections, the latest first."""
         return queries.list_rejections(self.environment, self.period, self.filters)
 
     @property
     def keys(self) -> Sequence[queries.KeyRejections]:
-        """The single rejections by the key that reported them."""
+        """Return the single rejections by the key that reported them."""
         return queries.count_by_key(self.environment, self.period, self.filters)
 
     @cached_property

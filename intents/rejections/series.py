@@ -29,12 +29,12 @@ class ResultBucket:
 
     @property
     def verifications(self) -> int:
-        """All verifications, accepted or not."""
+        """Return all verifications, accepted or not."""
         return self.counts.total()
 
     @property
     def rejections(self) -> int:
-        """The rejections with a reason that the filter shows."""
+        """Return the rejections with a reason that the filter shows."""
         return sum(count for result, count in self.counts.items() if is_rejection(result))
 
 

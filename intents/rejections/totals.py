@@ -29,7 +29,7 @@ class Total:
 class GroupSummary:
     """The verifications of one version, or of one operation.
 
-    reason: the most frequent one, or empty.
+    reason: the most frequent reason of its rejections, or empty.
     """
 
     name: str | int
@@ -69,7 +69,7 @@ class VersionShare:
 
     @property
     def total(self) -> int:
-        """All verifications with a known version."""
+        """Return all verifications with a known version."""
         return self.v1 + self.v2
 
 
@@ -84,7 +84,7 @@ def count_rejections(totals: Iterable[Total]) -> int:
 
 
 def narrow_to_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
-    """Leave out all other reasons; their rejections still count as verifications."""
+    """Drop the reasons of all other rejections, which still count as verifications."""
     return [replace(total, result=narrow_result(total.result, reason)) for total in totals]
 
 

@@ -41,7 +41,7 @@ class ReachedOutcome:
 
     @property
     def lag(self) -> timedelta:
-        """The time from the start of the conversation to the first report."""
+        """Return the time from the start of the conversation to the first report."""
         return self.first_reported_at - self.started_at
 
     @property

@@ -26,7 +26,7 @@ EDGES = [least for least, _ in LAG_RANGES if least is not None]
 
 @dataclass(frozen=True)
 class LagBar:
-    """A bar of lags from `least` up to the next bar.
+    """A bar of the lags from `least` up to the next bar.
 
     least: None for the bar of negative lags.
     """
@@ -58,6 +58,6 @@ def count_lags(lags: Sequence[timedelta]) -> LagDistribution:
 
 
 def median_length(lengths: Sequence[timedelta]) -> timedelta | None:
-    """Return the median, exact to the microsecond; None if there are no lengths."""
+    """Return the median, exact to the microsecond; None if there is none."""
     microsecond = timedelta.resolution
     return median([length // microsecond for length in lengths]) * microsecond if lengths else None

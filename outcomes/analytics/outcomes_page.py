@@ -43,7 +43,7 @@ class Analytics:
 
     @cached_property
     def key_page(self) -> KeyPage:
-        """The page of the filters, or the last one if there are fewer pages."""
+        """Return the page of the filters, or the last one if there are fewer pages."""
         page = self._read_keys((self.filters.page - 1) * ROWS_PER_PAGE)
         if page.rows or not page.total.keys:
             return page
@@ -69,17 +69,17 @@ class Analytics:
 
     @property
     def rows(self) -> Sequence[KeyTotals]:
-        """The rows of the table, without the folded tail."""
+        """Return the rows of the table, without the folded tail."""
         return self.key_page.rows[:UNFOLDED_KEYS] if self.is_folded else self.key_page.rows
 
     @property
     def folded_tail(self) -> KeyTotals | None:
-        """The keys that have no row of their own, as one row."""
+        """Return the keys that have no row of their own, as one row."""
         return self.key_page.sum_rest(self.rows) if self.is_folded else None
 
     @cached_property
     def lookalikes(self) -> Mapping[str, Sequence[KeyTotals]]:
-        """The keys that look like the key of a row, by that key, with their totals in the period."""
+        """Return the keys that look like the key of a row, by that key, with their totals in the period."""
         names = find_lookalikes(self.environment, [row.key for row in self.rows])
         distinct = sorted({name for names_of_key in names.values() for name in names_of_key})
         totals = read_keys(self.environment, self.period, distinct) if distinct else {}

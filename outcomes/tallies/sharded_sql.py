@@ -1,4 +1,4 @@
-"""SQL that adds to tallies: common table expressions to put after one that is named `change`.
+"""SQL that adds to tallies. It consists of common table expressions, which follow one that is named `change`.
 
 Fill in `{shard}` with FREE_SHARD, or with the number of a shard that nobody else writes to. Tallies are locked in
 sorted order, and then the list of keys, so that two such statements cannot deadlock.

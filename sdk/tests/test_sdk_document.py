@@ -229,7 +229,7 @@ def test_the_django_shop_works_with_both_kinds_of_stores_under_atomic_requests(r
 
 
 @pytest.mark.parametrize("framework", ["flask", "starlette", "fastapi", "aiohttp", "own", "stores", "tests"])
-def test_the_shop_works(run, framework):
+def test_the_snippets_of_each_framework_run(run, framework):
     require_framework("flask" if framework == "tests" else framework)
     script = {
         "flask": FLASK,

@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Receiver:
-    """A receiver.
+    """A receiver of webhooks.
 
-    codes: statuses of the next answers, then 204.
+    codes: the statuses of the next answers; all later answers are 204.
     requests: the received headers and bodies.
     """
 

@@ -1,4 +1,4 @@
-"""Run a real Chromium against a real server. Without a browser tests are skipped, or fail with REQUIRE_BROWSER."""
+"""Run a real Chromium against a real server. Without one, tests are skipped; REQUIRE_BROWSER makes them fail."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def filled(transactional_db: None, workspace: NewWorkspace, api: Any) -> str:
-    """A workspace with something on every page; returns the start of its pages' addresses."""
+    """Create a workspace with something on every page. Return the start of its pages' addresses."""
     return fill_workspace(workspace, api)

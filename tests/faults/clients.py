@@ -32,8 +32,8 @@ SHAPE = {"type": "object", "properties": {"id": {"type": "integer"}, "total": {"
 class Sending:
     """A request, and the items that it adds.
 
-    items: added once, however often the request is sent.
-    each_time: added by every delivery.
+    items: the items that count once, however often the request is sent.
+    each_time: the items that every delivery adds again.
     """
 
     path: str
@@ -107,7 +107,7 @@ class Client(threading.Thread):
         except BaseException as error:  # the run raises it: without this client the counts would be too low
             self.failure = error
 
-    # What is sent
+    # The kinds of requests
 
     def _report_outcomes(self) -> None:
         self._deliver(self._build_outcomes())
@@ -187,7 +187,7 @@ class Client(threading.Thread):
         if answer and answer.status < 400:
             self.surprises[f"{sending.path}: {answer.status} for what should be refused"] += 1
 
-    # How it is built
+    # How a request is built
 
     def _build_outcomes(self, idempotency_key: str | None = None) -> Sending:
         idempotency_key = self._choose_key() if idempotency_key is None else idempotency_key
@@ -237,7 +237,7 @@ class Client(threading.Thread):
         """Return one of 1,728 templates that contain nothing that looks like data."""
         return f"/faults/{''.join(self._chance.choices(SYLLABLES, k=3))}"
 
-    # How it is delivered
+    # How a request is delivered
 
     def _deliver(self, sending: Sending, *, is_noted: bool = False) -> None:
         """Send until it is acknowledged. A request that is never answered stays open in the ledger."""

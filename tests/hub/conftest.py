@@ -1,4 +1,4 @@
-"""The hub of all tests that need one which runs, and leave it running; each makes workspaces of its own."""
+"""A running hub, which the tests that do not stop it share. Each of them makes its own workspaces."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def standby(django_db_setup: None, django_db_blocker: Any) -> Iterator[Standby]:
 
 @pytest.fixture(autouse=True)
 def clock(standby: Standby, settings: Any, monkeypatch: Any) -> Iterator[replica.ReplicaClock]:
-    """Read from the replica, as with REPLICA_DATABASE_URL, and measure its age at each request."""
+    """Make pages read from the replica, as REPLICA_DATABASE_URL does, and measure its age at each request."""
     settings.REPLICA_DATABASE_URL = "postgresql:"
     settings.DATABASE_ROUTERS = ["wire.postgresql.replica.ReplicaRouter"]
     monkeypatch.setattr(replica, "CHECK_SECONDS", 0)

@@ -1,6 +1,6 @@
 """Upgrade a database with data while code of the previous version reads and writes it.
 
-Print the results of that code as JSON. Run by `manage.py shell`, in a data directory of its own.
+Print the results of that code as JSON. `manage.py shell` runs this module, in a data directory of its own.
 """
 
 from __future__ import annotations

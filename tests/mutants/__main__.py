@@ -1,7 +1,7 @@
 """`make mutate`: change the code of decisions, one change at a time, and print how many changes the tests notice.
 
-mutmut makes the changes and runs the tests; sdk/pyproject.toml says of which modules. Ends with 1 if fewer than 90 %
-of the changes to a module are noticed.
+mutmut makes the changes and runs the tests; sdk/pyproject.toml names the modules. The command ends with 1 if fewer than
+90 % of the changes to a module are noticed.
 """
 
 from __future__ import annotations

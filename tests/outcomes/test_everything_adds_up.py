@@ -1,6 +1,6 @@
 """Four processes report, repeat, are killed and continue, and conversations arrive late. Then all figures must agree.
 
-20,000 reports; AFFIDAVIT_REPORTS=200000 for more.
+A run has 20,000 reports; set AFFIDAVIT_REPORTS=200000 for more.
 """
 
 from __future__ import annotations

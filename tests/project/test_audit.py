@@ -20,7 +20,7 @@ SKIPPED = {"name": "b", "skip_reason": "Dependency not found on PyPI"}
         ([UNSOUND, SKIPPED], 1, ["PYSEC-1", "could not be looked up: b."]),
     ],
 )
-def test_the_verdict(packages, status, words):
+def test_known_vulnerabilities_and_failed_look_ups_are_reported_with_an_exit_status(packages, status, words):
     verdict = judge(packages)
     assert verdict.status == status
     assert [word for word in words if word not in verdict.text] == []

@@ -1,4 +1,6 @@
-"""Tables can be distributed over several databases as docs/operating.md says. Statements filter by the column."""
+"""Tables can be distributed over several databases as docs/operating.md says. Statements filter by the column of
+distribution.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ def test_foreign_keys_lead_to_reference_tables_or_have_the_column_of_distributio
 
 
 class Statements:
-    """The statements that a connection executes, each text once, with its parameters."""
+    """The distinct statements that a connection executes, each with the parameters of its first execution."""
 
     def __init__(self) -> None:
         self.parameters: dict[str, Any] = {}

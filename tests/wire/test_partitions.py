@@ -93,7 +93,7 @@ SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablena
 
 @pytest.fixture
 def old_schema(transactional_db: None) -> Iterator[None]:
-    """Work in a schema with the old tables, filled."""
+    """Work in a schema that has the old tables, filled with rows."""
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA IF EXISTS before CASCADE; CREATE SCHEMA before; SET search_path TO before")
         try:
@@ -102,7 +102,7 @@ def old_schema(transactional_db: None) -> Iterator[None]:
             yield
         finally:
             cursor.execute("SET search_path TO public; DROP SCHEMA before CASCADE")
-            connection.close()  # drops its cached plans
+            connection.close()  # a new connection has no cached plans of the old tables
 
 
 def summarize_tables(tables: tuple[str, ...]) -> Mapping[str, Any]:

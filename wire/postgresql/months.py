@@ -70,7 +70,7 @@ class Month:
 
     @property
     def suffix(self) -> str:
-        """The end of a partition's name."""
+        """Return the end of a partition's name."""
         return f"y{self.year:04}m{self.month:02}"
 
     @property

@@ -80,7 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def login(self, request: HttpRequest, user: User) -> None:
         super().login(request, user)
-        # Somebody who has just signed in need not confirm that before changing a second factor.
+        # Somebody who has just signed in need not sign in again before changing a second factor.
         record_authentication(request, user, method="sign-in", reauthenticated=True)
         record_account_action(user, "signed in", now=timezone.now())
 
@@ -90,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
     ) -> None:
-        """Record the change of an account that allauth would send mail about; send none."""
+        """Record the change of an account about which allauth would send a mail. Send no mail."""
         if template_prefix in ACCOUNT_ACTIONS:
             record_account_action(user, ACCOUNT_ACTIONS[template_prefix], now=timezone.now())
 

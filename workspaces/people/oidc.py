@@ -25,7 +25,12 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 CLOCK_TOLERANCE = 60  # seconds
 log = logging.getLogger("affidavit.people")
-UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # raised if a provider sends something else
+UNUSABLE_ANSWERS = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+)  # the errors that an unexpected answer of a provider raises
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
@@ -113,7 +118,7 @@ def redirect_to_provider(request: HttpRequest, *, target: str) -> HttpResponse:
 
 
 def complete_sign_in(request: HttpRequest) -> HttpResponse:
-    """Take the provider's answer. Raises SignInRefused, SignInFailed, ProviderUnavailable."""
+    """Sign in the person whom the provider's answer names. Raises SignInRefused, SignInFailed, ProviderUnavailable."""
     if not statekit.get_states(request):
         raise SignInFailed("This browser has not begun to sign in, or took more than ten minutes. Start again.")
     try:

@@ -75,7 +75,9 @@ class Hub:
 
 
 def is_answering(host: str, port: int) -> bool:
-    """Return whether a web server answers, whatever it says. A client's module would cost 5 MB."""
+    """Return whether a web server answers, whatever it says. A plain socket does, because a module for HTTP would cost
+    5 MB.
+    """
     request = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     try:
         with socket.create_connection((host, port), timeout=ANSWER_SECONDS) as connection:

@@ -29,7 +29,7 @@ class Command(BaseCommand):
             username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
         )
         if not operator.password:
-            operator.set_unusable_password()  # an empty one counts as set, and nobody knows it
+            operator.set_unusable_password()  # an empty password would count as set
             operator.save(update_fields=["password"])
         address = build_address(local=True)
         way_in = "Sign in with a link of `manage.py sign_in_link`."

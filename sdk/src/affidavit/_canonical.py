@@ -133,7 +133,7 @@ class _Writers(dict[type, _Write]):
 
 
 def _build_writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer: _Write) -> _Write:
-    """Return a function from a JSON value to its text. It is a closure for speed: every hash calls it."""
+    """Return a function from JSON values to their texts. It is a closure for speed: every hash calls it."""
 
     # Many objects have the same names, as in an array of records: these are sorted and quoted once per call.
     # Threads may share the dictionary, because an entry depends only on its key.

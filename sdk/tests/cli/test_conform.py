@@ -38,9 +38,11 @@ for line in sys.stdin:
 
 @pytest.fixture
 def score(tmp_path, monkeypatch, capsys):
-    """A function that scores a program against FEW and returns (status, output). The program knows the right answers.
+    """Return a function that scores a program against FEW and returns (status, output). The program knows the right
+    answers.
 
-    change: a statement about `answer` before it is printed. before: statements before the first question.
+    change: a statement that changes `answer` before it is printed. before: statements that run before the first
+    question.
     """
     answers = tmp_path / "answers.json"
     answers.write_text(json.dumps([vector.expected for vector in FEW]))

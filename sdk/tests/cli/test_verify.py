@@ -16,7 +16,7 @@ UNKNOWABLE = "Only your backend's store knows"
 
 @pytest.fixture
 def verify(tmp_path, monkeypatch, capsys):
-    """A function that runs `affidavit verify` on a POST of ARGS and returns (status, output, errors)."""
+    """Return a function that runs `affidavit verify` on a POST of ARGS and returns (status, output, errors)."""
     monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", SECRET)
     body = tmp_path / "body.json"
     body.write_bytes(json.dumps(ARGS).encode())

@@ -69,7 +69,7 @@ ROUTES = [
 
 
 def shop(guard, *, everything=True, outermost=False, inner=(), instead=None):
-    """A Starlette app, protected unless `outermost`.
+    """Return a Starlette app. It is protected, unless `outermost` leaves that to the test.
 
     instead: the view at POST /orders.
     """

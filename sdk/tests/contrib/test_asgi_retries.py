@@ -45,7 +45,7 @@ async def slow(request):
 
 
 def shop(guard, *, everything=True, outermost=False, instead=None):
-    """A Starlette app, protected unless `outermost`.
+    """Return a Starlette app. It is protected, unless `outermost` leaves that to the test.
 
     instead: the view at POST /orders.
     """

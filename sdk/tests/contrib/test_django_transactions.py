@@ -47,7 +47,7 @@ urlpatterns = [path("written", insert_order), path("required/written", intent_re
 
 @pytest.fixture
 def tables(transactional_db):
-    """The stores' tables and one of the shop's, in a real database."""
+    """Create the tables of the stores, and one of the shop, in a real database."""
     if connection.vendor != "postgresql":
         pytest.skip("needs a Django site on PostgreSQL")
     with connection.schema_editor() as editor:
@@ -73,7 +73,7 @@ def atomic_requests(tables):
 
 @pytest.fixture
 def site(settings, atomic_requests):
-    """A client of a site whose views are protected, with the stores in the site's database."""
+    """Yield a client of a site whose views are protected, with the stores in the site's database."""
     SHOP.runs, SHOP.fails = [], False
     settings.ROOT_URLCONF = __name__
     settings.MIDDLEWARE = [MIDDLEWARE]

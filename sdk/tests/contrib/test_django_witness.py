@@ -99,7 +99,7 @@ def _site(settings):
 
 @pytest.fixture
 def witnessed(settings):
-    """The hub that the site's witness reports to, and the witness."""
+    """Yield the hub that the site's witness reports to, and the witness."""
 
     def make(hub=None, **options):
         hub = hub or Hub()

@@ -1,4 +1,6 @@
-"""A proxy that answers for the hub destroys no report. The log says once that the hub is away, once that it is back."""
+"""A proxy that answers for the hub destroys no report. The log says once that the hub is away, and once that it is
+back.
+"""
 
 import json
 import logging

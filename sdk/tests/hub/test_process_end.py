@@ -54,7 +54,7 @@ def run(hub, folder, script, *options):
         return program.process.wait(60), program.log
 
 
-def test_a_script_that_ends(hub, tmp_path):
+def test_a_script_sends_its_reports_when_it_ends(hub, tmp_path):
     assert run(hub, tmp_path, "work(20)") == (0, "")
     assert count_items(hub) == all_three(20)
 
@@ -110,7 +110,7 @@ time.sleep(60)
 
 
 @FORK_ONLY
-def test_a_child_of_os_fork(hub, tmp_path):
+def test_a_child_of_os_fork_sends_its_own_reports(hub, tmp_path):
     script = """
 work(2)
 child = os.fork()
@@ -123,7 +123,7 @@ if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize("kind", ["process", "pool", "executor"])
-def test_children_of_multiprocessing(hub, tmp_path, method, kind):
+def test_children_of_multiprocessing_send_their_reports(hub, tmp_path, method, kind):
     script = f"""
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
@@ -147,7 +147,7 @@ if __name__ == "__main__":
 
 
 @FORK_ONLY
-def test_a_child_that_is_terminated(hub, tmp_path):
+def test_a_child_that_is_terminated_sends_its_reports(hub, tmp_path):
     script = """
 import multiprocessing, time
 def go():
@@ -171,7 +171,7 @@ assert child.exitcode == -15, child.exitcode
     ["-k", "sync"], ["-k", "gthread", "--threads", "2"], ["-k", "sync", "--preload"],
     ["-k", "gevent"], ["-k", "gevent", "--preload"],
 ], ids=" ".join)  # fmt: skip
-def test_gunicorn(hub, tmp_path, options):
+def test_workers_of_gunicorn_send_their_reports(hub, tmp_path, options):
     pytest.importorskip("gunicorn", reason="needs gunicorn")
     if "gevent" in options:
         pytest.importorskip("gevent", reason="needs gevent")
@@ -185,7 +185,7 @@ def test_gunicorn(hub, tmp_path, options):
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("lifespan", "more"), [(LIFESPAN, 1), (NO_LIFESPAN, 0)])
-def test_uvicorn(hub, tmp_path, lifespan, more, workers):
+def test_uvicorn_sends_the_reports_of_an_app_with_our_middleware(hub, tmp_path, lifespan, more, workers):
     pytest.importorskip("uvicorn", reason="needs uvicorn")
     app = ASGI.replace("LIFESPAN", lifespan.strip()) + WITNESSED
     command = ["-m", "uvicorn", "--port", "PORT", "--workers", str(workers), "app:app"]
@@ -196,7 +196,7 @@ def test_uvicorn(hub, tmp_path, lifespan, more, workers):
     assert count_items(hub) == {**all_three(20), "outcomes": 20 + more * workers}
 
 
-def test_uvicorn_around_an_app_without_our_middleware(hub, tmp_path):
+def test_uvicorn_sends_the_reports_of_an_app_without_our_middleware(hub, tmp_path):
     pytest.importorskip("uvicorn", reason="needs uvicorn")
     app = ASGI.replace("LIFESPAN", NO_LIFESPAN) + "\napp = serve"
     with Program(hub, tmp_path, ["-m", "uvicorn", "--port", "PORT", "app:app"], app=app) as program:
@@ -206,7 +206,7 @@ def test_uvicorn_around_an_app_without_our_middleware(hub, tmp_path):
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-def test_workers_of_celery_that_end_after_each_task(hub, tmp_path, is_late):
+def test_workers_of_celery_that_end_after_each_task_send_their_reports(hub, tmp_path, is_late):
     pytest.importorskip("celery", reason="needs Celery")
     tasks = """
 import logging, os

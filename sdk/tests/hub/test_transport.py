@@ -128,7 +128,7 @@ def test_no_error_holds_the_key_even_when_the_answer_repeats_it(open_transport):
     assert KEY not in str(caught.value) + repr(caught.value) + repr(caught.value.errors)
 
 
-def test_the_hubs_explanation_of_a_mistyped_key_is_not_repeated(open_transport):
+def test_the_error_for_a_mistyped_key_has_only_the_explanation_of_the_hub(open_transport):
     mistyped = KEY[:-1] + ("a" if KEY[-1] != "a" else "b")
     detail = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
     with ScriptedHub(problem(401, "invalid-api-key", detail)) as hub, pytest.raises(ReportError) as refused:

@@ -132,6 +132,6 @@ def test_keys_that_are_data_go_under_values():
     assert evidence.values.properties["a"].counts == {"integer": 1, "null": 1}
 
 
-def test_no_redactor_marks_nothing():
+def test_without_a_redactor_no_name_is_marked():
     assert not infer({"password": "x"}, redactor=None).properties["password"].redacted
     assert infer({"password": "x"}).properties["password"].redacted

@@ -57,7 +57,9 @@ def all_three(count: int) -> dict[str, int]:
 
 
 class Program:
-    """`with Program(hub, folder, ["-m", "gunicorn", …], app=SOURCE) as program:` runs `python …` beside app.py."""
+    """A process of Python. `with Program(hub, folder, ["-m", "gunicorn", …], app=SOURCE) as program:` runs it beside
+    app.py.
+    """
 
     def __init__(self, hub: ScriptedHub | str, folder: Path, command: Sequence[str], *, app: str = "") -> None:
         self.port = _choose_port()

@@ -25,7 +25,7 @@ FAULTS = (DOWN, *ANSWERS, WRONG_CERTIFICATE)
 
 @dataclass
 class FaultyHub:
-    """A hub whose `url` has a fault until `heal`.
+    """A hub whose `url` has a fault until `heal` is called.
 
     trusted: the certificate for clients; None without TLS.
     """

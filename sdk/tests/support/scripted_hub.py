@@ -68,11 +68,14 @@ class Server(ThreadingHTTPServer):
 
 
 class ScriptedHub:
-    """`with ScriptedHub(reset(), answer(200, {})) as hub:` then `hub.url` and `hub.received`."""
+    """A server that gives the answers of its steps. Use it as `with ScriptedHub(reset(), answer(200, {})) as hub:`,
+    then read `hub.url` and `hub.received`.
+    """
 
     def __init__(self, *steps: Step, certificate: Path | None = None, port: int = 0) -> None:
-        """certificate: a PEM file of certificate and private key; with it the server speaks TLS.
-        port: 0 for any.
+        """Serve on a free port, unless `port` names one.
+
+        certificate: a PEM file of certificate and private key; with it the server speaks TLS.
         """
         self.server = Server(steps, port)
         self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"

@@ -22,8 +22,10 @@ class Hub:
     def __init__(
         self, *rules: Mapping[str, str], faults: Sequence[Exception | None] = (), rules_fault: Any = None
     ) -> None:
-        """faults: raised for the first reports, one each.
-        rules_fault: raised, while set, when the rules are read.
+        """Answer with rules and accept reports.
+
+        faults: the errors to raise for the first reports, one each.
+        rules_fault: the error to raise, while it is set, when the rules are read.
         """
         self.rules, self.faults, self.rules_fault = rules, list(faults), rules_fault
         self.rule_requests: list[str] = []

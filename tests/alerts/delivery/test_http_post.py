@@ -62,7 +62,7 @@ def _private_targets(settings) -> None:
 
 
 def test_the_connection_goes_to_the_address_that_was_checked(receiver, monkeypatch):
-    """DNS rebinding: the name resolves to another address a moment later."""
+    """In DNS rebinding, the name resolves to another address a moment later."""
     port = parse_webhook_address(receiver.url).port
     answers = [["127.0.0.1"], ["127.66.6.6"]]
 

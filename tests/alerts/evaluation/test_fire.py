@@ -129,7 +129,7 @@ def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
     assert event.title == "Rejected calls in production: 4 % (40 of 1,000), usually 0.2 %"
 
 
-def test_a_jump_of_broken_joins(workspace, target):
+def test_a_jump_of_broken_joins_fires_with_its_rate_and_the_usual_one(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.BROKEN_JOINS, minutes=60, minimum=20, percent=1, factor=3)
     production = environment_of(workspace)

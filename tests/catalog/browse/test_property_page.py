@@ -29,7 +29,7 @@ RANGE = {"from": "2026-09-20", "to": "2026-09-30"}
 
 @pytest.fixture
 def start(api: Any, workspace: Any) -> str:
-    """The address of an environment in which `note` gave way to `notice`, on the second of two days."""
+    """Return the address of an environment in which `notice` replaced `note` on the second of two days."""
     before = observation(response={"id": 1, "note": "x"}, count=1)
     after = observation(response={"id": 1, "notice": "x"}, count=1)
     deliver(api, workspace, *[{**before, "lastSeenAt": FIRST}] * 30)

@@ -69,7 +69,7 @@ def test_more_evidence_removes_nothing_and_each_node_is_reported_once(before, mo
 @given(SEEN, SEEN)
 @settings(max_examples=200)
 def test_every_answer_that_is_invalid_under_the_earlier_schema_is_a_breaking_change(before, after):
-    """Exception: the first real value after only null, or nothing, breaks nobody."""
+    """One case is excepted: the first real value after only nulls, or after nothing, breaks nobody."""
     old, new = sum_of(*before), sum_of(*before, *after)
     schema = Draft202012Validator(build_schema(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
@@ -102,7 +102,7 @@ def test_every_change_has_words_and_breaks_one_of_the_known_sides_or_nobody(befo
         ({"a": 1}, {"a": 1, "2026-01-02": 1}, ("/{}", "new", ""), ("/{}", "new", "consumer")),
     ],
 )
-def test_the_rules_by_example(before, after, in_answer, in_request):
+def test_each_example_of_a_change_breaks_the_expected_side(before, after, in_answer, in_request):
     assert list_changes([before], [after]) == [in_answer]
     assert list_changes([before], [after], "request") == [in_request]
 

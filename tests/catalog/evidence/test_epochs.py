@@ -51,7 +51,9 @@ def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
 
 
 def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
-    """The model: a value counts at a node if it arrived after every reset of the node and of the nodes around it."""
+    """Return the counts by a simple model: a value counts at a node if it arrived after every reset of the node and of
+    the nodes around it.
+    """
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
         for value in batch:

@@ -93,7 +93,7 @@ def test_another_environment_can_be_folded_during_a_merge(api, workspace, monkey
 
 
 def test_a_merge_is_dated_after_the_merges_it_waited_for(api, workspace, monkeypatch):
-    """So versions of an operation are in order of time, even if an earlier batch is merged later."""
+    """This keeps the versions of an operation in order of time, even if an earlier batch is merged later."""
     environment = environment_of(workspace)
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
     for value in (1, "x"):

@@ -38,17 +38,17 @@ def execute(statement: str) -> None:
         cursor.execute(statement)
 
 
-def test_the_version_of_the_server():
+def test_the_check_of_the_database_names_the_version_of_the_server():
     assert check_database().detail.startswith("PostgreSQL 18.")
 
 
-def test_a_migration_that_is_missing():
+def test_missing_migrations_are_counted():
     assert check_migrations().state == "ok"
     execute("DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations WHERE app = 'outcomes')")
     assert check_migrations().detail == "1 migrations are not applied."
 
 
-def test_a_database_of_a_newer_version():
+def test_a_database_of_a_newer_version_is_wrong():
     execute("INSERT INTO django_migrations (app, name, applied) VALUES ('catalog', '9999_later', now())")
     result = run_check(Check("database", check_database))
     assert (result.state, "newer version" in result.detail) == ("wrong", True)
@@ -63,7 +63,7 @@ def test_a_database_of_a_newer_version():
         "FROM doctor_web; REVOKE ALL ON SCHEMA public FROM doctor_web; DROP ROLE doctor_web",
     ],
 )
-def test_rights_of_the_web_role_that_are_too_few_or_too_many(settings, change):
+def test_missing_and_excess_rights_of_the_web_role_are_found_with_the_cure(settings, change):
     settings.WEB_DATABASE = {"USER": "doctor_web"}
     execute("CREATE ROLE doctor_web")
     grant_web_role("doctor_web")
@@ -73,14 +73,14 @@ def test_rights_of_the_web_role_that_are_too_few_or_too_many(settings, change):
     assert (result.state, "grant_web_role doctor_web" in result.cure) == ("wrong", True)
 
 
-def test_a_clock_that_is_an_hour_behind(monkeypatch):
+def test_a_clock_that_is_an_hour_behind_is_wrong(monkeypatch):
     assert check_clock().state == "ok"
     now = database.time.time()
     monkeypatch.setattr(database.time, "time", lambda: now - 3600)
     assert (check_clock().state, "3,600 s" in check_clock().detail) == ("wrong", True)
 
 
-def test_secrets_that_another_key_encrypted(settings, workspace, other_workspace):
+def test_secrets_that_no_key_of_the_settings_decrypts_are_counted(settings, workspace, other_workspace):
     assert check_keys().detail == "All 2 signing secrets can be decrypted."
     earlier, settings.SECRET_KEY = settings.SECRET_KEY, "another key, of another hub, which is long"
     result = check_keys()
@@ -94,7 +94,7 @@ def test_a_hub_without_outcomes_is_fine():
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_a_tally_that_was_changed(api, broken):
+def test_a_tally_that_differs_from_its_rows_is_named_with_the_seed(api, broken):
     if not broken:
         conversations = [{"conversationId": f"conv {n}", "startedAt": 1767225600} for n in range(3)]
         assert api.post("/api/conversations", {"conversations": conversations}).status_code == 200
@@ -106,7 +106,7 @@ def test_a_tally_that_was_changed(api, broken):
     assert (result.state, "(seed 1)" in result.detail, "renewal: " in result.detail) == ("wrong", True, True)
 
 
-def test_tallies_of_all_keys_that_differ_from_the_sum_of_each_key(api):
+def test_a_tally_of_all_keys_that_differs_from_the_sum_of_each_key_is_found(api):
     api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES})
     Tally.objects.filter(grain="d", outcome_key="").update(outcomes=7)
     assert "all keys: the tallies say 7 outcomes" in check_tallies(1).detail
@@ -118,7 +118,7 @@ def test_broken_joins_that_retention_deleted_are_no_fault(api):
     assert check_tallies(1).state == "ok"
 
 
-def test_the_seed_chooses_the_day(workspace):
+def test_equal_seeds_recount_the_same_day(workspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
     numbers = {"outcomes": 0, "broken": 0, "reports": 0, "reached": 0, "conversations": 0}
     for day in range(1, 7):
@@ -132,7 +132,7 @@ def test_the_seed_chooses_the_day(workspace):
     assert check_tallies(3).detail == details[3]
 
 
-def test_a_report_that_waits_too_long(workspace):
+def test_a_report_that_waits_for_an_hour_is_wrong(workspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
     assert check_fold_lag().state == "ok"
     WitnessReport.objects.create(
@@ -142,7 +142,7 @@ def test_a_report_that_waits_too_long(workspace):
     assert check_fold_lag().state == "wrong"
 
 
-def test_a_delivery_of_an_alert_that_is_overdue(workspace, receiver):
+def test_an_overdue_delivery_of_an_alert_is_wrong_until_a_worker_claims_it(workspace, receiver):
     make_target(workspace, receiver.url)
     now = timezone.now()
     assert check_alerts().state == "ok"

@@ -19,7 +19,7 @@ from hub.local import static_files
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 
 
-def test_a_disk_that_is_nearly_full(monkeypatch):
+def test_a_disk_that_is_nearly_full_is_wrong(monkeypatch):
     assert check_disk().state == "ok"
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(machine.shutil, "disk_usage", lambda path: usage(100, 99, 1024 * 1024 * 1023))
@@ -37,7 +37,7 @@ def test_a_check_that_fails_in_an_unknown_way_does_not_keep_the_others_from_runn
     assert "ChannelError" in results["broker"].detail
 
 
-def test_static_files_that_are_missing_or_old(settings, tmp_path):
+def test_missing_and_old_static_files_are_found(settings, tmp_path):
     settings.STATIC_ROOT = root = tmp_path / "static.dist"
     assert "build_static" in check_static_files().cure
     static_files.build()
@@ -71,13 +71,13 @@ def test_without_a_mail_server_nothing_is_connected(settings):
     assert check_email().state == "ok"
 
 
-def test_a_mail_server_that_answers(settings, mail_server):
+def test_a_mail_server_that_answers_is_fine(settings, mail_server):
     settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://127.0.0.1", SMTP
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_server
     assert check_email().state == "ok"
 
 
-def test_a_mail_server_that_does_not_answer(settings):
+def test_a_mail_server_that_does_not_answer_is_wrong(settings):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://127.0.0.1", SMTP
@@ -86,7 +86,7 @@ def test_a_mail_server_that_does_not_answer(settings):
     assert (result.state, f"127.0.0.1:{port}" in result.detail, "EMAIL_URL" in result.cure) == ("wrong", True, True)
 
 
-def test_a_mail_server_that_refuses_to_sign_in(settings, mail_server):
+def test_a_mail_server_that_refuses_the_sign_in_is_wrong(settings, mail_server):
     settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://u:p@127.0.0.1", SMTP
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_server
     settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "u", "p"

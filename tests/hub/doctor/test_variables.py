@@ -65,13 +65,13 @@ def test_a_public_hub_needs_tls_and_a_trusted_proxy(settings, names, behind_tls,
     assert check_tls().state == state
 
 
-def test_a_secret_key_that_can_be_guessed(settings):
+def test_a_secret_key_that_can_be_guessed_is_wrong(settings):
     assert check_secret_key().state == "ok"
     settings.SECRET_KEY = "ab" * 25
     assert check_secret_key().state == "wrong"
 
 
-def test_a_secret_key_that_other_users_can_read(settings, tmp_path):
+def test_a_secret_key_that_other_users_can_read_is_wrong(settings, tmp_path):
     file = tmp_path / "secret.key"
     file.touch(mode=0o600)
     settings.SECRET_KEY_PATH = file

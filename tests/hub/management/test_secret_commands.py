@@ -19,7 +19,7 @@ def test_a_rotation_prints_the_new_secret_once(workspace):
     assert load_newest_secret(workspace.workspace, now=timezone.now()) == rotated["signingSecret"]
 
 
-def test_a_rotation_in_two_steps(workspace):
+def test_a_prepared_secret_signs_only_after_the_second_step(workspace):
     prepared = json.loads(run("rotate_secret", "lumen-books", "--prepare", "--json"))
     assert prepared["signs"] is False
     assert load_newest_secret(workspace.workspace, now=timezone.now()) == workspace.signing_secret

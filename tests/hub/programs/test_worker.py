@@ -23,7 +23,7 @@ worker.run()
 """
 
 
-def test_it_loads_tasks_and_no_pages(tmp_path: Path) -> None:
+def test_the_worker_loads_tasks_and_no_pages(tmp_path: Path) -> None:
     environment = {**os.environ, "HUB_DATA_DIR": str(tmp_path)}
     process = subprocess.run(
         [sys.executable, "-c", START], env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True

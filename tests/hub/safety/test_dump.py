@@ -40,13 +40,15 @@ def dump_rows() -> Iterator[str]:
 
 
 def spell(secret: str) -> list[str]:
-    """Return the forms in which a secret could be in a dump."""
+    """Return a secret in each encoding in which it could be in a dump."""
     raw = secret.encode()
     return [secret, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
 
 
 class Used:
-    """A hub in which every feature with a secret was used. Lists the texts that its dump must not contain."""
+    """A hub in which every feature with a secret was used. The attribute `secrets` lists the texts that its dump must
+    not contain.
+    """
 
     def __init__(self, created: NewWorkspace, api: Any) -> None:
         now = timezone.now()
@@ -86,7 +88,7 @@ def used(workspace: NewWorkspace, api: Any) -> Used:
     return Used(workspace, api)
 
 
-def test_no_secret_stands_in_a_dump_under_any_spelling(used):
+def test_a_dump_contains_no_secret_in_any_encoding(used):
     dump = "\n".join(dump_rows())
     assert [secret[:12] for secret in used.secrets if any(spelling in dump for spelling in spell(secret))] == []
 
@@ -107,8 +109,8 @@ def test_no_intent_in_a_dump_verifies(used, api):
         assert api.post("/api/intents/verify", received).status_code == 403
 
 
-def test_guessing_arguments_finds_nothing(used):
-    """The hash of an intent's arguments is keyed, so guessed arguments cannot be confirmed from a dump."""
+def test_a_dump_cannot_confirm_guessed_arguments(used):
+    """The stored hash of the arguments is keyed, and the arguments themselves are not stored."""
     received = [row for row in dump_rows() if "GET /orders" in row]
     assert received
     assert not any("777123" in row for row in received)

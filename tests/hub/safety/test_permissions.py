@@ -72,22 +72,22 @@ class Action:
 
 @dataclass(frozen=True)
 class Operator:
-    """For operators only; 404 for everybody else."""
+    """An address for operators only; everybody else gets 404."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """For everybody who is signed in; about their own account."""
+    """An address for everybody who is signed in, about their own account."""
 
 
 @dataclass(frozen=True)
 class Anyone:
-    """For everybody, signed in or not."""
+    """An address for everybody, signed in or not."""
 
 
 @dataclass(frozen=True)
 class OwnToken:
-    """For callers with a special token; a session or a key is not enough."""
+    """An address for callers with a special token; a session or a key is not enough."""
 
 
 Rule = Machine | Download | Page | Action | Operator | Person | Anyone | OwnToken

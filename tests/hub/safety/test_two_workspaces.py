@@ -62,7 +62,7 @@ def fill(created: NewWorkspace, word: str, api: Any) -> None:
 
 @pytest.fixture
 def admin(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) -> Client:
-    """An admin of the first workspace, signed in; the second has an admin of a similar name."""
+    """Return the browser of an admin of the first workspace. The second workspace has an admin of a similar name."""
     fill(other_workspace, FOREIGN, api)
     fill(workspace, OWN, api)
     user = get_user_model().objects.create_user("ada", "ada@example.com")

@@ -25,7 +25,7 @@ VALUE = "value-of-a-customer"
 
 
 class Receiver:
-    """An OTLP receiver on a port of its own."""
+    """A server that receives traces (OTLP) on a free port."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -123,7 +123,7 @@ def test_no_value_of_a_request_is_in_a_span(hub, key, receiver):
     assert b"127.0.0.1" not in b"".join(receiver.bodies)
 
 
-def test_no_code_of_tracing_is_imported_where_no_address_is_set():
+def test_without_an_address_for_traces_no_module_of_opentelemetry_is_imported():
     code = (
         "import sys; sys.argv = ['process', 'nothing']; import hub.programs.__main__, hub.settings, hub.telemetry.logs;"
         "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
@@ -131,7 +131,7 @@ def test_no_code_of_tracing_is_imported_where_no_address_is_set():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
-def test_without_the_packages_of_tracing_an_address_is_refused_with_what_to_install(monkeypatch):
+def test_an_address_for_traces_is_refused_while_the_packages_for_them_are_not_installed(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
     monkeypatch.setattr(environment, "find_spec", lambda name: None)
     with pytest.raises(StartupError, match=r"requirements/otel\.txt"):

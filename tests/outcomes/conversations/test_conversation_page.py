@@ -183,7 +183,7 @@ def test_an_outcome_before_the_start_is_marked_on_every_page(browser_client, sta
     assert "under 1 s" not in key_page
 
 
-def test_the_page_links_to_the_cause_and_for_an_admin_to_the_deletion(browser_client, start, production, workspace):
+def test_the_page_links_to_the_cause_and_only_an_admin_may_delete(browser_client, start, production, workspace):
     record_outcomes(production, [Report("gone", "purchase")], now=NOW)
     page = open_page(browser_client, start, "gone")
     assert f'href="{start}/joins?why=never-seen&range=all#joins"' in page
@@ -200,7 +200,9 @@ def test_the_page_links_to_the_cause_and_for_an_admin_to_the_deletion(browser_cl
         assert Conversation.objects.filter(conversation_id="gone").exists()
 
 
-def test_broken_joins_that_name_it_are_shown_with_cause_key_and_move(browser_client, start, production, workspace):
+def test_the_page_lists_the_broken_joins_that_probably_mean_its_conversation(
+    browser_client, start, production, workspace
+):
     staging = workspace.workspace.environments.get(name="staging")
     api_key = workspace.workspace.api_keys.order_by("pk").first()
     register_conversations(staging, [Arrival("conv_1")], now=NOW)

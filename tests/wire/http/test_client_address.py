@@ -40,7 +40,7 @@ PARTS = st.one_of(st.ip_addresses().map(str), st.sampled_from([PROXY, "::1", CLI
         ("nonsense", CLIENT, ""),
     ],
 )
-def test_the_nearest_address_that_is_not_a_proxy(peer, forwarded_for, address):
+def test_the_client_has_the_nearest_address_that_is_not_a_proxy(peer, forwarded_for, address):
     assert find_client_address(peer, forwarded_for, PROXIES) == address
 
 

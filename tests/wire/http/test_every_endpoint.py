@@ -60,7 +60,7 @@ def observation() -> dict[str, Any]:
 
 
 def list_endpoints() -> dict[str, type[MachineView]]:
-    """Every MachineView under /api/, by its address."""
+    """Return every MachineView under /api/, by its address."""
     views = {}
     for entry, value in flatten_patterns(get_resolver().url_patterns):
         view = getattr(value.callback, "view_class", None) or getattr(value.callback, "cls", None)

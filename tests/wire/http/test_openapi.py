@@ -62,7 +62,7 @@ def test_the_errors_in_api_md_are_declared(path, method):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", DOWNLOADS)
-def test_what_a_download_answers_is_declared(path, api, workspace, browser_client):
+def test_every_answer_of_a_download_is_declared(path, api, workspace, browser_client):
     wrong_scope = issue_key(workspace.workspace, "secret", ["platform"], now=workspace.workspace.created_at)
     answers = [api.get(path), api.get(path, key=""), api.get(path, key="gak_"), api.get(path, key="pk_"),
                api.get(path, key=wrong_scope), api.get(path, environment="nowhere"), browser_client.get(path),

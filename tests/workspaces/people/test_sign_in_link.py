@@ -1,4 +1,4 @@
-"""One-time links."""
+"""Signing in by a link that works once."""
 
 from datetime import UTC, datetime, timedelta
 

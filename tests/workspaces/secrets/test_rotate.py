@@ -107,7 +107,7 @@ def test_a_prepared_secret_can_be_revoked_and_another_prepared(shop):
     assert prepare_secret(shop, **stamp()).secret != prepared
 
 
-def test_rotating_twice_in_a_day_keeps_the_first_end(shop, workspace):
+def test_a_second_rotation_in_a_day_does_not_move_the_end_of_the_first_secret(shop, workspace):
     start = timezone.now()
     rotate_secret(shop, actor="ada", now=start)
     rotate_secret(shop, actor="ada", now=start + timedelta(hours=12))

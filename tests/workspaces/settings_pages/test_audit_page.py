@@ -63,7 +63,7 @@ def test_filters_and_the_range_apply_to_page_and_export(admin, workspace):
         ("&action=signed in", {"signed in"}),
     ],
 )
-def test_by_default_it_shows_changes_by_people(admin, workspace, query, actions):
+def test_by_default_the_page_shows_changes_by_people(admin, workspace, query, actions):
     for action in ("retention changed", "key created", "role changed", "signed in", "confirmation declined"):
         record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
     assert {row["action"] for row in rows(admin, f"?range=24h&actor=ada{query}")} == actions
@@ -77,7 +77,7 @@ def test_long_logs_have_pages_and_whole_exports(admin, workspace):
     assert len(rows(admin)) >= 60
 
 
-def test_other_workspaces_and_lower_roles_do_not_see_it(admin, workspace, other_workspace):
+def test_other_workspaces_and_lower_roles_do_not_see_the_page(admin, workspace, other_workspace):
     assert all("other" not in json.dumps(row).lower() for row in rows(admin))
     assert len(rows(admin)) == 1
     assert client_with(Membership.EDITOR, workspace).get(PAGE).status_code == 403

@@ -45,7 +45,7 @@ class Outbox:
 
     @property
     def weight(self) -> int:
-        """The weight of all unsent parcels."""
+        """Return the weight of all unsent parcels."""
         return sum(parcel.weight for parcel in tuple(self._unsent))
 
     def send(self, pack: Callable[[], Iterable[Parcel]]) -> None:

@@ -22,7 +22,7 @@ from .vocabulary import Style, Vocabulary
 from .words import Reading, singularize, split_words
 
 MAX_HASHES = 300_000  # hashes of different values
-MAX_TREE_NODES = 100_000  # a tree of this size learns no more
+MAX_TREE_NODES = 100_000  # nodes; a tree of this size learns no more
 MAX_SHAPES = 10_000  # shared shapes
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64
@@ -71,7 +71,7 @@ class Learner:
             node.add_exchange(method, self._share_shape(bound_shape(facts.shape)), self._bound_values(facts.scalars))
 
     def template(self, path: str) -> Template:
-        """Return the template of a raw path, as far as the traffic so far shows it; without query or fragment.
+        """Return the template of a raw path, as far as the traffic so far shows it. Query and fragment are left out.
 
         The first call after `learn` decides again, in time that grows with the tree: learn in bulk, then ask in bulk.
         """

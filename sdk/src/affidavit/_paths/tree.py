@@ -90,7 +90,7 @@ class PathNode:
     def _open_data(self, *, constant: bool = False) -> PathNode:
         """Return the node behind data.
 
-        constant: whether only `0` has led there so far.
+        constant: whether the segment that leads there is `0`.
         """
         if self.data is None:
             self.data = PathNode()
@@ -119,7 +119,7 @@ class PathNode:
         self._forget_parents()
 
     def absorb(self, source: PathNode) -> None:
-        """Take in all that another node has; as if all its exchanges had arrived here."""
+        """Take in all that another node has, as if all of its exchanges had arrived here."""
         if source.crowded and not self.crowded:
             self._turn_words_into_data()
         for segment, node in source.words.items():

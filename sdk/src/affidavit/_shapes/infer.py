@@ -90,7 +90,7 @@ def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, red
 def _count_items(evidence: Evidence, items: Sequence[Typed], level: int, redactor: Redactor | None) -> None:
     """Count the items of arrays at one position.
 
-    items: at least one.
+    items: the items, at least one.
     """
     inner = evidence.items
     if inner is None:

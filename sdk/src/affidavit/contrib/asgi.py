@@ -176,7 +176,7 @@ class Gate:
     async def run(self, app: AsgiApp, demands: Demands | None) -> None:
         """Send the app's response, or the refusal in its place.
 
-        demands: to be met before the app runs.
+        demands: the demands that the intent must meet before the app runs.
         """
         try:
             if demands is None:

@@ -43,7 +43,9 @@ class History:
                 return f"since {_format_time(row['takenBackAt'] or row['at'])}, on the operation's page"
         for row in self._list_rows("drift", operation):
             is_of_node = change.part and row["part"].startswith(change.part) and row["pointer"] == change.pointer
-            is_described = change.subject == "description" and row["part"].isdigit()  # a description names responses
+            is_described = (
+                change.subject == "description" and row["part"].isdigit()
+            )  # because a description names responses
             if (is_of_node or is_described) and row["since"] is not None:
                 return f"since {_format_time(row['since'])}{_format_counts(row)}"
         return self._describe_override(operation) if change.part else ""
