@@ -55,9 +55,9 @@ def _wrap(words: Iterable[str]) -> str:
     return fill(f"{quoted},", 118, initial_indent="    ", subsequent_indent="    ")
 
 
-HEADING = '''"""Words in the paths of public APIs, in the singular. Written by `bench/count_path_words.py`.
+HEADING = '''"""Words in the paths of public APIs, in the singular. `bench/count_path_words.py` writes this file.
 
-Counted in the OpenAPI documents that APIs.guru collects, without the APIs that paths are measured on.
+They are counted in the OpenAPI documents that APIs.guru collects, without the APIs that paths are measured on.
 """
 
 MANY = frozenset({{

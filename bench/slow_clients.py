@@ -34,7 +34,7 @@ def open_slow_client(address: str) -> socket.socket:
 
 @contextmanager
 def run_slow_clients(address: str) -> Iterator[None]:
-    """Keep SLOW_CLIENTS sending; one that the hub cuts off comes again."""
+    """Keep SLOW_CLIENTS sending; a client that the hub cuts off connects again."""
     stop = threading.Event()
     connections = [open_slow_client(address) for _ in range(SLOW_CLIENTS)]
 

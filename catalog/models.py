@@ -41,7 +41,7 @@ class WitnessReport(models.Model):
 
     sums: the sums as affidavit.operations.DailySums.to_state() returns them, packed by catalog.ingest.inbox; null once
         the report is folded.
-    size: bytes of the body as received.
+    size: the bytes of the body as received.
     dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
 
     The table is partitioned by month. Its key in the database is (environment_id, received_at, id).

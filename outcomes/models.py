@@ -66,7 +66,7 @@ class Outcome(models.Model):
     Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract 2). There is no foreign key
     constraint, because the statement that writes an outcome writes its conversation too.
 
-    conversation_id: its row id.
+    conversation_id: the row id of the conversation.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "conversation_id", "outcome_key")

@@ -4,7 +4,7 @@ from django.db import models
 class IdempotentAnswer(models.Model):
     """The 2xx answer kept for one Idempotency-Key, written in the transaction of its effect (contract 1).
 
-    body_digest: keyed hash of the SHA-256 of the request's body.
+    body_digest: the keyed hash of the SHA-256 of the request's body.
     """
 
     workspace_id = models.CharField(max_length=40)

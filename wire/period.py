@@ -59,7 +59,7 @@ class Period:
 
     @property
     def is_current(self) -> bool:
-        """Whether the period ends after the moment at which its address was read."""
+        """Return whether the period ends after the moment at which its address was read."""
         return self.now is not None and self.end > self.now
 
     def previous(self) -> Period:

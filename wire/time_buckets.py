@@ -35,10 +35,10 @@ def split_into_buckets(
 ) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
 
-    elapsed_until: a bucket whose hour, day or month ends later is partial; by default the end.
+    elapsed_until: the present, by default the end. A bucket whose hour, day or month ends later is partial.
 
-    A day has 23 or 25 hours if summer time begins or ends on it. If an hour repeats, both are labelled
-    with the zone's abbreviation.
+    A day has 23 or 25 hours if summer time begins or ends on it. If an hour repeats, both are labelled with the zone's
+    abbreviation.
     """
     edges = [start, *(edge for edge in ITERATORS[step](start, end, zone) if start < edge < end), end]
     spans = [(since, till) for since, till in pairwise(edges) if since < till]

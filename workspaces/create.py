@@ -21,7 +21,7 @@ from workspaces.secrets.issue import issue_signing_secret
 class NewWorkspace:
     """A new workspace with its keys and signing secret, which are shown only once.
 
-    full_key: one with every scope, for trials; empty unless it was asked for.
+    full_key: a key with every scope, for trials; empty unless it was asked for.
     """
 
     workspace: Workspace

@@ -38,7 +38,7 @@ def find_next_attempt(
 def parse_retry_after(text: str, *, now: datetime) -> timedelta | None:
     """Return the pause of a `Retry-After`, in seconds or until a date (RFC 9110, 10.2.3), of at most four hours.
 
-    None if it is empty, in the past, or neither a number nor a date.
+    Return None if it is empty, in the past, or neither a number nor a date.
     """
     text = text.strip()
     if text.isascii() and text.isdecimal():

@@ -25,7 +25,7 @@ def find_new_reasons(
 ) -> Iterator[Happening]:
     """Yield the reasons that were new and reached the minimum number of rejections in [since, until].
 
-    rejections: quarter hour, reason, count; from 30 days before `since` on.
+    rejections: the quarter hour, the reason and the count of each, from 30 days before `since` on.
     """
     for reason, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
         if measure.value >= thresholds.minimum:
@@ -37,7 +37,7 @@ def find_new_reasons(
 def measure_new_reasons(
     rejections: Iterable[tuple[datetime, str, int]], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Measure]:
-    """Yield how many rejections a new reason has had, until it fires. Parameters as in `find_new_reasons`."""
+    """Yield how many rejections a new reason has had, until it fires. It takes what `find_new_reasons` takes."""
     for _, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
         yield measure
 

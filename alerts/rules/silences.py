@@ -20,7 +20,8 @@ def find_silences(
 ) -> Iterator[Happening]:
     """Yield the silences of these reporters that fire in [since, until].
 
-    reporters: by name, the sorted starts of the quarter hours in which each reported, from `HISTORY` before `since` on.
+    reporters: for the name of each reporter, the sorted starts of the quarter hours in which it reported, from
+        `HISTORY` before `since` on.
 
     A silence fires when it is as long as the threshold and longer than every pause in the 15 days before it. In these
     15 days the reporter must have reported in the minimum number of quarter hours.
@@ -43,7 +44,8 @@ def measure_silences(
 ) -> Iterator[Measure]:
     """Yield for how many hours a reporter was silent, hour by hour and at the end of each pause in [since, until].
 
-    reporters: as for `find_silences`; one with fewer reports before its pause than the minimum number is left out.
+    reporters: the same as for `find_silences`; a reporter with fewer reports before its pause than the minimum number
+        is left out.
     """
     for quarters in reporters.values():
         for index, quarter in enumerate(quarters):

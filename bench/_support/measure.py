@@ -38,7 +38,7 @@ def measure_medians(
 ) -> dict[str, float]:
     """Return the microseconds per call of each candidate: the median of interleaved rounds.
 
-    calls: per round; None for as many as take SECONDS_PER_ROUND.
+    calls: the number of calls per round; None for as many as take SECONDS_PER_ROUND.
     """
     repeats = {name: calls or _calibrate(call) for name, call in candidates.items()}
     times: dict[str, list[float]] = {name: [] for name in candidates}

@@ -46,7 +46,9 @@ class MatchingProperty:
 
 
 def find_operations(environment: Environment, text: str, *, limit: int) -> list[Operation]:
-    """Return operations whose path contains a text, or whose method is its first word, whatever its case; by path."""
+    """Return operations whose path contains a text, or whose method is its first word, whatever its case, sorted by
+    path.
+    """
     lowered = text.lower()
     method, _, rest = lowered.partition(" ")
     condition = Q(lowered_path__contains=lowered)
@@ -57,7 +59,9 @@ def find_operations(environment: Environment, text: str, *, limit: int) -> list[
 
 
 def find_properties(environment: Environment, text: str, *, limit: int) -> list[MatchingProperty]:
-    """Return properties whose name contains a text, whatever its case; with a slash, whose pointer does; by path."""
+    """Return properties whose name contains a text, whatever its case; a text with a slash is searched in pointers.
+    They are sorted by path.
+    """
     lowered = text.lower()
     matches: list[MatchingProperty] = []
     for pk in _list_candidates(environment, lowered.rpartition("/")[2]):
@@ -122,14 +126,16 @@ def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
 
 
 def _match_names(environment: Environment, name: str) -> QuerySet[Operation]:
-    """Return operations with this text behind their path: the whole text is compared first, which is cheaper."""
+    """Return the operations whose `search` has this text behind the path. The whole of it is compared first, which is
+    cheaper.
+    """
     behind_path = Lower(_of_ascii(Substr("search", Length("path") + 1), name))
     rows = visible_operations(environment).alias(lowered=Lower(_of_ascii(F("search"), name)), behind_path=behind_path)
     return rows.filter(Q(lowered__contains=name), Q(behind_path__contains=name)).order_by(*BY_PATH)
 
 
 def _of_ascii(text: F | Substr, name: str) -> F | Substr | Collate:
-    """Return a text whose lower case is of ASCII alone if only ASCII is searched for: that is ten times faster."""
+    """Return a text that is lowered by the rules of ASCII alone, which is ten times faster, if the name is ASCII."""
     return Collate(text, "C") if name.isascii() else text
 
 

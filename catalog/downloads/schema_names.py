@@ -158,7 +158,7 @@ def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[
 
     If several want the same name, none gets it: each takes its next proposal, and finally one with a digest of the use.
 
-    taken_names: in lower case, of other schemas.
+    taken_names: the names of other schemas, in lower case.
     """
     names: dict[int, str] = {}
     used_names = set(taken_names)

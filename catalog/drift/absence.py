@@ -87,7 +87,7 @@ class AbsenceEvent:
 class Occasion(NamedTuple):
     """One property, counted in the newly added objects.
 
-    objects: how many were added.
+    objects: how many objects were added.
     seen: how many of these objects had the property.
     """
 

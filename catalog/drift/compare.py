@@ -34,7 +34,7 @@ class Change:
 
     part: `path`, `query`, `request` or a status.
     pointer: the node in it.
-    before, after: its types in words.
+    before, after: the types of the node before and after, in words.
     breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
     """
 

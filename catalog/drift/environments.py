@@ -28,8 +28,8 @@ class OperationChange:
 def compare_catalogs(environment: Environment, against: Environment) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
-    An environment in which nothing was observed is not compared: all of the other would be new or gone.
-    Reads the outlines only of operations whose digests differ.
+    An environment in which nothing was observed is not compared: all of the other would be new or gone. Only the
+    outlines of operations whose digests differ are read.
     """
     before, after = load_outline_digests(environment), load_outline_digests(against)
     if not (before and after):

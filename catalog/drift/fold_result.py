@@ -20,7 +20,7 @@ from catalog.models import Operation, OperationPart
 class FoldResult:
     """One visible operation after a fold.
 
-    row: with its new projection; its related rows are still those from before the fold.
+    row: the operation with its new projection; its related rows are still those from before the fold.
     previous_version, previous_digest: the version and the digest of its outline before the fold.
     total: all visible evidence, with maps applied.
     maps: which objects are shown as maps.

@@ -23,7 +23,7 @@ class TimelineEntry:
 
     changes: its drift; if it has none (after a manual override), the differences between its outline and the one
         before.
-    media_types: those that a version without drift was the first to have, by part.
+    media_types: the media types that a version without drift was the first to have, by part.
     first_number: the number of the first version, if the entry stands for several in a row that only had new media
         types.
     """

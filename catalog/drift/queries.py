@@ -62,7 +62,7 @@ def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
 
 
 def find_absent(environment: Environment, places: Collection[Place]) -> set[Place]:
-    """Return the given places that are no longer seen, by their last change of presence."""
+    """Return those of these places that are no longer seen: their last change of presence says so."""
     conditions = [Q(operation=operation, part=part, pointer=pointer) for operation, part, pointer in places]
     if not conditions:
         return set()
@@ -78,7 +78,7 @@ def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]
 
 
 def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str, str]]:
-    """Return each field that has breaking changes among these once."""
+    """Return the fields that have breaking changes among these, without repetition."""
     return drift.exclude(breaks="").order_by().values_list("operation", "part", "pointer").distinct()
 
 
@@ -160,7 +160,9 @@ def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
 
 
 def _list_mutes(environment: Environment) -> QuerySet[DriftMute]:
-    """Return the mutes in force for the node and the kind of a change. Few rows: people make them one by one."""
+    """Return the mutes in force for the node and the kind of a change. There are few of them, because people make them
+    one by one.
+    """
     same_change = {name: OuterRef(name) for name in ("operation", "part", "pointer", "kind")}
     return DriftMute.objects.filter(environment=environment, until__gt=Now(), **same_change)
 

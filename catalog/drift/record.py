@@ -94,7 +94,7 @@ def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
 def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
     """Return when the added observations began.
 
-    For a property that is no longer seen, the last day on which it was seen.
+    For a property that is no longer seen, return the last day on which it was seen.
     """
     if event.kind == NO_LONGER_SEEN and event.evidence.last is not None:
         return _to_datetime(event.evidence.last * SECONDS_PER_DAY)

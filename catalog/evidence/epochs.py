@@ -59,7 +59,7 @@ def build_visible_part(
     """Return the visible evidence of one part.
 
     merged: the evidence of every operation that is shown here.
-    map_rules: as in apply_maps.
+    map_rules: the `rules` of apply_maps.
     """
     sums = [sum_epochs(*operation) for operation in merged]
     evidence = sum_evidence(total for total, _ in sums)

@@ -136,7 +136,7 @@ def project_visible(
 ) -> FoldResult:
     """Project a visible operation.
 
-    reported: its own reports, then those of each template that rules show there.
+    reported: the reports of the operation itself, then those of each template that rules show there.
     """
     row = reported[0].row
     previous_version, previous_digest = row.version, bytes(row.outline_digest)

@@ -111,7 +111,7 @@ def _is_plain(value: Any, marks: Set[int]) -> bool:
 def _find_marks(shape: Shape, marks: Sequence[int]) -> _Template | None:
     """Return the shape as a template, without its counts.
 
-    None if a count is neither a mark nor the difference of two marks.
+    Return None if a count is neither a mark nor the difference of two marks.
     """
     differences = {marks[more] - marks[less]: (more, less) for less, more in combinations(range(1, len(marks)), 2)}
     numbers = {mark: rank for rank, mark in enumerate(marks)}

@@ -19,7 +19,7 @@ class RuleError(InvalidRequest):
     """A rule cannot be made.
 
     reason: a code, defined for each kind of rule.
-    detail: what is wrong, and what to do.
+    detail: the words that say what is wrong, and what to do.
     """
 
     def __init__(self, reason: str, detail: str) -> None:

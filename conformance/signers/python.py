@@ -1,6 +1,6 @@
 """Sign as a Python backend does, in the style of json.dumps named on the command line.
 
-Reads the job of ../README.md, "Signers".
+It reads the job that ../README.md describes under "Signers".
 """
 
 import base64

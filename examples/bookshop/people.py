@@ -28,11 +28,11 @@ Steps = Generator[float, None, Any]
 
 @dataclass(frozen=True)
 class Habits:
-    """How often something happens, as shares.
+    """The shares of conversations and calls in which something happens.
 
-    legacy: of reads, signed as version 1.
-    mangled: of conversation ids, altered.
-    mistaken: of conversations, with a wrong call.
+    legacy: the share of reads that are signed as version 1.
+    mangled: the share of conversation ids that are altered.
+    mistaken: the share of conversations with a wrong call.
     """
 
     legacy: float = 0.05

@@ -37,7 +37,7 @@ class ApiCall:
     """One call of the API.
 
     body and answer: examples as JSON text, the body "" for GET.
-    errors: by status.
+    errors: the error codes of the call by status.
     """
 
     id: str

@@ -48,7 +48,7 @@ def delete_user(workspace: Workspace, sub: str, *, actor: str, now: datetime) ->
 
 
 def delete_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapping[str, int]:
-    """Delete a workspace before this returns."""
+    """Delete a workspace, and return when that is done."""
     _forget_sample(workspace)
     return remove_workspace(workspace, actor=actor, now=now)
 

@@ -117,7 +117,7 @@ def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further
 class History:
     """The days to simulate.
 
-    created: what `create_workspace` printed.
+    created: the output of `create_workspace`.
     end: when the last day ends, in Unix seconds.
     """
 

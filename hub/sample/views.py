@@ -26,7 +26,7 @@ def may_remove_sample(request: HttpRequest, workspace: Workspace) -> bool:
 @never_cache
 @login_required
 def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what the sample holds and ask; the form of that page removes it."""
+    """Show what the sample holds, and ask whether to remove it. The form of that page removes it."""
     workspace = get_object_or_404(list_workspaces(request.user), slug=slug)
     if not may_remove_sample(request, workspace):
         raise Http404

@@ -52,7 +52,7 @@ class NotPending(DomainError):
 def request_confirmation(environment: Environment, call: Call, summary: str, *, now: datetime) -> Confirmation:
     """Create a pending confirmation.
 
-    summary: what the call does, in words for the person who decides.
+    summary: the words that tell the person who decides what the call does.
     """
     environment.hold()
     return Confirmation.objects.create(

@@ -170,7 +170,9 @@ class KeyRejections:
 
 
 def count_by_key(environment: Environment, period: Period, filters: RejectionFilters) -> Sequence[KeyRejections]:
-    """Sum the single rejections by the key that reported them, the most first: tallies name no key."""
+    """Sum the single rejections by the key that reported them, the most first. Tallies cannot be used, because they
+    name no key.
+    """
     rows = list_rejections(environment, period, filters).order_by().values_list("api_key_id")
     sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "api_key_id")
     keys = environment.workspace.api_keys.in_bulk()

@@ -29,19 +29,19 @@ class ResultBucket:
 
     @property
     def verifications(self) -> int:
-        """Return all verifications, accepted or not."""
+        """Return the number of verifications, accepted or not."""
         return self.counts.total()
 
     @property
     def rejections(self) -> int:
-        """Return the rejections with a reason that the filter shows."""
+        """Return the number of rejections with a reason that the filter shows."""
         return sum(count for result, count in self.counts.items() if is_rejection(result))
 
 
 def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -> Sequence[ResultBucket]:
     """Return every bucket of the period, the first one whole.
 
-    counts: (any moment of the bucket, result, count).
+    counts: tuples of any moment of a bucket, a result and a count.
     """
     if period.start >= period.end:
         return []

@@ -69,7 +69,7 @@ class VersionShare:
 
     @property
     def total(self) -> int:
-        """Return all verifications with a known version."""
+        """Return the number of verifications with a known version."""
         return self.v1 + self.v2
 
 

@@ -52,7 +52,8 @@ class FunnelStep:
 class Funnel:
     """The steps of the conversations that first reached the first key in a period.
 
-    total: their number by the tallies. If it is larger than MAX_CONVERSATIONS, only the latest are followed.
+    total: the number of these conversations by the tallies. If it is larger than MAX_CONVERSATIONS, only the latest are
+        followed.
     """
 
     steps: Sequence[FunnelStep]

@@ -38,7 +38,7 @@ class BrokenJoin:
 class Cause:
     """Broken joins of one diagnosis; for `other-environment`, only those that one environment knows.
 
-    reporters: how many of them each API key reported first.
+    reporters: the number of these joins that each API key reported first.
     """
 
     kind: str

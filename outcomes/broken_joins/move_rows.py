@@ -144,7 +144,7 @@ def lock_outcomes(
 ) -> Sequence[StoredOutcome]:
     """Lock these outcomes and read them.
 
-    create_missing: insert an empty row if there is no outcome.
+    create_missing: whether to insert an empty row for an outcome that does not exist.
     """
     parameters: dict[str, Any] = {"environment": environment.pk, **ref_columns(refs), "now": now}
     with connection.cursor() as cursor:

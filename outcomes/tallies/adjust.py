@@ -18,7 +18,7 @@ from workspaces.models import Environment
 class TallyChange:
     """The numbers to add to the tallies of a key at a moment; negative numbers subtract.
 
-    conversations: how many started, only with ALL_KEYS.
+    conversations: the number of conversations that started; only for ALL_KEYS.
     """
 
     outcome_key: str

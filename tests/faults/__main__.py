@@ -1,4 +1,4 @@
-"""`make faults`: the long form of the fault tests. Prints tables, writes JSON, and ends with 1 if a count is wrong."""
+"""`make faults`: the long form of the fault tests. It prints tables, writes JSON, and fails after a wrong count."""
 
 from __future__ import annotations
 

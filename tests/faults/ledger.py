@@ -42,7 +42,7 @@ class Row:
 
 
 class Ledger:
-    """The notes of all clients. Safe for several threads."""
+    """The notes of all clients. Several threads may share it."""
 
     def __init__(self) -> None:
         self._least: Counter[Item] = Counter()
@@ -51,7 +51,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def note_sent(self, items: Mapping[Item, int]) -> None:
-        """Note what may arrive from now on. Call it before sending."""
+        """Note the items that may be stored from now on. Call it before sending."""
         with self._lock:
             self._most.update(items)
 
@@ -60,7 +60,7 @@ class Ledger:
             self._least.update(items)
 
     def note_refused(self, items: Mapping[Item, int]) -> None:
-        """Note what was sent, refused for good, and must not count."""
+        """Note the items that were refused for good, so that they must not be stored."""
         with self._lock:
             self._most.subtract(items)
             self._refused.update(items)

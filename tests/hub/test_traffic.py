@@ -198,7 +198,7 @@ def parameter_names(hub: Hub, workspace: dict[str, Any]) -> set[str]:
 
 
 def find_in(text: str, values: set[str]) -> set[str]:
-    """Return the values that occur in the text. Goes over the text once, by the values' first characters."""
+    """Return the values that occur in the text. It goes over the text once, by the first characters of values."""
     by_start: dict[str, list[str]] = {}
     for value in values:
         by_start.setdefault(value[:SHORTEST], []).append(value)

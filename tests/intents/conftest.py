@@ -15,4 +15,4 @@ def production(workspace: NewWorkspace) -> Environment:
 
 @pytest.fixture(scope="session", autouse=True)
 def _nonce_connections_closed(nonce_connections_closed: None) -> None:
-    """Every test of intents may use the nonce store."""
+    """Close the connections of the nonce store, which every test of intents may use."""

@@ -33,10 +33,10 @@ class ClientAddressMiddleware:
 def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network]) -> str:
     """Return the nearest address that is not a trusted proxy's.
 
-    An address that a proxy reports counts only if that proxy is trusted. Empty if no address can be read.
+    An address that a proxy reports counts only if that proxy is trusted. Return "" if no address can be read.
 
     peer: the address from which the connection came.
-    forwarded_for: X-Forwarded-For, the farthest first.
+    forwarded_for: the addresses in X-Forwarded-For, the farthest first.
     """
     nearest_first = [peer, *reversed([part.strip() for part in forwarded_for.split(",") if part.strip()])]
     client = ""

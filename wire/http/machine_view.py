@@ -45,7 +45,7 @@ class MethodFirstView(APIView):
     scope: the scope that the key must have.
     own_codes: the error codes of this endpoint alone; those of its kind are in wire.http.schema.
     links: what a client can do with the 2xx answer, as OpenAPI links.
-    examples: one for each method, GET or POST.
+    examples: an example for each method, GET or POST.
     """
 
     scope: ClassVar[str]

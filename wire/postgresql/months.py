@@ -96,7 +96,7 @@ def list_coming_months(now: datetime) -> Sequence[Month]:
 def list_months(log: MonthlyLog, database: BaseDatabaseWrapper | None = None) -> Sequence[Month]:
     """Return the months that have a partition, the oldest first.
 
-    database: by default the hub's.
+    database: the database to read, by default the hub's.
     """
     with (database or connection).cursor() as cursor:
         cursor.execute(SELECT_PARTITIONS, [log.table])

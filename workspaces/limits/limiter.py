@@ -85,7 +85,7 @@ def limit_address(address: str) -> None:
 
 
 def find_network(address: str) -> IPv4Network | IPv6Network | None:
-    """Return what counts as one address: the address itself, or the /64 of IPv6. None if it is not an address."""
+    """Return what counts as one address: the address itself, or the /64 of IPv6. None if it is no address."""
     try:
         bits = 32 if ip_address(address).version == 4 else ADDRESS_PREFIX_BITS
         return ip_network(f"{address.partition('%')[0]}/{bits}", strict=False)

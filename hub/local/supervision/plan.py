@@ -38,7 +38,7 @@ class Plan:
     """The processes of a hub.
 
     programs: the processes that are kept running.
-    side_processes: those that start once, when the web server answers.
+    side_processes: the processes that start once, when the web server answers.
     """
 
     data_dir: str

@@ -17,7 +17,7 @@ BY_CONVERTER = {"int": "1", "uuid": "7f3e1a9c-1f1b-4b52-9d3c-0f5c3d1f2a3b"}
 def list_addresses(values: Mapping[str, str]) -> list[str]:
     """Return an address for each URL pattern.
 
-    values: of parameters, by name; others get any that fits.
+    values: the values of parameters by name; other parameters get any value that fits.
     """
     return sorted({f"/{address}" for address in _fill_patterns(get_resolver().url_patterns, values)})
 

@@ -17,7 +17,7 @@ def openapi() -> dict[str, Any]:
 def declared_answers(address: str, method: str) -> dict[str, Any]:
     """Return the responses of an operation in the schema, by status.
 
-    address: as in the schema or in Django's URLs.
+    address: the address as in the schema or in Django's URLs.
     """
     path = f"/{address.strip('/')}".replace("<str:", "{").replace(">", "}")
     return openapi()["paths"][path][method]["responses"]

@@ -66,10 +66,10 @@ class LeftOut(Enum):
 class Exchange:
     """One request and its response.
 
-    path: raw, percent-encoded.
+    path: the raw path, percent-encoded.
     at: Unix seconds.
     request, response: their JSON body or the fields of a form, if any.
-    host: as in the address, with its port if that is not the usual one.
+    host: the host in the address, with its port if that is not the usual one.
     """
 
     method: str

@@ -121,7 +121,7 @@ def open_envelope(header: str) -> Envelope:
 def find_signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[str, Json] | None:
     """Return the payload if one of `keys` signed it, parsed from the text that was signed; else None.
 
-    Sets `envelope.signed_with` to the prefix of that key.
+    Set `envelope.signed_with` to the prefix of that key.
     """
     signature = envelope.signature
     for key in keys:

@@ -22,12 +22,12 @@ _NOT_BOUND_BY_V1 = frozenset({"audience", "arguments", "step-up", "nonce"})
 class Check:
     """One step of a verification.
 
-    name, title: from `CHECKS`.
+    name, title: the name and the title in `CHECKS`.
     state: `not-bound` if version 1 has nothing to compare, `not-reached` if an earlier failure left nothing to check.
     reason: the reason of a failure.
     detail: its cause in plain words.
-    signed, actual: what the intent says and what the request or this backend has, if neither is a secret; hashes, never
-        values.
+    signed, actual: the value in the intent, and that of the request or of this backend, unless it is a secret. Hashes
+        stand for arguments, whose values are never shown.
     """
 
     name: str
@@ -47,7 +47,7 @@ def skip_check(name: str) -> Check:
 def describe_check(name: str, reason: str | None, attempt: Attempt, workspace: str | None, audience: str) -> Check:
     """Return the result of the check `name`, which has just run.
 
-    workspace, audience: the verifier's own.
+    workspace, audience: those of the verifier.
     """
     intent = attempt.known_intent
     if reason is None and intent is not None and intent.version == 1 and name in _NOT_BOUND_BY_V1:
@@ -77,7 +77,9 @@ def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str |
 
 
 def read_unproven_payload(header: str) -> dict[str, Json] | None:
-    """Return what the payload of a header says, None if it cannot be read. It proves nothing: for people only."""
+    """Return what the payload of a header says, None if it cannot be read. It proves nothing, so show it to people
+    only.
+    """
     try:
         return open_envelope(header).payload
     except Unreadable:

@@ -76,7 +76,7 @@ def _sign_of_other_workers() -> str | None:
 
 
 def _is_one_of_several() -> bool:
-    """Return whether this process and a sibling are workers of one parent. False if /proc cannot be read."""
+    """Return whether this process and a sibling are workers of one parent. Return False if /proc cannot be read."""
     own, parent = os.getpid(), os.getppid()
     command = _read_command_line(own)
     # A forked worker has its parent's command line. Two processes started from one shell do not.

@@ -57,22 +57,22 @@ class IntentRejected(AffidavitError):
 
 
 class IntentVerifier:
-    """Verifies intents for one workspace and audience, or for a hub of many. Safe to share by threads.
+    """Verifies intents for one workspace and audience, or for a hub of many. Threads may share a verifier.
 
-    secrets: the signing secret; several during a rotation; or a callable from the workspace (`tenantId`) to
-        its secrets, empty or None for an unknown one, called each time. If it takes longer for workspaces that
-        exist, a stranger can find out which do; the verifier itself takes the same time for all.
-    workspace: the only one that is served. None, for a hub, with a callable only: the one that the header
-        names; an unknown one costs and answers like `bad-signature`.
+    secrets: the signing secret; several during a rotation; or a callable from the workspace (`tenantId`) to its
+        secrets, empty or None for an unknown one, called each time. If it takes longer for workspaces that exist, a
+        stranger can find out which do; the verifier itself takes the same time for all.
+    workspace: the only one that is served. None, for a hub, with a callable only: the one that the header names; an
+        unknown one costs and answers like `bad-signature`.
     audience: this API's own, exactly. nonces: where used nonces are kept, shared by all workers.
     max_lifetime: seconds, at most a day. accept_v1: whether, or until which Unix time, version 1 passes.
     minimum_version: for every route without a minimum of its own.
     step_up: is given the intent and the request, and says whether the stronger verification has run.
     now: the clock, in Unix seconds; while it says no finite time, nothing passes (`expired` or `not-yet-valid`).
 
-    Without `secrets`, `workspace` or `audience` the environment variables AFFIDAVIT_SIGNING_SECRET,
-    AFFIDAVIT_WORKSPACE and AFFIDAVIT_AUDIENCE say them. Raises ValueError for a secret that is empty, short or holds
-    white space, and for a value that by its prefix is something else: a key in place of a secret, say.
+    Without `secrets`, `workspace` or `audience` the environment variables AFFIDAVIT_SIGNING_SECRET, AFFIDAVIT_WORKSPACE
+    and AFFIDAVIT_AUDIENCE say them. Raises ValueError for a secret that is empty, short or holds white space, and for a
+    value that by its prefix is something else: a key in place of a secret, say.
     """
 
     def __init__(

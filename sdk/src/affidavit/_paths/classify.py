@@ -31,8 +31,8 @@ class Verdict(Enum):
 class Judgement(NamedTuple):
     """The judgement of a segment.
 
-    probability: that it is data.
-    signs: those for and against it, with their weights.
+    probability: the probability that it is data.
+    signs: the signs for and against this, with their weights.
     """
 
     probability: float

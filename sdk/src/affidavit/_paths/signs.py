@@ -71,7 +71,7 @@ class TrafficFacts:
     echoed: segments that were the value of a property in the bodies of their own exchange.
     parts: segments that stand between data, such as `items` in `orders/17/items/3`.
     places: the number of different segments after which each segment occurs.
-    scalars: by segment, the meaning of the properties that have it as a value.
+    scalars: for each segment, the meaning of the properties that have it as a value.
     hashes: the hash of each segment.
     style: how the API writes its words.
     paths: the number of different paths.

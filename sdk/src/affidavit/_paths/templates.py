@@ -127,7 +127,7 @@ class _Namer:
 def is_scaffold(segment: str, *, leading: bool = True) -> bool:
     """Return whether a segment says only which API this is: `api`, `v2`.
 
-    leading: only such segments come before it.
+    leading: whether only such segments come before it.
 
     Later in a path, `1.29` is data; at the beginning it is the version of the API.
     """

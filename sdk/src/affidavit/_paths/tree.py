@@ -26,8 +26,8 @@ class PathNode:
     words: branches by decoded segment.
     data: the one branch of all data.
     echo_reading: readings of the properties whose value, in the same exchange, was the segment that leads here.
-    value_readings: by the hash of a value, readings of the properties that had this value in exchanges whose path ends
-        here.
+    value_readings: for the hash of each value, readings of the properties that had this value in exchanges whose path
+        ends here.
     shapes: shapes of these exchanges by method; empty without JSON.
     constant: whether only `0` leads here.
     parents: hashes of the data segments directly before this one.

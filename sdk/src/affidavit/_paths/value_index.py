@@ -42,8 +42,8 @@ class ExchangeFacts:
 
     names: the names of properties, without names that are data.
     shape: the pointers of properties.
-    scalars: by the hash of a value, the `Reading` of the properties that hold it.
-    holders: by that hash, their names.
+    scalars: for the hash of each value, the `Reading` of the properties that hold it.
+    holders: for the hash of each value, the names of these properties.
     """
 
     names: set[str] = field(default_factory=set)
@@ -70,7 +70,7 @@ def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, 
     """Add the facts of a value.
 
     name: the property that holds it.
-    pointer: where it is, such as `>.order.items[]`.
+    pointer: its position, such as `>.order.items[]`.
     """
     if isinstance(value, dict):
         for key, member in value.items():

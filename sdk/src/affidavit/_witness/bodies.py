@@ -141,7 +141,7 @@ def choose_type(content_type: str | None, content_length: str | None) -> str | N
 def open_copy(content_type: str, limit: int) -> BodyCopy:
     """Return the copy for a request body of this type.
 
-    limit: bytes.
+    limit: the limit in bytes.
     """
     if boundary := find_boundary(content_type):
         return FormCopy(boundary)
@@ -188,7 +188,7 @@ def read_body(body: RawBody, limit: int) -> Json | FormFields | Unread:
 def read_form(data: bytes, content_type: str) -> FormFields | Unread:
     """Return the fields of a form, or why there are none.
 
-    content_type: one for which `is_form` is true.
+    content_type: a type for which `is_form` is true.
     """
     boundary = find_boundary(content_type)
     if boundary:

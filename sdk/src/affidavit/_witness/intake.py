@@ -191,7 +191,7 @@ class Intake:
         """Count one request if it need not be inspected, and return whether the intake was empty; None if it must be
         inspected.
 
-        key: of a routed operation.
+        key: the key of a routed operation.
         """
         with self._lock:
             operation = self._routed.get(key)

@@ -75,7 +75,7 @@ class Witness(Reporter):
         unless `rules` is False.
     reporter: the name of this program in the hub.
     exempt: a function that is called with method and path. It returns True for requests that are not observed.
-    max_body: bytes; larger bodies get no shape.
+    max_body: the limit in bytes; larger bodies get no shape.
     max_operations: how many operations are kept apart.
     send_undecided: whether to report paths with segments that may be values, unchanged.
     transport: used in place of `base_url` and `timeout`.

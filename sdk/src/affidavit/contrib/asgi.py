@@ -213,7 +213,7 @@ class Gate:
     def _hold_from(self, message: Message) -> HeldResponse | None:
         """Return the object that holds back the response of an admitted call.
 
-        None if the response can be sent as it comes.
+        Return None if the response can be sent as it comes.
         """
         admission = self.admission
         if admission is None or admission.is_settled or message["type"] != "http.response.start":

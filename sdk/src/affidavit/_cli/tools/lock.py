@@ -31,7 +31,7 @@ class ToolsLock:
     """The content of a lock file.
 
     environment: the one whose tools were locked.
-    tools: by name.
+    tools: the locked tools by name.
     """
 
     environment: str
