@@ -240,7 +240,7 @@ class Request:
                 close()
 
     def stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
-        """Send a streamed answer. Its slots are released first, so that another request can use it meanwhile."""
+        """Send a streamed answer. Its slots are released first, so that another request can use them meanwhile."""
         with self.application.streams:
             self.loop.call_soon_threadsafe(self.release_slots)
             self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})

@@ -41,8 +41,8 @@ class VerificationTally(models.Model):
 
     start: the first moment of the quarter hour in UTC.
     result: `accepted` or a reason.
-    version: 0 if not reported.
-    operation: a template, empty if not reported.
+    version: the version of the intents, 0 if it was not reported.
+    operation: the template of their operation, empty if it was not reported.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -30,7 +30,8 @@ EXPIRE_SECONDS = 60  # after this, a message that no worker took expires; the sw
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     """Send `task` with these ids once the current transaction has committed.
 
-    Of equal messages that wait, only the first is sent, in its context: its task finds the work of all.
+    Of equal messages that wait, only the first is sent, in the context of its sender. Its task finds the work of all of
+    them.
     """
     context = copy_context()
     transaction.on_commit(lambda: _get_sender().enqueue((task, ids), context))

@@ -34,7 +34,7 @@ class PathExchange:
 class PathRecording:
     """One recorded API.
 
-    truth, counts: the true template of each (method, path) answered with 2xx, and how often.
+    truth, counts: the true template of each (method, path) answered with 2xx, and how often it was called.
     """
 
     api: str

@@ -59,7 +59,8 @@ def derive_hints(method: str) -> Mapping[str, bool]:
 
 
 def build_output_schema(outline: Outline) -> dict[str, Any] | None:
-    """Return a schema for which every observed 2xx body is valid; None unless each 2xx status has bodies, all objects.
+    """Return a schema for which every observed 2xx body is valid; None unless every 2xx status has bodies, and all of
+    these are objects.
 
     MCP has no structured result for a tool that may answer nothing or CSV. Before 2026-07-28 results are objects only.
     """

@@ -55,7 +55,7 @@ class Observation:
 def sum_observations(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
     """Return the sanitized sum by operation and day.
 
-    received_at: used if a reporter left out a time.
+    received_at: the time to use if a reporter left out both times.
     """
     sums = DailySums()
     for observation in observations:
@@ -105,7 +105,9 @@ def _list_parameter_types(observation: Observation) -> dict[str, str]:
 
 
 def choose_times(observation: Observation, received_at: datetime) -> tuple[int, int]:
-    """Return first and last in Unix seconds. A missing one equals the other; without both, the time of receipt."""
+    """Return first and last in Unix seconds. If one is missing, it equals the other; if both are, they are the time of
+    receipt.
+    """
     last = observation.last or observation.first or received_at
     first = observation.first or last
     return int(first.timestamp()), int(last.timestamp())

@@ -58,6 +58,6 @@ def build_environment(database: Mapping[str, Any]) -> dict[str, str]:
 
 
 def find_first_error(output: str) -> str:
-    """Return the first line that names an error: later lines may repeat values."""
+    """Return the first line that names an error, and no more, because later lines may repeat values."""
     lines = [line.strip() for line in output.splitlines() if line.strip()] or ["no output"]
     return next((line for line in lines if re.search("error:|ERROR|FATAL", line)), lines[0])

@@ -49,7 +49,7 @@ class ResultGroup:
     """The results of one kind.
 
     has_more: whether there are more results.
-    page, members: the page with all of them, and the members of its address;page is "" if there is none.
+    page, members: the page with all of them, and the members of its address; page is "" if there is none.
     """
 
     kind: str

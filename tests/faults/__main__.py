@@ -1,4 +1,7 @@
-"""`make faults`: the long form of the fault tests. It prints tables, writes JSON, and fails after a wrong count."""
+"""`make faults` is the long form of the fault tests.
+
+It prints tables, writes JSON, and ends with 1 if a count is wrong.
+"""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ SELECT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS
 class Plan:
     """The faults of a run.
 
-    kills: number of killed processes.
-    minutes: maximum duration.
-    share_of_others: share of faults other than kills, which are played in between.
+    kills: the number of processes to kill.
+    minutes: the longest duration.
+    share_of_others: the share of faults other than kills, which are played in between.
     """
 
     kills: int

@@ -51,7 +51,7 @@ class Hub:
     def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
         """Start and wait for the printed address.
 
-        from_nothing: create the database instead of copying an empty one.
+        from_nothing: whether to create the database instead of copying an empty one.
         """
         is_new = from_nothing or self.environment["HUB_SAMPLE"] == "1" or "DATABASE_URL" in self.settings
         if not ((self.folder / "var").exists() or is_new):
@@ -121,7 +121,7 @@ class Hub:
     def request(
         self, path: str, body: Any = None, *, key: str = "", headers: Mapping[str, str] | None = None
     ) -> tuple[int, Any, Mapping[str, str]]:
-        """Return status, body (parsed if it is JSON) and headers, of errors too."""
+        """Return status, body (parsed if it is JSON) and headers, also for errors."""
         data = None if body is None else json.dumps(body).encode()
         all_headers = {"Content-Type": "application/json", "x-service-api-key": key, **(headers or {})}
         request = urllib.request.Request(self.address + path, data, {k: v for k, v in all_headers.items() if v})

@@ -1,7 +1,7 @@
-"""Response headers: no browser feature and no caching unless a view asks for it; and the compression of pages.
+"""Set response headers that allow no browser feature and no caching unless a view asks for it, and compress pages.
 
-Only pages and the description of the API are compressed, and never one that shows a secret: if text from the address
-is in the same page, the compressed length could reveal the secret (BREACH). Django masks CSRF values anew each time.
+Only pages and the description of the API are compressed, and never one that shows a secret: if text from the address is
+in the same page, the compressed length could reveal the secret (BREACH). Django masks CSRF values anew each time.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def read_in_order() -> Iterator[BaseDatabaseWrapper]:
 
 
 def end_lines(lines: Sequence[Buffer]) -> bytes:
-    r"""Return lines that end in \n joined, with \r\n at the end of each; \n within a cell stays."""
+    r"""Join lines that end in \n, and end each with \r\n. A \n within a cell stays."""
     text = b"".join(lines)
     if text.count(b"\n") == len(lines):  # as nearly always
         return text.replace(b"\n", LINE_END)

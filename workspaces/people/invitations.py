@@ -129,7 +129,7 @@ def accept_invitation(invitation: Invitation, user: User, *, now: datetime) -> M
 
 @transaction.atomic
 def create_invited_user(email: str, *, now: datetime, username: str = "", password: str | None = None) -> User:
-    """Make an account with this address, which is verified; without a password if the provider signs people in."""
+    """Make an account with this address, which is verified. It has no password if the provider signs people in."""
     user = User.objects.create_user(username or _choose_username(email), email.lower(), password, date_joined=now)
     verify_address(user, email.lower())
     return user

@@ -96,7 +96,9 @@ def scored(templates):
 
 
 def clustered(templates):
-    """Return the share of operations whose paths form one group. Counts those with a parameter and several paths."""
+    """Return the share of operations whose paths form one group. Only operations with a parameter and several paths
+    count.
+    """
     ours, truly = defaultdict(set), defaultdict(set)
     for (method, path), (our, true) in templates.items():
         ours[method, our].add(path)
@@ -133,7 +135,7 @@ def calls(seed: int, *, identity: str = "name", wrapped: bool = False) -> list[C
     """Return the calls of one client.
 
     identity: the property with the name.
-    wrapped: answers are under `data`.
+    wrapped: whether answers are under `data`.
     """
     return list(_Api(random.Random(seed), identity, wrapped).traffic())
 

@@ -45,8 +45,8 @@ class IntentRejected(AffidavitError):
     """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
 
     detail: the cause in plain words, without a secret or a value.
-    intent: the payload of the header, None unless its signature and its form were right; for the records only: nobody
-        may act on it.
+    intent: the payload of the header, None unless its signature and its form were right. It is for the records only:
+        nobody may act on it.
     """
 
     def __init__(self, reason: str, detail: str = "", intent: Intent | None = None) -> None:
@@ -59,20 +59,23 @@ class IntentRejected(AffidavitError):
 class IntentVerifier:
     """Verifies intents for one workspace and audience, or for a hub of many. Threads may share a verifier.
 
-    secrets: the signing secret; several during a rotation; or a callable from the workspace (`tenantId`) to its
-        secrets, empty or None for an unknown one, called each time. If it takes longer for workspaces that exist, a
-        stranger can find out which do; the verifier itself takes the same time for all.
-    workspace: the only one that is served. None, for a hub, with a callable only: the one that the header names; an
-        unknown one costs and answers like `bad-signature`.
-    audience: this API's own, exactly. nonces: where used nonces are kept, shared by all workers.
-    max_lifetime: seconds, at most a day. accept_v1: whether, or until which Unix time, version 1 passes.
-    minimum_version: for every route without a minimum of its own.
-    step_up: is given the intent and the request, and says whether the stronger verification has run.
-    now: the clock, in Unix seconds; while it says no finite time, nothing passes (`expired` or `not-yet-valid`).
+    secrets: the signing secret, or several during a rotation. It can also be a callable that takes the workspace
+        (`tenantId`) and returns its secrets, or nothing for an unknown workspace; it is called each time. If it takes
+        longer for workspaces that exist, a stranger can find out which do. The verifier itself takes the same time for
+        all.
+    workspace: the only workspace that is served. A hub passes None and a callable for `secrets`: then the header names
+        the workspace, and an unknown one costs and answers like `bad-signature`.
+    audience: the exact audience of this API.
+    nonces: the store of used nonces, which all workers share.
+    max_lifetime: the longest lifetime in seconds, at most a day.
+    accept_v1: whether version 1 passes, or the Unix time until which it passes.
+    minimum_version: the least version on every route without a minimum of its own.
+    step_up: a callable that takes the intent and the request, and returns whether the stronger verification has run.
+    now: the clock, in Unix seconds. While it returns no finite time, nothing passes (`expired` or `not-yet-valid`).
 
-    Without `secrets`, `workspace` or `audience` the environment variables AFFIDAVIT_SIGNING_SECRET, AFFIDAVIT_WORKSPACE
-    and AFFIDAVIT_AUDIENCE say them. Raises ValueError for a secret that is empty, short or holds white space, and for a
-    value that by its prefix is something else: a key in place of a secret, say.
+    Without `secrets`, `workspace` or `audience`, the environment variables AFFIDAVIT_SIGNING_SECRET,
+    AFFIDAVIT_WORKSPACE and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for a secret that is empty, short or
+    holds white space, and for a value that by its prefix is something else, such as a key in place of a secret.
     """
 
     def __init__(
