@@ -65,12 +65,25 @@ def compare_outlines(
     """Return all changes by part and node, then those of media types; [] if both have equal shapes and media types."""
     changes = [*_compare_parameters(before["parameters"], after["parameters"])]
     for part in ("query", "request"):
-        changes += _compare_nodes(part, "", before[part], after[part])
+        if before[part] is None and not _has_kept_requests(before):
+            changes += _describe_first_request(part, after[part])
+        else:
+            changes += _compare_nodes(part, "", before[part], after[part])
     for status in sorted(before["responses"].keys() | after["responses"].keys()):
         changes += _compare_nodes(status, "", before["responses"].get(status), after["responses"].get(status))
     for part in (REQUEST, *sorted(before["responses"])):
         changes += _compare_media_types(part, list_media_types(before, part), list_media_types(after, part))
     return [_weigh_change(change, is_whole, is_rule) for change in changes]
+
+
+def _has_kept_requests(outline: Outline) -> bool:
+    """Return whether requests were observed: only those answered with 2xx or 3xx are kept (contract 4)."""
+    return any(status[0] in "23" for status in outline["responses"])
+
+
+def _describe_first_request(part: str, descriptor: Descriptor | None) -> Iterator[Change]:
+    if descriptor is not None:
+        yield Change(part, "", "known", UNKNOWN_WORDS["nothing"], describe_descriptor(descriptor))
 
 
 def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:

@@ -27,8 +27,11 @@ from examples.bookshop.shop import Bookshop, Settings
 
 WAIT_FACTOR = 1 / 15  # share of a real user's pauses, so that a viewer of the pages sees something happen
 OPENING_WAIT_FACTOR = 1 / 60  # the same for the first conversations
-LIVELY_SECONDS = 480  # long enough to see the drift of the release; later there are fewer conversations
-LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 180.0  # seconds between two; today must not dwarf the days of the history
+# Many conversations until the drift of the release can be seen, then as many as on a day of the sample's history: today
+# must not dwarf the days before.
+LIVELY_SECONDS = 480  # without a release
+LIVELY_SECONDS_AFTER_RELEASE = 300
+LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 600.0  # seconds between two conversations
 STAGING_SHARE = 0.12  # the share of conversations in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
@@ -92,13 +95,15 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float) ->
     """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1)."""
     agenda, chance = Agenda(time.time), assistants[0].chance
     started = next_at = answered_at = time.time()
+    has_release = released_at < float("inf")
+    lively_until = released_at + LIVELY_SECONDS_AFTER_RELEASE if has_release else started + LIVELY_SECONDS
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
         agenda.add(steps, due_at=started)
-    if started <= released_at < float("inf"):
+    if has_release and started <= released_at:
         agenda.add(announce_release(assistants[0], released_at), due_at=released_at)
     while time.time() - answered_at < HUB_PATIENCE:
         if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
-            interval = LIVELY_INTERVAL if time.time() - started < LIVELY_SECONDS else QUIET_INTERVAL
+            interval = LIVELY_INTERVAL if time.time() < lively_until else QUIET_INTERVAL
             next_at = time.time() + chance.expovariate(1) * interval
             pair = assistants if chance.random() > STAGING_SHARE else assistants[::-1]
             agenda.add(people.run_conversation(*pair, people.Habits()), due_at=time.time())

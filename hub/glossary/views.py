@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +18,14 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 COLUMNS = ("term", "meaning")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The terms of one meaning, and the meaning in pieces: text, and the other term that it mentions or None."""
+
+    terms: Sequence[Term]
+    meaning: Sequence[tuple[str, Term | None]]
 
 
 def show_glossary(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -31,9 +42,24 @@ def build_context() -> Mapping[str, Any]:
     return {"parts": [(heading, list_entries(terms)) for heading, terms in parts]}
 
 
-def list_entries(terms: Iterable[Term]) -> list[Sequence[Term]]:
+def link_terms(meaning: str, own_names: Collection[str]) -> Iterator[tuple[str, Term | None]]:
+    """Split a meaning into its text and the other terms that it mentions; each term counts once."""
+    terms = {name: term for name, term in read_terms().items() if name not in own_names}
+    for text in compile_names().split(meaning):
+        name = text if text in terms else text.removesuffix("s")
+        yield text, terms.pop(name, None)
+
+
+@cache
+def compile_names() -> re.Pattern[str]:
+    """Return a pattern that finds each term, in singular or plural, and the longest where several begin."""
+    names = sorted(read_terms(), key=len, reverse=True)
+    return re.compile(rf"\b((?:{'|'.join(map(re.escape, names))})s?)\b")
+
+
+def list_entries(terms: Iterable[Term]) -> list[Entry]:
     """Group the terms with the same meaning into one entry, each in alphabetical order."""
-    entries: dict[str, list[Term]] = {}
+    groups: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda term: term.name.lower()):
-        entries.setdefault(term.meaning, []).append(term)
-    return list(entries.values())
+        groups.setdefault(term.meaning, []).append(term)
+    return [Entry(group, list(link_terms(meaning, [term.name for term in group]))) for meaning, group in groups.items()]

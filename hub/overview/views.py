@@ -83,7 +83,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),
             "drift": drift,
             **describe_chart(analytics),
-            "earliest_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
+            "first_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
             "is_quiet": not (analytics.totals.conversations or analytics.totals.reported or rejections.totals or drift),
         }
 

@@ -14,10 +14,10 @@ import affidavit
 from examples.bookshop.calls import Answer
 from hub.sample.reporters import Clock, now_of
 from intents.gate.args_hashes import hash_args_hash
-from intents.gate.confirmations import DECISIONS, LIFETIME
+from intents.gate.confirmations import DECISIONS, LIFETIME, list_audit_facts
 from intents.gate.policy import needs_confirmation
 from intents.models import Confirmation, MintedIntent
-from workspaces.models import Environment
+from workspaces.models import AuditEntry, Environment
 
 FINAL_STATES = (Confirmation.USED, Confirmation.DECLINED, Confirmation.EXPIRED)
 
@@ -34,6 +34,7 @@ class SampleGate:
         self._decided_by = decided_by
         self._confirmations: dict[str, Confirmation] = {}
         self._minted: list[MintedIntent] = []
+        self._decisions: list[AuditEntry] = []
 
     def ask(self, environment: Environment, body: Mapping[str, Any]) -> Answer:
         now = now_of(self._clock)
@@ -52,6 +53,11 @@ class SampleGate:
         confirmation.state = DECISIONS[decision]
         confirmation.decided_at, confirmation.expires_at = now, now + LIFETIME
         confirmation.decided_by = self._decided_by
+        entry = AuditEntry(
+            workspace_id=confirmation.environment.workspace_id, at=now, actor=self._decided_by,
+            action=f"confirmation {confirmation.state}", facts=list_audit_facts(confirmation),
+        )  # fmt: skip
+        self._decisions.append(entry)
         return Answer(200, None)
 
     def mint(self, environment: Environment, body: Mapping[str, Any]) -> Answer:
@@ -70,13 +76,15 @@ class SampleGate:
         return Answer(201, {"header": minted.header})
 
     def store(self) -> None:
-        """Store confirmations and minted intents; confirmations without a final state stay in memory too."""
+        """Store confirmations, decisions and minted intents; confirmations without a final state stay in memory too."""
         Confirmation.objects.bulk_create(
             self._confirmations.values(), update_conflicts=True, unique_fields=["environment", "id"],
             update_fields=["state", "expires_at", "decided_at", "decided_by", "used_at", "tool_call_id"],
         )  # fmt: skip
         MintedIntent.objects.bulk_create(self._minted)
+        AuditEntry.objects.bulk_create(self._decisions)
         self._minted.clear()
+        self._decisions.clear()
         now = now_of(self._clock)
         self._confirmations = {
             confirmation_id: confirmation

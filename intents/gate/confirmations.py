@@ -6,6 +6,7 @@ effect at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -137,8 +138,12 @@ def _load_again(confirmation_id: UUID) -> Confirmation:
 
 
 def _record(workspace: Workspace, confirmation: Confirmation, action: str, *, actor: str, now: datetime) -> None:
-    facts = {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
-    record_audit(workspace.pk, action, facts, actor=actor, now=now)
+    record_audit(workspace.pk, action, list_audit_facts(confirmation), actor=actor, now=now)
+
+
+def list_audit_facts(confirmation: Confirmation) -> Mapping[str, str]:
+    """Return what the audit log says about a confirmation."""
+    return {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
 
 
 @transaction.atomic

@@ -141,7 +141,8 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the facts on top, the chart and the table of its numbers."""
     period = analysis.period
     step = analysis.chart_period.step
-    before = "" if period.preset == "all" else preceding(period)
+    is_comparable = period.preset != "all" and not analysis.begins_in_period
+    before = preceding(period) if is_comparable else ""
     series = chart_figures.count_by_reason(analysis.buckets)
     return {
         "filters": analysis.filters,

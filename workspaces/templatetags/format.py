@@ -1,12 +1,12 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `points`, `ago`, `moment`, `bytes`, `json_text`, `member`, `breakable`.
+Filters: `count`, `percent`, `points`, `ago`, `moment`, `bytes`, `fact`, `spaced`, `member`, `breakable`.
 Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 """
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_qu
 register = template.Library()
 
 NOTHING = "–"
+ISO_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 SMALLEST_POINTS = 0.05  # smaller differences would be rounded to 0.0
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 # (shorter than, unit, its abbreviation)
@@ -108,12 +109,30 @@ def format_bytes(value: float | None) -> str:
     return f"{number:.1f}".removesuffix(".0") + f" {UNITS[unit]}"
 
 
-@register.filter
-def json_text(value: Any) -> str:
-    """Write text as it is, a list of texts with commas, and any other value as JSON."""
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return ", ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+@register.filter(name="fact")
+def format_fact(value: Any) -> str:
+    """Write a JSON value of the audit log for a reader: members by name, lists with commas, times as `moment` does."""
+    match value:
+        case Mapping():
+            return format_html_join(
+                ", ", "{} {}", ((space_name(name), format_fact(part)) for name, part in value.items())
+            )
+        case list():
+            return format_html_join(", ", "{}", ((format_fact(item),) for item in value))
+        case bool():
+            return "yes" if value else "no"
+        case str() if ISO_MOMENT.fullmatch(value):
+            return format_moment(datetime.fromisoformat(value))
+        case None:
+            return "none"
+        case _:
+            return str(value)
+
+
+@register.filter(name="spaced")
+def space_name(name: str) -> str:
+    """Write `previousSignsUntil` as `previous signs until`."""
+    return re.sub("(?<=[a-z0-9])([A-Z])", r" \1", name).lower()
 
 
 @register.filter

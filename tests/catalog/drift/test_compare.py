@@ -158,6 +158,18 @@ def test_an_object_that_becomes_a_map_is_one_change_and_its_names_are_not_remove
     assert [change.kind for change in compare_outlines(outline_of("200", few), outline_of("200", many))] == ["map"]
 
 
+@pytest.mark.parametrize(("status", "kind", "breaks"), [
+    ("403", "known", ""), ("201", "new", "consumer"), ("302", "new", "consumer"),
+])  # fmt: skip
+def test_the_first_request_that_could_be_observed_is_no_new_one(status, kind, breaks):
+    """Requests are observed only with answers of 2xx and 3xx, so after refusals alone none was known (contract 4)."""
+    answers = {status: {"type": "object", "properties": {}}}
+    before = outline_of(responses=answers)
+    after = outline_of("request", sum_of({"amount": 1}), responses=answers)
+    (change,) = compare_outlines(before, after)
+    assert (change.part, change.kind, change.breaks) == ("request", kind, breaks)
+
+
 def test_parameters_are_compared_by_position():
     before = outline_of(parameters={"orderId": {"type": "integer"}, "item": {"type": "unknown", "reason": "empty"}})
     after = outline_of(parameters={"order": {"type": "string"}, "item": {"type": "string"}})

@@ -1,5 +1,6 @@
 """The page of the glossary: the words of the document, for members of any workspace."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,16 @@ def test_the_page_and_its_export_have_every_word_of_the_document(browser_client,
     assert len(exported) >= len(words) - 2  # the heads of both tables are no words; some rows have several
     assert page.count('id="term-') == len(exported)
     assert page.count('<th scope="row">') == len({row["meaning"] for row in exported}) < len(exported)
-    assert "a reported outcome whose conversation is not known in that environment" in page
+    assert "is not known in that <a" in page
     assert 'id="term-broken-join"' in page
+
+
+def test_a_meaning_links_each_other_term_that_it_mentions_once(browser_client, workspace):
+    page = browser_client.get(PAGE).content.decode()
+    outcome_report = 'one request in which an <a href="#term-outcome">outcome</a> was named; an outcome may be reported'
+    assert outcome_report in page
+    for fragment in set(re.findall('href="#(term-[^"]+)"', page)):
+        assert f'id="{fragment}"' in page
 
 
 def test_the_search_links_to_the_glossary(browser_client, workspace):

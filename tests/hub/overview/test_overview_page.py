@@ -272,18 +272,35 @@ def test_a_new_reason_of_rejections_is_said_from_ten_calls_on(overview, workspac
     assert "10 are <code>replayed</code>, none in" in " ".join(overview().split())
 
 
+def add_data_of_last_year(workspace, api):
+    production = workspace.workspace.environments.get(name="production")
+    a_year_ago = timezone.now() - timedelta(days=365)
+    record_verifications(production, [Verification("accepted", a_year_ago)])
+    conversations = [{"conversationId": "conv_last_year", "startedAt": int(a_year_ago.timestamp())}]
+    assert api.post("/api/conversations", {"conversations": conversations}).status_code == 200
+
+
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "all"])
-def test_tiles_name_the_period_that_they_compare_with(overview, api, span):
+def test_tiles_name_the_period_that_they_compare_with(overview, api, workspace, span):
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
     words = {"24h": "none in the same hours a week before", "7d": "none in the 7 days before", "all": "of all time"}
+    add_data_of_last_year(workspace, api)
     page = " ".join(overview(f"?range={span}").split())
     assert (words[span] if span in words else re.search(r"none in \d+ \w+ – \d+ \w+ \d{4}", page)[0]) in page
 
 
-def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_client, api, workspace):
+@pytest.mark.parametrize("is_new", [False, True])
+def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_client, api, workspace, is_new):
     start = fill_workspace(workspace, api)
-    words = "none in the 7 days before"
-    for page, times in (("overview", 4), ("outcomes", 2), ("outcome?key=purchase", 1), ("rejections", 4)):
+    if not is_new:
+        add_data_of_last_year(workspace, api)
+    words = "no data before <time" if is_new else "none in the 7 days before"
+    for page, times in (
+        ("overview", 4),
+        ("outcomes", 2),
+        ("outcome?key=purchase", 1),
+        ("rejections", 3 if is_new else 4),
+    ):
         html = " ".join(browser_client.get(f"{start}/{page}").content.decode().split())
         assert html.partition("<main")[2].count(words) >= times, page
         assert "previous period</" not in html.partition('class="card facts"')[2].partition("</section>")[0]

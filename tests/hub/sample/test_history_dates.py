@@ -1,4 +1,4 @@
-"""The drift and the versions of the sample's history are dated on the day on which they happened."""
+"""The drift, the versions and the decisions of the sample's history are dated when they happened."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from django.utils import timezone
 
 from catalog.models import Drift, Operation, OperationVersion
 from hub.sample.history import DAYS, History
+from intents.models import Confirmation
 from workspaces.create import create_workspace
-from workspaces.models import ApiKey
+from workspaces.models import ApiKey, AuditEntry
 
 pytestmark = pytest.mark.django_db
 
 MAX_DAYS = 8  # some days bring no drift: it depends on the weekday and the time of day
 
 
-def test_a_day_of_the_history_is_folded_at_its_own_time():
+def test_a_day_of_the_history_is_stored_at_its_own_time():
     end = timezone.now()
     created = create_workspace("Sample", ["staging"], actor="test", now=end, with_full_key=True)
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
@@ -36,3 +37,7 @@ def test_a_day_of_the_history_is_folded_at_its_own_time():
     assert all(change.since <= change.at for change in drift)
     operations = Operation.objects.filter(environment__workspace=created.workspace)
     assert max(operation.last_seen_at for operation in operations) <= day_ends[-1]
+    decided = Confirmation.objects.filter(environment__workspace=created.workspace, decided_at__isnull=False)
+    entries = AuditEntry.objects.filter(workspace_id=created.workspace.pk, action__startswith="confirmation ")
+    assert decided, "the audit log has each decision, at its own time"
+    assert sorted(entries.values_list("at", "actor")) == sorted(decided.values_list("decided_at", "decided_by"))

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 from django.template import Context, Template
 from django.test import RequestFactory
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,24 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 @pytest.mark.parametrize(("value", "written"), [(0, "0"), (12204, "12,204"), (None, "–")])
 def test_counts_have_groups_of_three(value, written):
     assert formats.count(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("key created", "key created"), (["report", "confirm"], "report, confirm"), (90, "90"), (None, "none"),
+        (True, "yes"), (False, "no"), ({"v1Until": None, "days": 90}, "v1 until none, days 90"),
+        ({"a": ["<b>"]}, "a &lt;b&gt;"), ([], ""), ({}, ""),
+    ],
+)  # fmt: skip
+def test_facts_of_the_audit_log_are_written_for_readers(value, written):
+    assert formats.format_fact(value) == written
+
+
+def test_a_time_in_a_fact_is_written_in_the_zone_of_the_reader():
+    with timezone.override("Asia/Kathmandu"):
+        assert ">Sun 1 Mar, 17:45</time>" in formats.format_fact("2026-03-01T12:00:00.5+00:00")
+    assert formats.format_fact("2026-03-01") == "2026-03-01"
 
 
 @pytest.mark.parametrize(
