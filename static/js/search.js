@@ -20,6 +20,7 @@
     if (dialog.open) return;
     dialog.showModal();
     dialog.querySelector("[data-find]").select();
+    if (dialog.dataset.shows === undefined) htmx.trigger(dialog.querySelector("form"), "opened"); // lists examples
   }
 
   function move(box, by) {
@@ -47,6 +48,7 @@
       event.preventDefault();
       move(box, event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter" && isInField) {
+      if (!event.target.value) return event.preventDefault(); // what is listed are examples
       if (isCurrent(box) && !listResults(box).length) return; // the form leads to the page, which says so
       event.preventDefault();
       openFirst(box);
