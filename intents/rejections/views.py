@@ -44,7 +44,7 @@ FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
 FIRST_LINES = """from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, VerificationReports
 
 protection = Protection(
-    IntentVerifier(secrets=SIGNING_SECRET, workspace="%s", audience="%s", nonces=MemoryNonces()),
+    IntentVerifier(workspace="%s", audience="%s", nonces=MemoryNonces()),
     MemoryDeliveries(),
     reports=VerificationReports(API_KEY, base_url=BASE_URL%s),
 )"""

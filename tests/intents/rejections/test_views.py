@@ -76,12 +76,11 @@ def test_the_call_on_the_empty_page_is_accepted(page, api):
     assert "No verifications yet" not in page().content.decode()
 
 
-def test_the_code_on_the_empty_page_makes_a_protection_that_accepts_a_minted_intent(page, workspace, production):
-    names = {
-        "API_KEY": workspace.full_key,
-        "BASE_URL": "http://localhost",
-        "SIGNING_SECRET": workspace.signing_secret,
-    }
+def test_the_code_on_the_empty_page_makes_a_protection_that_accepts_a_minted_intent(
+    page, workspace, production, monkeypatch
+):
+    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", workspace.signing_secret)
+    names = {"API_KEY": workspace.full_key, "BASE_URL": "http://localhost"}
     lines = page().context["first_lines"]
     assert escape(lines) in page().content.decode()
     exec(lines, names)  # the lines that a reader would paste
