@@ -198,16 +198,25 @@ def parameter_names(hub: Hub, workspace: dict[str, Any]) -> set[str]:
 
 
 def find_in(text: str, values: set[str]) -> set[str]:
-    """Return the values that occur in the text. It goes over the text once, by the first characters of values."""
+    """Return the values that occur in the text. It goes over the text once, by the first characters of values.
+
+    A value of digits counts only where it stands alone: random ids and tokens hold some by chance.
+    """
     by_start: dict[str, list[str]] = {}
     for value in values:
         by_start.setdefault(value[:SHORTEST], []).append(value)
     matches: set[str] = set()
     for position in range(len(text) - SHORTEST + 1):
         for value in by_start.get(text[position : position + SHORTEST], ()):
-            if text.startswith(value, position):
+            if text.startswith(value, position) and not (value.isdigit() and is_in_word(text, position, len(value))):
                 matches.add(value)
     return matches
+
+
+def is_in_word(text: str, start: int, length: int) -> bool:
+    """Return whether a letter or a digit stands directly before or after a part of the text."""
+    end = start + length
+    return text[max(start - 1, 0) : start].isalnum() or text[end : end + 1].isalnum()
 
 
 def collect(value: Any, names: set[str], values: set[str]) -> None:
