@@ -60,6 +60,7 @@ class DayRun:
     presence: Presence
     type: str
     types: Mapping[str, int]
+    nulls: int
 
 
 def group_equal_days(days: Sequence[PropertyDay], node: Node, *, today: date) -> list[DayRun]:
@@ -79,7 +80,8 @@ def _sum_run(days: Sequence[PropertyDay], node: Node) -> DayRun:
     for day in days:
         types.update(day.types)
     first, last = sorted((days[0].day, days[-1].day))
-    return DayRun(first, last, len(days), sum_presence(days, node), days[0].type, dict(types))
+    nulls = sum(day.nulls for day in days)
+    return DayRun(first, last, len(days), sum_presence(days, node), days[0].type, dict(types), nulls)
 
 
 def sum_presence(days: Sequence[PropertyDay], node: Node) -> Presence:

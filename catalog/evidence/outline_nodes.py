@@ -13,7 +13,7 @@ class OutlineNode(NamedTuple):
     """One property of an outline.
 
     part: `query`, `request` or a status.
-    type: its type in words.
+    type: its type in words, without null.
     """
 
     part: str
@@ -21,6 +21,12 @@ class OutlineNode(NamedTuple):
     name: str
     type: str
     is_redacted: bool
+    is_nullable: bool
+
+    @property
+    def full_type(self) -> str:
+        """Return `string or null` for a string that can be null."""
+        return f"{self.type} or null" if self.is_nullable and self.type != "null" else self.type
 
 
 def list_outline_nodes(outline: Outline) -> Iterator[OutlineNode]:
@@ -32,7 +38,8 @@ def list_outline_nodes(outline: Outline) -> Iterator[OutlineNode]:
 def _walk(part: str, pointer: str, descriptor: Descriptor) -> Iterator[OutlineNode]:
     for name, child in descriptor.get("properties", {}).items():
         child_pointer = join_property(pointer, name)
-        yield OutlineNode(part, child_pointer, name, describe_type(child), bool(child.get("redacted")))
+        is_redacted, is_nullable = (bool(child.get(member)) for member in ("redacted", "nullable"))
+        yield OutlineNode(part, child_pointer, name, describe_type(child), is_redacted, is_nullable)
         yield from _walk(part, child_pointer, child)
     for member, step in (("items", ITEMS), ("values", VALUES)):
         if member in descriptor:

@@ -34,6 +34,11 @@ class SearchResult:
     fragment: str = ""
 
     @property
+    def main_type(self) -> str:
+        """Return the first word of the type, by which it is coloured."""
+        return self.type.split()[0]
+
+    @property
     def text(self) -> str:
         return "".join(piece for piece, _ in self.title)
 

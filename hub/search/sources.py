@@ -134,7 +134,7 @@ def search_properties(environment: Environment, text: str) -> ResultGroup:
             detail=row.node.part,
             method=row.operation.method,
             path=row.operation.path,
-            type=row.node.type,
+            type=row.node.full_type,
             tag=_describe_state(row, absent),
         )
         for row in rows[:MAX_RESULTS]

@@ -117,6 +117,19 @@ def test_other_properties_with_the_name_are_counted_and_the_list_is_bounded(
     assert "No other property of the catalog has this name" in open_page(browser_client, start, "/%", **wildcard)
 
 
+def test_null_is_named_with_the_type_on_each_day_and_elsewhere(api, browser_client, workspace):
+    bodies = {"/orders/{orderId}": [{"coupon": "x"}, {"coupon": None}, {"coupon": None}], "/cart": [{"coupon": None}]}
+    for path, responses in bodies.items():
+        deliver(
+            api, workspace, *({**observation("GET", path, response=body), "lastSeenAt": FIRST} for body in responses)
+        )
+    deliver(api, workspace, {**observation("GET", "/cart", response={"coupon": 1}), "lastSeenAt": FIRST})
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production", "/coupon")
+    days, _, elsewhere = page.partition("The same name elsewhere")
+    assert re.search('data-is="Type"> string or null <span class="soft nowrap">null 2</span>', days)
+    assert '<span class="integer">integer or null</span>' in elsewhere
+
+
 def test_a_property_that_left_the_shape_keeps_its_history(browser_client, start, workspace):
     operation = Operation.objects.get(key="/orders/{}")
     Drift.objects.create(

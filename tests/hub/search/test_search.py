@@ -114,6 +114,11 @@ def test_a_property_with_several_types_has_their_names(browser_client, start, ap
     assert "integer or string</span>" in open_page(browser_client, start, "placedAt")
 
 
+def test_a_property_that_can_be_null_says_so(browser_client, start, api, workspace):
+    deliver(api, workspace, *(observation(response={"coupon": value}) for value in (None, "x")))
+    assert '<span class="string">string or null</span>' in open_page(browser_client, start, "coupon")
+
+
 def test_results_lead_to_the_period_of_the_search(browser_client, start):
     page = browser_client.get(f"{start}/search", {"q": "email", "range": "24h"}).content.decode()
     links = re.findall(r'href="([^"]*)" data-result', page)
