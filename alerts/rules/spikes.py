@@ -35,7 +35,7 @@ def choose_gap(thresholds: Thresholds) -> timedelta:
 
 
 def choose_history(thresholds: Thresholds) -> timedelta:
-    """Return how long a history decides whether a jump begins at a moment."""
+    """Return the length of the history that decides whether a jump begins at a moment."""
     return BASELINE + thresholds.length + choose_gap(thresholds)
 
 

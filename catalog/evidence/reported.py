@@ -77,7 +77,7 @@ class ReportedOperation:
 def build_empty_row(environment: Environment, identity: Identity, *, seen_at: datetime) -> Operation:
     """Return a new row on which nothing is shown yet.
 
-    seen_at: used as its first and last time.
+    seen_at: its first and last time.
     """
     return Operation(
         environment=environment,

@@ -120,7 +120,7 @@ def payload_of_remainder(remainder: int) -> Payload:
 def accept(name: str, description: str, payload: Payload, header_: str | None = None, **rest: Any) -> Vector:
     """Return a vector that is accepted.
 
-    header_: default the compact payload, signed as sent.
+    header_: the header; without it, the compact payload, signed as it is sent.
     rest: see `vector`.
     """
     sent = header(payload) if header_ is None else header_

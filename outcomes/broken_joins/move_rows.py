@@ -71,7 +71,7 @@ class StoredOutcome:
 
     @property
     def moved_summaries(self) -> Sequence[ReportSummary]:
-        """Return the reports that were moved in so far as one summary; no summary if there are none.
+        """Return one summary of the reports that were moved in until now; no summary if there are none.
 
         It has the first and last time and the API key of all reports, because only the number of the moved ones is
         stored.

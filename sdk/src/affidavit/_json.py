@@ -113,7 +113,7 @@ def _decode_text(data: bytes | str) -> str:
 
 def _refuse_bad_escapes(text: str) -> None:
     """Refuse escapes of NUL and of half a surrogate pair. Searching the text is cheaper than the parsed values."""
-    if not ("\\ud" in text or "\\uD" in text or "\\u0000" in text):  # as most escapes are harmless
+    if not ("\\ud" in text or "\\uD" in text or "\\u0000" in text):  # most escapes are harmless
         return
     text = text.replace("\\\\", "  ")  # an escaped backslash does not begin an escape
     if "\\u0000" in text:
