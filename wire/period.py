@@ -66,6 +66,10 @@ class Period:
         """Return the period of the same length before this one, earlier by whole weeks, so that weekdays match."""
         return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")
 
+    def has_data_before(self, first: datetime | None) -> bool:
+        """Return whether data that begin at `first` (None: never) reach into the previous period."""
+        return first is not None and first < self.previous().end
+
     def begin_at(self, first: datetime | None) -> Period:
         """Return the part of the period from this moment on; all of it for None."""
         return replace(self, start=min(max(self.start, first), self.end)) if first else self

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from catalog.change_labels import BOTH
 from catalog.drift.compare import Change, compare_outlines
-from catalog.drift.queries import load_outline_digests, load_outlines
+from catalog.drift.queries import OperationKey, find_all_absent, load_outline_digests, load_outlines
 from catalog.drift.type_names import name_types
+from catalog.evidence.outline_nodes import remove_properties
+from catalog.evidence.outlines import Outline
 from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.queries import find_operation
 from workspaces.models import Environment
@@ -28,14 +30,20 @@ class OperationChange:
 def compare_catalogs(environment: Environment, against: Environment) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
-    An environment in which nothing was observed is not compared: all of the other would be new or gone. Only the
-    outlines of operations whose digests differ are read.
+    An environment in which nothing was observed is not compared: all of the other would be new or gone. Properties that
+    are no longer seen count as missing. Outlines are read only where digests or missing properties differ.
     """
     before, after = load_outline_digests(environment), load_outline_digests(against)
     if not (before and after):
         return
-    changed_keys = {key for key in before.keys() & after.keys() if before[key][1] != after[key][1]}
-    outlines_before, outlines_after = load_outlines(environment, changed_keys), load_outlines(against, changed_keys)
+    absent_before, absent_after = find_all_absent(environment), find_all_absent(against)
+    changed_keys = {
+        key
+        for key in before.keys() & after.keys()
+        if before[key][1] != after[key][1] or absent_before.get(key) != absent_after.get(key)
+    }
+    outlines_before = _load_current_outlines(environment, changed_keys, absent_before)
+    outlines_after = _load_current_outlines(against, changed_keys, absent_after)
     for key in sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0])):
         method, path = key[0], (before.get(key) or after[key])[0]
         if key not in after:
@@ -47,6 +55,14 @@ def compare_catalogs(environment: Environment, against: Environment) -> Iterator
                 yield OperationChange(
                     method, path, _name_types(change, method, environment, path, against, after[key][0])
                 )
+
+
+def _load_current_outlines(
+    environment: Environment, keys: Collection[OperationKey], absent: Mapping[OperationKey, Collection[tuple[str, str]]]
+) -> Mapping[OperationKey, Outline]:
+    """Return the outlines of these operations without what is no longer seen."""
+    outlines = load_outlines(environment, keys)
+    return {key: remove_properties(outline, absent.get(key, ())) for key, outline in outlines.items()}
 
 
 def _name_types(

@@ -72,6 +72,18 @@ def find_absent(environment: Environment, places: Collection[Place]) -> set[Plac
     return {place for place, kind in last_kinds.items() if kind == NO_LONGER_SEEN}
 
 
+def find_all_absent(environment: Environment) -> Mapping[OperationKey, set[tuple[str, str]]]:
+    """Return the part and the pointer of all properties that are no longer seen, by operation."""
+    place = ("operation", "part", "pointer")
+    last = Drift.objects.filter(environment=environment, kind__in=PRESENCE_KINDS).order_by(*place, "-id")
+    rows = last.distinct(*place).values_list("operation__method", "operation__key", "part", "pointer", "kind")
+    absent: dict[OperationKey, set[tuple[str, str]]] = {}
+    for method, key, part, pointer, kind in rows:
+        if kind == NO_LONGER_SEEN:
+            absent.setdefault((method, key), set()).add((part, pointer))
+    return absent
+
+
 def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
     """Return the breaking changes of a period that nobody has acknowledged or muted."""
     return list_drift(environment, period, DriftFilters(breaking=True, is_new=True))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
-from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
+from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property, property_name, split_pointer
 
 
 class OutlineNode(NamedTuple):
@@ -44,3 +45,24 @@ def _walk(part: str, pointer: str, descriptor: Descriptor) -> Iterator[OutlineNo
     for member, step in (("items", ITEMS), ("values", VALUES)):
         if member in descriptor:
             yield from _walk(part, f"{pointer}/{step}", descriptor[member])
+
+
+def remove_properties(outline: Outline, places: Iterable[tuple[str, str]]) -> Outline:
+    """Return the outline without these properties, each a part and a pointer."""
+    copy = deepcopy(outline)
+    parts = dict(list_outline_parts(copy))
+    for part, pointer in places:
+        *steps, last = split_pointer(pointer) or [""]
+        descriptor: Any = parts.get(part, {})
+        for step in steps:
+            descriptor = _find_child(descriptor, step)
+        descriptor.get("properties", {}).pop(property_name(last), None)
+    return copy
+
+
+def _find_child(descriptor: Descriptor, step: str) -> Descriptor:
+    member = {ITEMS: "items", VALUES: "values"}.get(step)
+    child: Descriptor = (
+        descriptor.get(member, {}) if member else descriptor.get("properties", {}).get(property_name(step), {})
+    )
+    return child

@@ -8,9 +8,10 @@ from typing import Any
 from django.http import HttpRequest
 
 from catalog.browse.views import write_example_report
+from catalog.change_labels import CHANGE_KINDS
 from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
-from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift
+from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
 from catalog.queries import count_operations
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
 from hub.sample.views import may_remove_sample
@@ -45,7 +46,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     """
     analytics = Analytics(environment, period, KeyFilters())
     rejections = RejectionAnalysis(environment, period, RejectionFilters())
-    drift = list_drift(environment, period, DriftFilters())[:LATEST_DRIFT]
+    drift = with_sequels(list_drift(environment, period, DriftFilters()))[:LATEST_DRIFT]
 
     def read_facts() -> Sequence[Fact]:
         return build_facts(
@@ -82,6 +83,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "reasons": rejections.reasons[:TOP_REASONS],
             "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),
             "drift": drift,
+            "change_words": CHANGE_KINDS,
             **describe_chart(analytics),
             "first_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
             "is_quiet": not (analytics.totals.conversations or analytics.totals.reported or rejections.totals or drift),

@@ -25,7 +25,7 @@ class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first.
 
     is_cut: whether only the latest are here.
-    listed: the events that are shown at first: the drift of the page's own field, then annotations of people.
+    listed: the events that are shown at first: the drift of the page's own field, or the latest, then annotations.
     folded: all other events.
 
     A chart of one field marks no drift of others.
@@ -55,8 +55,9 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     other_drift = [] if field else drift[:MAX_OF_A_KIND]
     happenings = [
         *(_describe_drift(context, change) for change in own_drift),
+        *(_describe_drift(context, change) for change in other_drift[:1]),
         *(ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]),
-        *(_describe_drift(context, change) for change in other_drift),
+        *(_describe_drift(context, change) for change in other_drift[1:]),
     ]
     if not happenings:
         return None

@@ -81,11 +81,6 @@ class RejectionAnalysis:
         return queries.find_first_data(self.environment)
 
     @property
-    def begins_in_period(self) -> bool:
-        """Return whether there are no verifications before the period."""
-        return self.first_data is None or self.first_data > self.period.start
-
-    @property
     def chart_period(self) -> Period:
         return self.period.begin_with_data(self.first_data)
 

@@ -76,12 +76,12 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.conversation_id DESC
 """
-# Seconds are rounded as Python rounds them: half to even.
+# Whole seconds that have passed, as the pages write them.
 SELECT_ALL_CONVERSATIONS = f"""
 SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', started_at))::bigint AS started_at,
        floor(date_part('epoch', first_reported_at))::bigint AS first_reported_at,
        floor(date_part('epoch', last_reported_at))::bigint AS last_reported_at,
-       round(date_part('epoch', first_reported_at - started_at))::bigint AS lag_seconds, reports,
+       floor(date_part('epoch', first_reported_at - started_at))::bigint AS lag_seconds, reports,
        floor(date_part('epoch', healed_at))::bigint AS healed_at
 FROM ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)) AS outcome
 JOIN outcomes_conversation AS conversation

@@ -26,7 +26,7 @@ KEY_COLUMNS = (
 )  # fmt: skip
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
-FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "ofStepBefore", "lost", "followed", "total")
+FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "stepBefore", "lost", "followed", "total")
 PHASE_COLUMNS = ("startsAt", "endsAt", "annotations", "conversations", "reached", "sharePoints")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
@@ -85,7 +85,8 @@ def _key_rows(analytics: Analytics) -> Rows:
 def _funnel_rows(analytics: Analytics) -> Rows:
     if funnel := analytics.funnel:
         for step in funnel.steps:
-            yield step.number, step.key, step.conversations, step.previous, step.lost, funnel.followed, funnel.total
+            previous, lost = (step.previous, step.lost) if step.number > 1 else (None, None)
+            yield step.number, step.key, step.conversations, previous, lost, funnel.followed, funnel.total
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import floor
 from typing import Any
 
 from outcomes.analytics.exports import Rows, unix_or_none
@@ -92,7 +93,7 @@ def _healed_rows(environment: Environment, period: Period) -> Rows:
             unix_seconds(outcome.first_reported_at),
             unix_seconds(outcome.last_reported_at),
             unix_or_none(outcome.healed_at),
-            outcome.healed_after and round(outcome.healed_after.total_seconds()),
+            outcome.healed_after and floor(outcome.healed_after.total_seconds()),
             "late",
         )
 

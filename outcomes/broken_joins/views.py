@@ -71,13 +71,15 @@ def _describe_joins(
 ) -> Mapping[str, Any]:
     """Return the causes of the joins, or of the newest if there are very many, and one page of the `count` joins."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
+    of_key = [join for join in newest if join.matches("", key=filters.key)]
     if filters:
         rows, joins = _page_matching(newest, filters, page_number)
     else:
         rows, joins = _page_all(environment, period, page_number, count, newest)
     api_keys = list_api_keys(environment)
     return {
-        "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(newest)],
+        "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(of_key)],
+        "key_count": len(of_key),
         "diagnosed_joins": len(newest),
         "is_partial": len(newest) == NEWEST_DIAGNOSED,
         "diagnoses": _count_diagnoses(newest, filters),

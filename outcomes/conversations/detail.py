@@ -71,8 +71,7 @@ class ConversationDetail:
         if conversation.registered_at:
             yield ConversationEvent(conversation.registered_at, "registered")
         if self.meant and self.meant.started_at:
-            name = f"{self.meant.conversation_id} in {self.meant.environment.name}"
-            yield ConversationEvent(self.meant.started_at, "the conversation probably meant started", detail=name)
+            yield self._describe_meant(self.meant, self.meant.started_at)
         for outcome in self.outcomes:
             yield from self._describe_outcome(outcome)
         for moved in self.moves:
@@ -86,6 +85,15 @@ class ConversationDetail:
             yield ConversationEvent(
                 join.first_reported_at, "first reported", join.outcome_key, detail, str(api_key or ""), True, api_key
             )
+
+    def _describe_meant(self, meant: Conversation, started_at: datetime) -> ConversationEvent:
+        """Describe the start of the conversation that was meant: the same id elsewhere, or another one."""
+        place = f"in {meant.environment.name}"
+        if meant.conversation_id == self.conversation.conversation_id:
+            return ConversationEvent(started_at, f"started {place}", detail="under the same id")
+        return ConversationEvent(
+            started_at, f"probably meant: a conversation that started {place}", detail=meant.conversation_id
+        )
 
     def _describe_outcome(self, outcome: Outcome) -> Iterator[ConversationEvent]:
         api_key = self.api_keys.get(outcome.reported_by)

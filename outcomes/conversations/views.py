@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from math import floor
 from typing import Any
 
 from django.http import HttpRequest
@@ -87,7 +88,7 @@ def _outcome_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:
         lag = _measure_lag(detail, outcome)
         yield (
             outcome.outcome_key, outcome.reports, outcome.first_reported_at, outcome.last_reported_at,
-            None if lag is None else round(lag.total_seconds()), outcome.broken, outcome.healed_at, outcome.moved_in,
+            None if lag is None else floor(lag.total_seconds()), outcome.broken, outcome.healed_at, outcome.moved_in,
         )  # fmt: skip
 
 

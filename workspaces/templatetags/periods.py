@@ -58,6 +58,12 @@ def preceding(period: Period) -> str:
 
 
 @register.filter
+def reaches_before(first: datetime | None, period: Period) -> bool:
+    """Return whether data that begin at `first` reach into the period that this one is compared with."""
+    return period.has_data_before(first)
+
+
+@register.filter
 def first_day(period: Period) -> str:
     """Write the first day for a date input; empty if the period has no beginning."""
     return "" if period.start <= EARLIEST else f"{_local_ends(period)[0]:%Y-%m-%d}"

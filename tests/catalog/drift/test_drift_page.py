@@ -237,6 +237,22 @@ def test_the_difference_lists_what_would_change_from_this_environment_to_the_oth
     assert "<b>6 differences, 3 breaking</b>, for clients of production if it answered like staging." in page
 
 
+def test_a_property_that_is_no_longer_seen_is_missing_in_the_difference(api, browser_client, workspace):
+    line = {"lines": [{"price": 1, "note": "x"}]}
+    for environment in ("production", "staging"):
+        deliver(api, workspace, *[observation(response={"id": 1, **line}, count=1)] * 30, environment=environment)
+    assert list_rows(browser_client, workspace, "difference", "difference") == []
+    deliver(api, workspace, *[observation(response={"id": 1, "lines": [{"price": 1}]}, count=1)] * 30)
+    (row,) = list_rows(browser_client, workspace, "difference", "difference", against="staging")
+    assert (row["part"], row["pointer"], row["change"]) == ("200", "/lines/[]/note", "new")
+    back = f"/w/{workspace.workspace.slug}/staging/difference.json"
+    (row,) = json.loads(browser_client.get(back, {"against": "production"}).getvalue())["tables"]["difference"]
+    assert (row["part"], row["pointer"], row["change"]) == ("200", "/lines/[]/note", "gone")
+    deliver(api, workspace, *[observation(response={"id": 1}, count=1)] * 30, environment="staging")
+    deliver(api, workspace, *[observation(response={"id": 1}, count=1)] * 30)
+    assert list_rows(browser_client, workspace, "difference", "difference") == []
+
+
 def test_the_difference_names_the_types_of_a_mixed_field(api, browser_client, workspace):
     deliver(api, workspace, *(observation(response={"placedAt": value}) for value in (1, "x")))
     deliver(api, workspace, observation(response={"placedAt": 1}), environment="staging")

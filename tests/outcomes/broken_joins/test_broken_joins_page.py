@@ -1,5 +1,6 @@
 """The page "broken joins" and its downloads."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -121,6 +122,9 @@ def test_a_key_filters_page_and_download(production, browser_client):
     record_outcomes(production, [Report("lone", "of_its_own")], now=timezone.now())
     assert [line["conversationId"] for line in tables(browser_client, "key=of_its_own")["broken"]] == ["lone"]
     assert tables(browser_client, "key=of_its_ow")["broken"] == []
+    page = " ".join(browser_client.get(f"{PAGE}?key=of_its_own").content.decode().split())
+    assert re.search(r"<b>1 of \d+ broken joins</b> are of the outcome key <code>of_its_own</code>", page)
+    assert len(browser_client.get(f"{PAGE}?key=of_its_own").context["causes"]) == 1
     section = browser_client.get(f"{PAGE}?key=of_its_own").content.decode().partition('id="joins"')[2]
     assert "1 to 1 of 1 broken joins" in section
 

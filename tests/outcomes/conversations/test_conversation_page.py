@@ -83,7 +83,7 @@ def test_both_pages_of_a_broken_join_tell_the_whole_story(browser_client, start,
         ("first reported", 'as "conv_ab12" in production, a broken join'),
     ]
     assert [(event["event"], event["detail"]) for event in reported] == [
-        ("the conversation probably meant started", "conv_ab12 in production"),
+        ("probably meant: a conversation that started in production", "conv_ab12"),
         ("first reported", "the conversation was not known"),
     ]
 
@@ -193,7 +193,7 @@ def test_the_page_links_to_the_cause_and_only_an_admin_may_delete(browser_client
         Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
         client = Client()
         client.force_login(user)
-        assert ("Delete this conversation…" in open_page(client, start, "gone")) == is_offered
+        assert ("Delete all reports of this id…" in open_page(client, start, "gone")) == is_offered
         form = {"subject": "conversation", "name": "gone", "environment": "production"}
         answer = client.post(f"{start}/retention/deletions", form)
         assert answer.status_code == (200 if is_offered else 403)
