@@ -38,6 +38,11 @@ def list_vanished(states: Iterable[AbsenceStates]) -> Iterator[str]:
         yield from (pointer for pointer, members in state.items() if Absence.from_state(members).is_reported)
 
 
+def count_absences(states: Iterable[AbsenceStates], pointer: str) -> int:
+    """Return in how many objects in a row, up to now, the property was absent."""
+    return max((Absence.from_state(state[pointer]).absent for state in states if pointer in state), default=0)
+
+
 def _find_presence(node: Node, in_period: Mapping[str, EvidenceNode]) -> Presence:
     if node.pointer in in_period:
         observed = in_period[node.pointer]

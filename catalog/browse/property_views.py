@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.presence import Presence, list_vanished
+from catalog.browse.presence import Presence, count_absences, list_vanished
 from catalog.browse.property_chart import draw_presence, draw_types
 from catalog.browse.property_days import PropertyDay, group_equal_days, list_property_days, sum_presence
 from catalog.browse.property_history import (
@@ -77,8 +77,16 @@ def _describe_node(
 ) -> Mapping[str, Any]:
     """Return the facts about a property that is in the shape now."""
     if shape is None or node is None:
-        return {"namesakes": None, "day_runs": [], "is_vanished": False, "predecessor": "", "presence": None}
+        return {
+            "namesakes": None,
+            "day_runs": [],
+            "is_vanished": False,
+            "absent": 0,
+            "predecessor": "",
+            "presence": None,
+        }
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
+    states = list_absence_states(operation, shape)
     runs = group_equal_days(rows, node, today=today)
     name = "" if node.is_nameless else node.name
     is_of_types = len({kind for day in rows for kind in day.types}) > 1
@@ -90,7 +98,8 @@ def _describe_node(
         "is_of_types": is_of_types,
         "figure": draw_types(rows[::-1], today=today) if is_of_types else draw_presence(rows[::-1], node, today=today),
         "today": today,
-        "is_vanished": node.pointer in set(list_vanished(list_absence_states(operation, shape))),
+        "is_vanished": node.pointer in set(list_vanished(states)),
+        "absent": count_absences(states, node.pointer),
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
     }

@@ -87,6 +87,11 @@ class OperationDifference:
     called: str
     end: str
 
+    @property
+    def is_last_slash(self) -> bool:
+        """Return whether one of both has a slash at its end that the other has not."""
+        return not self.end and {self.signed, self.called} == {"/", ""}
+
 
 def compare_operations(signed: str, called: str) -> OperationDifference | None:
     """Return the difference; None if they are the same, or if the called one was not reported."""

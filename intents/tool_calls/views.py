@@ -9,10 +9,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows
-from intents.models import MintedIntent, split_operation
+from intents.models import MintedIntent
 from intents.rejections.detail import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
 from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_cells
-from intents.reports.operation_template import template_operation
 from intents.tool_calls.detail import ToolCall, find_tool_call, list_environments_with
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -44,9 +43,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,
-            "intents": [
-                (item, *split_operation(template_operation(item.operation))) for item in call.intents[:MAX_EVENTS]
-            ],
+            "intents": call.intents[:MAX_EVENTS],
             "intent_count": call.intents.count(),
             "rejections": call.rejections[:MAX_EVENTS],
             "rejection_count": rejection_count,

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
+from affidavit import REASONS
 from intents.verification.forms import RequestForm
 from intents.verification.inspect import inspect_request
 from wire.period import Period, parse_period
@@ -27,6 +28,7 @@ from workspaces.shown_once import find_for_a_while, keep_for_next_page
 CHECK = "inspector check"
 MAX_KEPT_CHARACTERS = 64 * 1024  # every request of a person reads the session; a larger form is answered in place
 LINK_MEMBERS = ("method", "path", "received_at")
+BODILESS = ("GET", "HEAD")
 INITIAL = {"method": "POST", "content_type": "application/json"}
 
 
@@ -43,10 +45,20 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
             return _build_context(environment, kept["form"], datetime.fromisoformat(kept["checked_at"]))
         members = {name: request.GET[name] for name in LINK_MEMBERS if name in request.GET}
         template = members.pop("path", "") if "{" in members.get("path", "") else ""
-        form = RequestForm(initial=INITIAL | members)
-        return {"form": form, "inspection": None, "is_gone": bool(sought), "reported_template": template}
+        initial = INITIAL | members
+        if initial["method"] in BODILESS:
+            initial["content_type"] = ""
+        form = RequestForm(initial=initial)
+        context = {"form": form, "inspection": None, "is_gone": bool(sought), "reported_template": template}
+        return {**context, "rejection": _read_rejection_link(request.GET)}
 
     return _build_page(build_context)
+
+
+def _read_rejection_link(address: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return the reason, the time and the number of the rejection that filled in the form; None without one."""
+    members = {name: address.get(name, "") for name in ("reason", "received_at", "rejection")}
+    return members if members["reason"] in REASONS and all(members.values()) else None
 
 
 @sensitive_post_parameters()
@@ -83,4 +95,4 @@ def _build_context(environment: Environment, fields: Mapping[str, str], checked_
     if form.is_valid():
         received_at = form.cleaned_data["received_at"] or checked_at
         inspection = inspect_request(environment, form.build_request(), received_at=received_at)
-    return {"form": form, "inspection": inspection, "is_gone": False, "reported_template": ""}
+    return {"form": form, "inspection": inspection, "is_gone": False, "reported_template": "", "rejection": None}

@@ -117,6 +117,14 @@ def test_other_properties_with_the_name_are_counted_and_the_list_is_bounded(
     assert "No other property of the catalog has this name" in open_page(browser_client, start, "/%", **wildcard)
 
 
+def test_an_absence_that_is_too_short_to_be_drift_is_counted(api, browser_client, workspace):
+    for count, body in ((30, {"id": 1, "note": "x"}), (3, {"id": 1})):
+        deliver(api, workspace, *[{**observation(response=body, count=1), "lastSeenAt": FIRST}] * count)
+    start = f"/w/{workspace.workspace.slug}/production"
+    assert "absent in the latest 3, too few to count as gone" in open_page(browser_client, start, "/note")
+    assert "absent in the latest" not in open_page(browser_client, start, "/id")
+
+
 def test_null_is_named_with_the_type_on_each_day_and_elsewhere(api, browser_client, workspace):
     bodies = {"/orders/{orderId}": [{"coupon": "x"}, {"coupon": None}, {"coupon": None}], "/cart": [{"coupon": None}]}
     for path, responses in bodies.items():

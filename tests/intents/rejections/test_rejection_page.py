@@ -185,10 +185,24 @@ def test_the_difference_of_two_operations_is_between_their_common_prefix_and_suf
 
 
 def test_the_page_marks_where_the_signed_operation_differs(browser_client, start, rejected):
-    assert "called as" not in read_page(browser_client, start, rejected)
+    assert "Called as" not in read_page(browser_client, start, rejected)
     Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/", reason="operation-mismatch")
     page = read_page(browser_client, start, Rejection.objects.get(pk=rejected.pk))
-    assert "<code>POST /refunds</code>, called as <code>POST /refunds<mark>/</mark></code>" in page
+    assert re.search(
+        r"Signed for</th> <td> <code>POST /refunds</code> .*Called as</th> <td> <code>POST /refunds<mark>/</mark>", page
+    )
+    assert "They differ in one slash at the end: mint for the path that is called." in page
+
+
+def test_the_inspector_says_which_rejection_filled_it_in(browser_client, start, rejected):
+    link = re.search(r'href="([^"]+/inspector[^"]+)"', read_page(browser_client, start, rejected))[1]
+    page = " ".join(browser_client.get(unescape(link)).content.decode().split())
+    assert f'Filled in from the rejection <a href="{start}/rejection?' in page
+    assert f"<code>{rejected.reason}</code></a>. Paste its X-Service-Intent header" in page
+    assert (
+        "Filled in from"
+        not in browser_client.get(f"{start}/inspector?reason=<b>&rejection=1&received_at=x").content.decode()
+    )
 
 
 def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rejected):

@@ -56,7 +56,8 @@ def test_the_page_lists_all_events_with_links(browser_client, start):
     assert page.count('<td data-is="Intent version" class="num">2</td>') == 3
     assert "Refund <12.50>" in page
     assert "<code>user_17</code>" in page
-    assert page.count(f'href="{start}/operation?method=POST&path=%2Frefunds"') == 3
+    # Rejections only: what was minted may be no operation of the catalog.
+    assert page.count(f'href="{start}/operation?method=POST&path=%2Frefunds"') == 2
     link = next(part for part in page.split('"') if "/rejection?at=" in part)
     assert browser_client.get(link).status_code == 200
     tables = json.loads(browser_client.get(f"{start}/toolcall.json", {"id": "call_81"}).getvalue())["tables"]
