@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from alerts.evaluation.preview import Preview
 from alerts.models import Alert
+from alerts.rules.happening import Measure
 from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import describe_span
 from wire.time_buckets import Bucket, split_into_buckets
@@ -32,11 +33,13 @@ class PreviewDay:
 
     value: the number that the rule compares with the threshold.
     fired: how often the alert would have fired.
+    highest: the measure with that number, None if nothing was measured.
     """
 
     bucket: Bucket
     value: float
     fired: int
+    highest: Measure | None
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,10 @@ class PreviewChart:
     @property
     def latest_days(self) -> Sequence[PreviewDay]:
         return self.days[::-1]
+
+    @property
+    def highest_day(self) -> PreviewDay:
+        return max(self.days, key=lambda day: day.value)
 
     @property
     def figure(self) -> Mapping[str, Any]:
@@ -92,12 +99,15 @@ def build_preview_chart(preview: Preview, kind: str, thresholds: Thresholds, zon
     buckets = split_into_buckets(preview.since, preview.until, zone, "day")
     starts = [bucket.start for bucket in buckets]
     values, firings = [0.0] * len(buckets), [0] * len(buckets)
+    highest: list[Measure | None] = [None] * len(buckets)
     for measure in preview.measures:
         index = _find_day(starts, measure.moment)
+        if measure.value > values[index]:
+            highest[index] = measure
         values[index] = values[index] + measure.value if kind == Alert.DRIFT else max(values[index], measure.value)
     for row in preview.rows:
         firings[_find_day(starts, row.happening.at)] += 1
-    days = [PreviewDay(*numbers) for numbers in zip(buckets, values, firings, strict=True)]
+    days = [PreviewDay(*numbers) for numbers in zip(buckets, values, firings, highest, strict=True)]
     return PreviewChart(_choose_label(kind, thresholds), _choose_threshold(kind, thresholds), days)
 
 

@@ -133,7 +133,7 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
         "preview_words": describe_alert(kind, thresholds),
         "preview_environment": form.environment_row.name,
         "chart": build_preview_chart(firings, kind, thresholds, zone),
-        "needs_share": kind in JUMPS,
+        "thresholds": thresholds if kind in JUMPS else None,
         "heals": kind == Alert.BROKEN_JOINS,
         "learns": kind == Alert.SILENT,
         "preview_first_data": _find_late_start(form.environment_row, kind, now=timezone.now()),

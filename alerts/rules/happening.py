@@ -39,10 +39,15 @@ class Happening:
 
 
 class Measure(NamedTuple):
-    """The value at a moment that a rule compares with its threshold."""
+    """The value at a moment that a rule compares with its threshold.
+
+    share, usual: for jumps, the share of the total then and the usual one, between 0 and 1.
+    """
 
     moment: datetime
     value: float
+    share: float | None = None
+    usual: float | None = None
 
 
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:

@@ -85,11 +85,13 @@ def find_spikes(
 def measure_cases(
     quarters: Mapping[datetime, Share], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Measure]:
-    """Yield the number of cases in the last `thresholds.minutes` at every quarter hour in [since, until]."""
+    """Yield the cases of the last `thresholds.minutes` and both shares at every quarter hour in [since, until]."""
     sums = _Sums.of(quarters)
     moment = ceil_to_quarter(since)
     while moment <= until:
-        yield Measure(moment, sums.between(moment - thresholds.length, moment).cases)
+        start = moment - thresholds.length
+        current, usual = sums.between(start, moment), sums.between(start - BASELINE, start)
+        yield Measure(moment, current.cases, current.rate, usual.rate)
         moment += QUARTER
 
 

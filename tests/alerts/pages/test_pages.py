@@ -151,6 +151,9 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
     query = f"?kind=rejections.spike&environment=production&minutes=60&minimum={minimum}&percent=1&factor=3"
     figure, _ = read_chart(admin, query + "&reason_minimum=1&silent_minutes=60")
     assert max(figure["data"][0]["y"]) == 8
+    text = read(admin, f"{PAGE}{query}&reason_minimum=1&silent_minutes=60")
+    assert re.search("Highest: 8 on [^,]+, a share of 100 %; usual 0 %\\.", text)
+    assert re.search(r'<td class="num">8</td> <td class="num">100 %</td> <td class="num">0 %</td>', text)
     assert len(figure["data"][1]["x"]) == firings
     assert figure["layout"]["shapes"][0]["y0"] == minimum
 
