@@ -27,6 +27,7 @@ KEY_COLUMNS = (
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
 FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "stepBefore", "lost", "followed", "total")
+LOST_COLUMNS = ("step", "outcomeKey", "conversationId", "stepBeforeAt")
 PHASE_COLUMNS = ("startsAt", "endsAt", "annotations", "conversations", "reached", "sharePoints")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
@@ -41,6 +42,7 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
         export_series(analytics, "series"),
         Table("totals", TOTALS_COLUMNS, lambda: _compared_totals_rows(analytics)),
         Table("funnel", FUNNEL_COLUMNS, lambda: _funnel_rows(analytics)),
+        Table("lost", LOST_COLUMNS, lambda: _lost_rows(analytics)),
         build_annotations_table(analytics.environment, analytics.period),
     )
 
@@ -87,6 +89,12 @@ def _funnel_rows(analytics: Analytics) -> Rows:
         for step in funnel.steps:
             previous, lost = (step.previous, step.lost) if step.number > 1 else (None, None)
             yield step.number, step.key, step.conversations, previous, lost, funnel.followed, funnel.total
+
+
+def _lost_rows(analytics: Analytics) -> Rows:
+    if step := analytics.lost_step:
+        for conversation in analytics.list_lost(limit=None):
+            yield step.number, step.key, conversation.conversation_id, unix_seconds(conversation.reached_at)
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:

@@ -25,6 +25,7 @@ class KeyFilters:
     unfolded: whether all keys have rows of their own.
     compare_with: the name of another environment, or "none"; empty for the previous period.
     steps: the keys of the funnel.
+    lost: the step of the funnel whose lost conversations are listed; 1, which loses none, for no list.
     """
 
     search: str = ""
@@ -34,6 +35,7 @@ class KeyFilters:
     page: int = 1
     compare_with: str = ""
     steps: tuple[str, ...] = ()
+    lost: int = 1
 
     @property
     def next_rank(self) -> int:
@@ -51,6 +53,7 @@ def parse_key_filters(query: QueryDict) -> KeyFilters:
         page=page,
         compare_with=read_text(query, "compare"),
         steps=steps[:MAX_STEPS],
+        lost=_parse_number(query.get("lost")),
     )
 
 

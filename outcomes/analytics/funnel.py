@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from outcomes.tallies.keys import read_keys
@@ -13,6 +14,8 @@ from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
+
+MAX_LOST = 20  # lost conversations on the page
 
 # The first step reads its conversations from the index by key and time, the latest first. Each later step looks up the
 # same conversations by the primary key. So each step reads at most MAX_CONVERSATIONS rows, however many there are.
@@ -28,6 +31,19 @@ LEFT JOIN LATERAL (
   WHERE environment_id = %(environment)s AND conversation_id = step_1.conversation_id
     AND outcome_key = %(key_{number})s AND NOT broken AND first_reported_at >= step_{before}.at OFFSET 0
 ) AS step_{number} ON true
+"""
+# The conversations that reached one step and not the next, looked up one by one (OFFSET 0) for the same reason.
+SELECT_LOST = """
+SELECT conversation.conversation_id, lost.at FROM (
+  SELECT step_1.conversation_id, step_{before}.at FROM ({first_step}) AS step_1 {joins}
+  WHERE step_{before}.at IS NOT NULL AND step_{number}.at IS NULL
+  ORDER BY step_{before}.at DESC, step_1.conversation_id DESC LIMIT %(lost_limit)s
+) AS lost
+CROSS JOIN LATERAL (
+  SELECT conversation_id FROM outcomes_conversation
+  WHERE environment_id = %(environment)s AND id = lost.conversation_id OFFSET 0
+) AS conversation
+ORDER BY lost.at DESC, lost.conversation_id DESC
 """
 
 
@@ -46,6 +62,14 @@ class FunnelStep:
     @property
     def lost(self) -> int:
         return self.previous - self.conversations
+
+
+@dataclass(frozen=True)
+class LostConversation:
+    """A followed conversation that reached one step, at a time, and not the next."""
+
+    conversation_id: str
+    reached_at: datetime
 
 
 @dataclass(frozen=True)
@@ -75,23 +99,40 @@ def read_funnel(environment: Environment, period: Period, keys: Sequence[str]) -
     """
     if len(keys) < 2:
         return None
-    start, end = widen_to_quarters(period)
-    parameters: dict[str, Any] = {
-        "environment": environment.pk,
-        "start": start,
-        "end": end,
-        "limit": MAX_CONVERSATIONS,
-        **{f"key_{number}": key for number, key in enumerate(keys, 1)},
-    }
     with get_read_connection().cursor() as cursor:
-        cursor.execute(_write_statement(len(keys)), parameters)
+        cursor.execute(_write_statement(len(keys)), _list_parameters(environment, period, keys))
         counts = [int(count) for count in cursor.fetchone()]
     previous = [counts[0], *counts[:-1]]
     steps = [FunnelStep(*facts) for facts in zip(range(1, len(keys) + 1), keys, counts, previous, strict=True)]
     return Funnel(steps, read_keys(environment, period, [keys[0]])[keys[0]].outcomes)
 
 
+def read_lost(
+    environment: Environment, period: Period, keys: Sequence[str], number: int, limit: int | None = MAX_LOST
+) -> Sequence[LostConversation]:
+    """Return the conversations that the step of this number lost, the latest first; none if there is no such step.
+
+    They reached the step before, so the first step loses none. Without a limit, all that `FunnelStep.lost` counts.
+    """
+    if not 2 <= number <= len(keys):
+        return []
+    names = {"first_step": FIRST_STEP, "joins": _write_joins(number), "number": number, "before": number - 1}
+    parameters = {**_list_parameters(environment, period, keys), "lost_limit": limit}
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_LOST.format(**names), parameters)
+        return [LostConversation(*row) for row in cursor.fetchall()]
+
+
+def _list_parameters(environment: Environment, period: Period, keys: Sequence[str]) -> dict[str, Any]:
+    start, end = widen_to_quarters(period)
+    numbered = {f"key_{number}": key for number, key in enumerate(keys, 1)}
+    return {"environment": environment.pk, "start": start, "end": end, "limit": MAX_CONVERSATIONS, **numbered}
+
+
+def _write_joins(steps: int) -> str:
+    return "".join(LATER_STEP.format(number=number, before=number - 1) for number in range(2, steps + 1))
+
+
 def _write_statement(steps: int) -> str:
-    joins = "".join(LATER_STEP.format(number=number, before=number - 1) for number in range(2, steps + 1))
     columns = ", ".join(f"count(step_{number}.at)" for number in range(1, steps + 1))
-    return f"SELECT {columns} FROM ({FIRST_STEP}) AS step_1 {joins}"
+    return f"SELECT {columns} FROM ({FIRST_STEP}) AS step_1 {_write_joins(steps)}"

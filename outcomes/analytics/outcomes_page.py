@@ -10,7 +10,7 @@ from itertools import islice
 from outcomes.analytics.chart_data import Chart, read_chart
 from outcomes.analytics.compare import ComparedShare, choose_comparison, read_compared_reached
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
-from outcomes.analytics.funnel import Funnel, read_funnel
+from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversation, read_funnel, read_lost
 from outcomes.tallies.keys import Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
@@ -106,6 +106,15 @@ class Analytics:
     @cached_property
     def funnel(self) -> Funnel | None:
         return read_funnel(self.environment, self.period, self.filters.steps)
+
+    @property
+    def lost_step(self) -> FunnelStep | None:
+        """Return the step of the funnel whose lost conversations are listed."""
+        number = self.filters.lost
+        return self.funnel.steps[number - 1] if self.funnel and 1 < number <= len(self.funnel.steps) else None
+
+    def list_lost(self, limit: int | None = MAX_LOST) -> Sequence[LostConversation]:
+        return read_lost(self.environment, self.period, self.filters.steps, self.filters.lost, limit)
 
     def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str], ComparedShare | None]]:
         """Yield all keys that match the search, each with the keys that look like it and its compared share."""

@@ -68,6 +68,9 @@ def _describe_funnel(analytics: Analytics) -> Mapping[str, Any]:
     fields = [steps[number] if number < len(steps) else "" for number in range(MAX_STEPS)]
     return {
         "funnel": analytics.funnel,
+        "lost_step": analytics.lost_step,
+        "key_before": steps[analytics.lost_step.number - 2] if analytics.lost_step else "",
+        "lost": analytics.list_lost(),
         "funnel_fields": fields,
         "funnel_choices": [row.key for row in analytics.rows],
     }

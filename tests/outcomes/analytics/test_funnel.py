@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from outcomes.analytics import funnel as funnels
-from outcomes.analytics.funnel import read_funnel
+from outcomes.analytics.funnel import read_funnel, read_lost
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
@@ -42,21 +42,21 @@ def register(environment, *conversations):
     register_conversations(environment, arrivals, now=NOW - timedelta(days=20))
 
 
-def count_by_hand(environment, period, keys):
-    """Count the funnel by brute force: follow each conversation from its first key on."""
+def follow_by_hand(environment, period, keys):
+    """Return the ids of the conversations of each step by brute force."""
     times = {}
-    for row in Outcome.objects.filter(environment=environment, broken=False):
-        times.setdefault(row.conversation_id, {})[row.outcome_key] = row.first_reported_at
-    counts = [0] * len(keys)
-    for reached in times.values():
+    for row in Outcome.objects.filter(environment=environment, broken=False).select_related("conversation"):
+        times.setdefault(row.conversation.conversation_id, {})[row.outcome_key] = row.first_reported_at
+    steps = [set() for _ in keys]
+    for conversation, reached in times.items():
         if keys[0] not in reached or not period.start <= reached[keys[0]] < period.end:
             continue
-        counts[0] += 1
+        steps[0].add(conversation)
         for number, (before, key) in enumerate(pairwise(keys), 1):
             if key not in reached or reached[key] < reached[before]:
                 break
-            counts[number] += 1
-    return counts
+            steps[number].add(conversation)
+    return steps
 
 
 def counts_of(funnel):
@@ -73,7 +73,14 @@ def test_the_numbers_are_those_of_a_count_by_hand(production, seed):
             report(production, name, key, hours=chance.choice([1, 1, 2, 30, 100, 300]))
     period = parse_period({"range": "7d"}, now=NOW)
     for steps in (KEYS[:2], KEYS[1::-1], KEYS[:3], KEYS):
-        assert counts_of(read_funnel(production, period, steps)) == count_by_hand(production, period, steps)
+        followed = follow_by_hand(production, period, steps)
+        funnel = read_funnel(production, period, steps)
+        assert counts_of(funnel) == [len(names) for names in followed]
+        for step, (before, reached) in zip(funnel.steps[1:], pairwise(followed), strict=True):
+            lost = read_lost(production, period, steps, step.number, limit=None)
+            assert {row.conversation_id for row in lost} == before - reached
+            assert len(lost) == step.lost
+            assert [row.reached_at for row in lost] == sorted((row.reached_at for row in lost), reverse=True)
 
 
 def test_an_outcome_before_the_first_key_is_no_step_but_one_at_the_same_time_is(production):
@@ -130,6 +137,35 @@ def test_the_page_and_its_downloads_show_the_same(browser_client, production):
     ]
     text = b"".join(browser_client.get(f"{PAGE}.csv{query}&table=funnel")).decode()
     assert [row["conversations"] for row in csv.DictReader(io.StringIO(text))] == ["4", "1", "0"]
+
+
+def test_what_a_step_lost_is_listed_and_downloaded(browser_client, production):
+    now = timezone.now()
+    names = [f"conv_{number:02}" for number in range(23)]
+    register_conversations(production, [Arrival(name) for name in names], now=now)
+    for number, name in enumerate(names):
+        record_outcomes(production, [Report(name, "cart")], now=now - timedelta(minutes=number))
+    record_outcomes(production, [Report("conv_00", "purchase")], now=now)
+    query = "?step=cart&step=purchase"
+    html = browser_client.get(f"{PAGE}{query}").content.decode()
+    assert 'id="lost"' not in html
+    link = unescape(re.search(r'href="(\?[^"]+)#lost">22 \(95.7 %\)<', html)[1])
+    listed = browser_client.get(f"{PAGE}{link}").content.decode().partition('id="lost"')[2]
+    assert re.findall(r"<code>(conv_\d\d)</code>", listed) == names[1:21]  # the latest first
+    assert "20 of 22" in " ".join(listed.split())
+    tables = json.loads(b"".join(browser_client.get(f"{PAGE}.json{link}")))["tables"]
+    assert [row["conversationId"] for row in tables["lost"]] == names[1:]
+    assert set(tables["lost"][0]) == {"step", "outcomeKey", "conversationId", "stepBeforeAt"}
+
+
+@pytest.mark.parametrize("lost", ["0", "1", "3", "99", "x", "-2"])
+def test_a_step_that_is_not_there_lists_nothing(browser_client, production, lost):
+    now = timezone.now()
+    register_conversations(production, [Arrival("a")], now=now)
+    record_outcomes(production, [Report("a", "cart")], now=now)
+    query = f"?step=cart&step=purchase&lost={lost}"
+    assert 'id="lost"' not in browser_client.get(f"{PAGE}{query}").content.decode()
+    assert json.loads(b"".join(browser_client.get(f"{PAGE}.json{query}")))["tables"]["lost"] == []
 
 
 def test_without_keys_only_the_form_of_the_funnel_is_shown(browser_client, production):
