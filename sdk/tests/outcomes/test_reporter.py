@@ -149,6 +149,25 @@ def test_closing_gives_up_after_its_timeout_and_counts_the_rest(caplog):
     assert not reporter.report("late", "k")
 
 
+def test_after_closing_no_thread_works_on_what_was_given_up():
+    is_away = threading.Event()
+
+    class Slow:
+        def post_json(self, path, body, headers):
+            is_away.wait(10)
+            raise HubUnreachable("No answer.", code="unreachable")
+
+    others = set(threading.enumerate())
+    reporter = OutcomeReporter(KEY, transport=Slow(), flush_every=0.01)
+    for n in range(1200):
+        reporter.report(f"c{n}", "k")
+    assert not reporter.close(0.1)  # while the first batch travels and two more are queued
+    is_away.set()
+    (thread,) = (thread for thread in threading.enumerate() if thread not in others)
+    thread.join(5)
+    assert not thread.is_alive()
+
+
 def test_many_threads_neither_lose_nor_repeat_an_outcome(reporter_for):
     with ScriptedHub(all_recorded) as hub:
         reporter = reporter_for(hub, flush_every=0.01)

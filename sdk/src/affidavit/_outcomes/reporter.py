@@ -147,7 +147,9 @@ class OutcomeReporter(Reporter):
         self._background.end(0)
         self._outbox.give_up()
         remaining = self.counts.waiting
-        self._undelivered += remaining
+        with self._lock:
+            self._undelivered += remaining
+            self._queue.clear()  # else the thread would never see it empty, and never end
         self._announce_loss(remaining)
         return is_empty
 
