@@ -96,9 +96,9 @@ def read_chart(
     return Chart(buckets, lines, _read_compared(comparison, period, buckets, compared_keys), comparison.name)
 
 
-def read_key_chart(environment: Environment, period: Period, key: str) -> Chart:
+def read_key_chart(environment: Environment, period: Period, key: str, comparison: Comparison) -> Chart:
     """Return the line of one key, without one for all others."""
-    chart = read_chart(environment, period, [key])
+    chart = read_chart(environment, period, [key], comparison=comparison)
     return replace(chart, lines=[line for line in chart.lines if line.key == key])
 
 

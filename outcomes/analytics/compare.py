@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from outcomes.tallies.keys import SIBLING, Comparison, compare_with_nothing, compare_with_previous, read_keys
 from wire.period import Period
 from workspaces.models import Environment
@@ -54,5 +56,9 @@ def choose_comparison(environment: Environment, period: Period, name: str) -> Co
 
 def find_sibling(environment: Environment, name: str) -> Environment | None:
     """Return another environment of the same workspace by its exact name."""
-    siblings = environment.workspace.environments.exclude(pk=environment.pk)
-    return siblings.filter(name=name).first() if name else None
+    return list_siblings(environment).filter(name=name).first() if name else None
+
+
+def list_siblings(environment: Environment) -> QuerySet[Environment]:
+    """Return the other environments of the same workspace."""
+    return environment.workspace.environments.exclude(pk=environment.pk)

@@ -10,7 +10,7 @@ from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
-from outcomes.tallies.keys import PREVIOUS, SIBLING
+from outcomes.tallies.keys import PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
 from wire.table_exports import Table
@@ -37,10 +37,13 @@ CONVERSATION_COLUMNS = (
 
 
 def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
+    def totals_rows() -> Rows:
+        return _totals_rows(analytics.totals, analytics.compared_totals, analytics.comparison.kind)
+
     return (
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
         export_series(analytics, "series"),
-        Table("totals", TOTALS_COLUMNS, lambda: _compared_totals_rows(analytics)),
+        Table("totals", TOTALS_COLUMNS, totals_rows),
         Table("funnel", FUNNEL_COLUMNS, lambda: _funnel_rows(analytics)),
         Table("lost", LOST_COLUMNS, lambda: _lost_rows(analytics)),
         build_annotations_table(analytics.environment, analytics.period),
@@ -52,17 +55,20 @@ def export_series(analytics: Analytics, name: str) -> Table:
     return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart, analytics.comparison.kind))
 
 
-def list_key_tables(environment: Environment, period: Period, key: str) -> Sequence[Table]:
+def list_key_tables(environment: Environment, period: Period, key: str, comparison: Comparison) -> Sequence[Table]:
     """Return the tables of one key. Without a key, `conversations` lists the conversations of all keys.
 
     `series`, `phases` and `lag` are empty then.
     """
 
     def series_rows() -> Rows:
-        return _series_rows(read_key_chart(environment, period, key), PREVIOUS) if key else iter(())
+        if not key:
+            return iter(())
+        return _series_rows(read_key_chart(environment, period, key, comparison), comparison.kind)
 
     def totals_rows() -> Rows:
-        return _totals_rows(read_totals(environment, period), read_totals(environment, period.previous()))
+        compared = read_totals(comparison.environment, comparison.period)
+        return _totals_rows(read_totals(environment, period), compared, comparison.kind)
 
     return (
         Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
@@ -102,22 +108,17 @@ def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | No
     return (number if kind == PREVIOUS else None, number if kind == SIBLING else None)
 
 
-def _totals_rows(totals: Totals, previous_totals: Totals) -> Rows:
-    """Yield the totals over all keys of a period and of the previous one, unless all are 0."""
-    if totals == previous_totals == Totals():
+def _totals_rows(totals: Totals, compared: Totals, kind: str) -> Rows:
+    """Yield the totals over all keys, and those that they are compared with, unless all are 0.
+
+    kind: the kind of the comparison.
+    """
+    if totals == compared == Totals():
         return
     yield _totals_row("now", totals)
-    yield _totals_row("before", previous_totals)
-
-
-def _compared_totals_rows(analytics: Analytics) -> Rows:
-    """Yield the totals over all keys, and those that they are compared with, unless all are 0."""
-    if analytics.totals == analytics.compared_totals == Totals():
-        return
-    yield _totals_row("now", analytics.totals)
     labels = {PREVIOUS: "before", SIBLING: "beside"}
-    if label := labels.get(analytics.comparison.kind):
-        yield _totals_row(label, analytics.compared_totals)
+    if label := labels.get(kind):
+        yield _totals_row(label, compared)
 
 
 def _totals_row(label: str, totals: Totals) -> Sequence[Any]:

@@ -11,14 +11,14 @@ from django.http import HttpRequest
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
-from outcomes.analytics.compare import choose_comparison
+from outcomes.analytics.compare import choose_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.snippets import first_report_snippets
-from outcomes.tallies.keys import find_lookalikes, read_keys
+from outcomes.tallies.keys import Comparison, find_lookalikes, read_keys
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text
 from wire.period import Period
@@ -58,7 +58,7 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
         "is_counted": page.is_counted,
         "unfolded_keys": UNFOLDED_KEYS,
         "selected_off_page": [key for key in filters.selected if key not in keys_of_rows],
-        "siblings": analytics.environment.workspace.environments.exclude(pk=analytics.environment.pk),
+        "siblings": list_siblings(analytics.environment),
     }
 
 
@@ -103,29 +103,34 @@ def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mappi
 
 def show_outcome_key(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show one key: over time, its lag from the start of the conversation, its latest conversations."""
-    key = read_text(request.GET, "key")
+    key, compare_with = read_text(request.GET, "key"), read_text(request.GET, "compare")
+    comparison = choose_comparison(environment, period, compare_with)
 
     def build_context() -> Mapping[str, Any]:
         if not key:
-            return {"key": ""}
+            return {"key": "", "compare_with": compare_with}
         conversations = _list_conversations(environment, period, key, cursor=request.GET.get("cursor", ""))
-        return {"key": key, **_describe_key(environment, period, key), **conversations}
+        described = _describe_key(environment, period, key, comparison)
+        return {"key": key, "compare_with": compare_with, **described, **conversations}
 
-    return Page("outcomes/outcome.html", build_context, list_key_tables(environment, period, key))
+    return Page("outcomes/outcome.html", build_context, list_key_tables(environment, period, key, comparison))
 
 
-def _describe_key(environment: Environment, period: Period, key: str) -> Mapping[str, Any]:
+def _describe_key(environment: Environment, period: Period, key: str, comparison: Comparison) -> Mapping[str, Any]:
     lookalikes = find_lookalikes(environment, [key]).get(key, ())
     lag = read_lags(environment, period, key)
     return {
-        "key_totals": read_keys(environment, period, [key])[key],
-        "comparison": choose_comparison(environment, period, ""),
+        "key_totals": read_keys(environment, period, [key], comparison)[key],
+        "comparison": comparison,
+        "siblings": list_siblings(environment),
         "totals": read_totals(environment, period),
+        "compared_totals": read_totals(comparison.environment, comparison.period),
+        "compared_reached": read_compared_reached(comparison, [key]).get(key, 0),
         "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
         "phases": read_phases(environment, period, key),
         "lag": lag,
         "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
-        **_draw_chart(read_key_chart(environment, period, key), environment, period),
+        **_draw_chart(read_key_chart(environment, period, key, comparison), environment, period),
     }
 
 

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import plotly.graph_objects
 import pytest
@@ -43,6 +44,37 @@ def test_page_json_and_csv_have_the_same_numbers(production, browser_client):
     assert [row["conversationId"] for row in csv] == [row["conversationId"] for row in tables["conversations"]]
     assert "all 130 outcomes" in html
     assert "10 min" in html
+
+
+@pytest.fixture
+def staging(workspace, production):
+    """Report one purchase in one of four conversations of staging."""
+    staging = workspace.workspace.environments.get(name="staging")
+    now = timezone.now()
+    register_conversations(staging, [Arrival(f"s{n}", now - timedelta(minutes=10)) for n in range(4)], now=now)
+    record_outcomes(staging, [Report("s0", "purchase")], now=now)
+    return staging
+
+
+def test_a_key_is_compared_with_another_environment_as_its_row_was(staging, browser_client):
+    rows = browser_client.get("/w/lumen-books/production/outcomes?compare=staging").content.decode()
+    (link,) = {unescape(link) for link in re.findall(r'href="([^"]+key=purchase[^"]*)"', rows)}
+    html = " ".join(browser_client.get(link).content.decode().split())
+    assert "<option selected>staging</option>" in html
+    assert "1 in staging" in html
+    assert "of 130 that started in this period; 25.0 % in staging" in html
+    assert "dotted: staging" in html
+    tables = read_tables(browser_client.get(link.replace("outcome?", "outcome.json?")))
+    assert sum(row["outcomesBeside"] for row in tables["series"]) == 1
+    assert {row["outcomesBefore"] for row in tables["series"]} == {None}
+    assert [(row["period"], row["conversations"]) for row in tables["totals"]] == [("now", 130), ("beside", 4)]
+
+
+@pytest.mark.parametrize(("compare", "selected"), [("none", "nothing"), ("", None), ("nowhere", None)])
+def test_a_key_is_compared_with_nothing_or_the_previous_period(staging, browser_client, compare, selected):
+    response = browser_client.get(f"{PAGE}?key=purchase&compare={compare}")
+    assert response.context["comparison"].kind == (selected or "previous")
+    assert "in staging" not in response.content.decode()
 
 
 def test_paging_lists_each_conversation_once(production, browser_client):
