@@ -66,20 +66,19 @@ class Tab:
 
 @pytest.fixture
 def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
-    """Make a signed-in tab: `new_tab(width=1280, scheme="light", javascript=True, zone="UTC")`."""
+    """Make a tab: `new_tab(width=1280, scheme="light", javascript=True, zone="UTC", signed_in=True)`."""
     contexts: list[BrowserContext] = []
 
-    def make(*, width: int = 1280, scheme: str = "light", javascript: bool = True, zone: str = "UTC") -> Tab:
+    def make(
+        *, width: int = 1280, scheme: str = "light", javascript: bool = True, zone: str = "UTC", signed_in: bool = True
+    ) -> Tab:
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript,
             locale="en-GB", timezone_id=zone,
         )  # fmt: skip
         contexts.append(context)
-        operator, _ = get_user_model().objects.get_or_create(username="operator", defaults={"is_superuser": True})
-        client = Client()
-        client.force_login(operator)
-        session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
-        context.add_cookies([session])
+        if signed_in:
+            sign_in(context, live_server.url)
         page = context.new_page()
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -89,6 +88,13 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
     yield make
     for context in contexts:
         context.close()
+
+
+def sign_in(context: BrowserContext, url: str) -> None:
+    operator, _ = get_user_model().objects.get_or_create(username="operator", defaults={"is_superuser": True})
+    client = Client()
+    client.force_login(operator)
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}])
 
 
 @pytest.fixture

@@ -2,6 +2,13 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from tests.browser.conftest import sign_in
+from tests.pages import list_page_names
+from workspaces.models import Workspace
+from workspaces.people.invitations import invite
 
 # The rules whose result another colour scheme can change
 COLOUR_RULES = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
@@ -29,7 +36,30 @@ PAGES = {
     "glossary": "/glossary",
     "alerts": "/alerts?kind=rejections.spike",
     "deliveries": "/deliveries",
+    "keys": "/keys",
+    "secrets": "/secrets",
+    "environments": "/environments",
+    "members": "/members",
+    "retention": "/retention",
+    "audit log": "/audit?kind=all",
 }
+FOR_MEMBERS = (
+    "/workspaces/new",
+    "/account",
+    "/account/password",
+    "/account/second-factor",
+    "/account/confirm?next=/account/second-factor/app/add",
+    "/no-such-page",
+)
+FOR_STRANGERS = (
+    "/sign-in",
+    "/sign-in/unknown",
+    "/account/password/reset",
+    "/account/password/reset/sent",
+    "/invitations/unknown",
+    "/api/docs",
+    "/no-such-page",
+)
 
 
 @pytest.mark.parametrize(("width", "schemes"), [(1280, ("light", "dark")), (390, ("dark", "light"))])
@@ -45,17 +75,60 @@ def test_axe_and_the_console_find_nothing_and_nothing_is_loaded_from_elsewhere(n
     for name, address in addresses.items():
         tab.page.emulate_media(color_scheme=schemes[0])
         requested.clear()
-        page = tab.open(address)
+        tab.open(address)
         assert requested, name
         assert [url for url in requested if not url.startswith(f"{tab.base}/")] == [], name
-        assert page.locator("h1").count() == 1, name
-        for scheme, options in zip(schemes, ({}, COLOUR_RULES), strict=True):
-            page.emulate_media(color_scheme=scheme)
-            violations = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
-            faults = [(rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]) for rule in violations]
-            assert faults == [], f"{name}, {scheme}, {width}"
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} overflows at {width}"
+        check_page(tab.page, name, width, schemes)
     assert tab.complaints == []
+
+
+def check_page(page, name, width, schemes):
+    """Check a page in the colour scheme that it was opened in, and then in the other."""
+    assert page.locator("h1").count() == 1, name
+    for scheme, options in zip(schemes, ({}, COLOUR_RULES), strict=True):
+        page.emulate_media(color_scheme=scheme)
+        violations = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+        faults = [(rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]) for rule in violations]
+        assert faults == [], f"{name}, {scheme}, {width}"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} overflows at {width}"
+
+
+def test_no_page_of_a_workspace_is_left_out():
+    opened = {address.strip("/").partition("?")[0] for address in PAGES.values()}
+    assert set(list_page_names()) - opened == {"rejection", "change"}  # found by their rows
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_pages_that_add_a_second_factor_are_as_clean(new_tab, transactional_db, width):
+    tab = new_tab(width=width)
+    operator = get_user_model().objects.get()
+    operator.set_password("a long enough secret")
+    operator.save()
+    sign_in(tab.page.context, tab.base)  # the password has ended the session
+    page = tab.open("/account/second-factor/app/add")
+    page.get_by_label("Password").fill("a long enough secret")
+    page.keyboard.press("Enter")
+    for address in ("/account/second-factor/app/add", "/account/second-factor/passkeys/add"):
+        page.wait_for_url(tab.base + address)
+        page.emulate_media(color_scheme="light")
+        check_page(page, address, width, ("light", "dark"))
+        tab.open("/account/second-factor/passkeys/add")
+    assert tab.complaints == []
+
+
+@pytest.mark.parametrize(("width", "schemes"), [(1280, ("light", "dark")), (390, ("dark", "light"))])
+def test_pages_outside_of_a_workspace_are_as_clean(new_tab, filled, settings, width, schemes):
+    settings.EMAIL_URL = "consolemail://"
+    _, token = invite(Workspace.objects.get(), "ada@example.com", "viewer", actor="test", now=timezone.now())
+    for is_member, addresses in ((True, FOR_MEMBERS), (False, (*FOR_STRANGERS, f"/invitations/{token}"))):
+        tab = new_tab(width=width, scheme=schemes[0], signed_in=is_member)
+        for address in addresses:
+            tab.page.emulate_media(color_scheme=schemes[0])
+            tab.open(address)
+            assert tab.page.url == tab.base + address
+            check_page(tab.page, address, width, schemes)
+        # Chromium itself reports that a page was not found.
+        assert [text for text in tab.complaints if "404" not in text and "410" not in text] == []
 
 
 def test_empty_pages_show_the_next_step_and_have_no_faults(new_tab, transactional_db, workspace):
