@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
@@ -22,6 +22,9 @@ SIZES = {"screen": (1280, 900), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WEBP_QUALITY = 50
+OUTSIDE = {"account": "/account", "new-workspace": "/workspaces/new", "not-found": "/no-such-page"}
+FOR_STRANGERS = {"sign-in": "/sign-in", "reset-password": "/account/password/reset"}
+EMPTY_PAGES = ("overview", "catalog", "drift", "outcomes", "joins", "rejections", "confirmations")
 RELEASE_SECONDS = 600
 RELEASE_CHANGES = 3  # wait for this many of the four changes
 
@@ -88,6 +91,41 @@ def find_pages(page: Page, start: str) -> dict[str, str]:
     return addresses
 
 
+def find_variants(page: Page, addresses: dict[str, str]) -> dict[str, str]:
+    """Return the addresses of pages that also have another state: filled in, or with something chosen."""
+    page.goto(addresses["rejection"])
+    inspector = page.get_by_role("link", name="Open in inspector").get_attribute("href")
+    page.goto(addresses["outcomes"])
+    step = page.locator("#funnel a[href*='step=']").get_attribute("href")
+    page.goto(urljoin(page.url, step))
+    lost = page.locator("#funnel a[href*='lost=']").first.get_attribute("href")
+    return {
+        "audit": f"{addresses['audit'].split('?')[0]}?range=all",  # nothing was changed in the last days
+        "inspector-filled": urljoin(addresses["rejection"], inspector),
+        "funnel": urljoin(addresses["outcomes"], lost.replace("#lost", "#funnel")),
+        "outcomes-compared": f"{addresses['outcomes'].split('?')[0]}?compare=staging",
+        "alert-preview": f"{addresses['alerts'].split('?')[0]}?kind=broken-joins.spike",
+    }
+
+
+def create_shared_page(page: Page, address: str) -> str:
+    """Share a page; return the address for those who have no account."""
+    page.goto(address)
+    page.locator("summary", has_text="Share").click()
+    page.get_by_role("button", name="Make the link").click()
+    return page.locator("#new-link").inner_text()
+
+
+def create_empty_workspace(page: Page, root: str) -> dict[str, str]:
+    """Create a workspace without data; return the addresses of pages that say what to do first."""
+    page.goto(f"{root}/workspaces/new")
+    page.get_by_label("Name").fill("Tea House")
+    page.get_by_role("button", name="Create").click()
+    page.wait_for_url("**/workspaces/new/*")
+    slug = page.url.rpartition("/")[2]
+    return {f"empty-{name}": f"{root}/w/{slug}/production/{name}" for name in EMPTY_PAGES}
+
+
 def shoot(page: Page, address: str, path: Path) -> None:
     page.goto(address)
     page.wait_for_load_state("networkidle")
@@ -100,11 +138,22 @@ def shoot(page: Page, address: str, path: Path) -> None:
 
 def write_screenshots(browser: Browser, hub: Hub, folder: Path) -> int:
     """Write one image for each page, width and scheme; return how many."""
-    context = browser.new_context(timezone_id="UTC", locale="en-GB")
-    start = sign_in(context, hub)
-    page = context.new_page()
+    member, stranger = (browser.new_context(timezone_id="UTC", locale="en-GB") for _ in range(2))
+    start = sign_in(member, hub)
+    page = member.new_page()
     wait_for_release(page, start)
+    root = start.partition("/w/")[0]
     addresses = find_pages(page, start)
+    addresses |= find_variants(page, addresses)
+    addresses |= {name: root + path for name, path in OUTSIDE.items()}
+    open_to_all = {name: root + path for name, path in FOR_STRANGERS.items()}
+    open_to_all["shared-page"] = create_shared_page(page, addresses["outcomes"])
+    addresses |= create_empty_workspace(page, root)
+    count = shoot_all(page, addresses, folder)
+    return count + shoot_all(stranger.new_page(), open_to_all, folder)
+
+
+def shoot_all(page: Page, addresses: dict[str, str], folder: Path) -> int:
     for name, (width, height) in SIZES.items():
         page.set_viewport_size({"width": width, "height": height})
         for scheme in SCHEMES:

@@ -12,7 +12,7 @@ from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
 HOUR = timedelta(hours=1)
-HISTORY = timedelta(days=15)  # a pause as long as one in these days is usual; they include two weekends
+HISTORY = timedelta(days=15)  # with two weekends: what paused as long in these days is not silent
 
 
 def find_silences(

@@ -26,7 +26,7 @@ class FailureMiddleware:
             return render_failure(request, BodyTooSlow())
         if request.META.get(BODY_BROKEN):
             return render_failure(request, BrokenBody())
-        if "\0" in request.path:  # no address contains it, and the database refuses such a text
+        if "\0" in request.path:  # no address has a NUL, and PostgreSQL refuses a text with one
             return render_failure(request, find_cause(Http404()))
         response = self.get_response(request)
         if response.status_code == 404 and not isinstance(response, FailureResponse):

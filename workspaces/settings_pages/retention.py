@@ -20,7 +20,7 @@ MAX_DAYS = 36_500
 
 
 class DaysForm(forms.Form):
-    """The number of days for which each kind of data is kept; an empty field keeps it for good."""
+    """The number of days for which each kind of data is kept; an empty field stands for the default."""
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
@@ -28,7 +28,7 @@ class DaysForm(forms.Form):
             messages = {
                 "invalid": "Enter whole days.",
                 "min_value": "At least 1 day.",
-                "max_value": f"At most {MAX_DAYS:,} days; leave it empty to keep everything.",
+                "max_value": f"At most {MAX_DAYS:,} days.",
             }
             self.fields[name] = forms.IntegerField(
                 required=False, min_value=1, max_value=MAX_DAYS, error_messages=messages
