@@ -30,9 +30,20 @@
         box.setAttribute("aria-label", box.getAttribute("aria-label") ?? box.querySelector("h2, caption")?.textContent ?? "Scrolls sideways");
       }
     }
-    document.querySelector(".side nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }
-  addEventListener("load", makeScrollableFocusable);
-  addEventListener("resize", makeScrollableFocusable);
-  document.addEventListener("htmx:afterSettle", makeScrollableFocusable);
+
+  // On a phone the sections are one row: show the current one, and leave the page where its reader is.
+  function showCurrentSection() {
+    const link = document.querySelector(".side nav [aria-current]");
+    const row = link?.closest("nav");
+    if (row) row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+  }
+
+  function fitToWindow() {
+    makeScrollableFocusable();
+    showCurrentSection();
+  }
+  addEventListener("load", fitToWindow);
+  addEventListener("resize", fitToWindow);
+  document.addEventListener("htmx:afterSettle", fitToWindow);
 })();

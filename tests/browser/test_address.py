@@ -183,3 +183,18 @@ def test_the_live_refresh_does_not_replace_a_form_with_errors(new_tab: Any, fill
     page.locator("#new-name").press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator("#new-name")).to_have_value("production")
+
+
+def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, filled: str) -> None:
+    """Phones change the height of the window when their address bar appears or disappears."""
+    page = new_tab(width=390).open(f"{filled}/outcomes?range=all#keys")
+    read_top = "document.querySelector('#keys').getBoundingClientRect().top"
+    assert abs(page.evaluate(read_top)) < 100  # the address leads to its fragment
+    page.set_viewport_size({"width": 390, "height": 840})
+    page.set_viewport_size({"width": 390, "height": 900})
+    settle(page)
+    assert abs(page.evaluate(read_top)) < 100
+    current = page.locator(".side nav [aria-current]").evaluate(
+        "(link) => { const box = link.getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth }"
+    )
+    assert current, "the link of this page is out of sight in the row of sections"
