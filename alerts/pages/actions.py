@@ -80,7 +80,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             form.add_error("name" if "name" in error.detail else "address", error.detail)
         else:
             _keep_secret(request, row, fields["name"], secret)
-            return _redirect(request, NAME, row, {}, fragment="" if secret else "targets")
+            return _redirect(request, NAME, row, {}, fragment="new" if secret else "targets")
     return _render(request, row, build_alerts_page(request, row, target_form=form))
 
 

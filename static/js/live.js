@@ -172,7 +172,11 @@
   setInterval(showAge, 1000);
   setInterval(refresh, INTERVAL);
   document.addEventListener("visibilitychange", () => { if (Date.now() - requestedAt > INTERVAL) refresh(); });
-  document.addEventListener("addresschange", () => followAddress(false));
+  document.addEventListener("addresschange", async ({ detail: place }) => {
+    await followAddress(false);
+    const element = place && document.getElementById(place);
+    if (element) window.viewState.show(element);
+  });
   // Back and Forward: every control shows what the address says, whatever was chosen in it meanwhile.
   addEventListener("popstate", () => {
     if (readAddress() === address) return;

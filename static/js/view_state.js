@@ -32,6 +32,11 @@
       url.search = keepView(url.searchParams);
       return url.href;
     },
+    // Scrolls to an element that does not begin in sight.
+    show(element) {
+      const { top } = element.getBoundingClientRect();
+      if (top < 0 || top > innerHeight * 0.8) element.scrollIntoView({ block: "start" });
+    },
     set(name, value, isPresent) {
       const members = readAddress();
       if (members.has(name, value) === isPresent) return;
@@ -46,7 +51,9 @@
     if (!isLive) return;
     if (!form.isConnected || !form.checkValidity()) return;
     const entries = [...new FormData(form, submitter)].filter(([, value]) => value !== "");
-    if (change(keepView(new URLSearchParams(entries)), isNewEntry)) document.dispatchEvent(new Event("addresschange"));
+    if (!change(keepView(new URLSearchParams(entries)), isNewEntry)) return;
+    const place = submitter && form.getAttribute("action")?.replace("#", ""); // where a button's result stands
+    document.dispatchEvent(new CustomEvent("addresschange", { detail: place }));
   }
 
   const findForm = (field) => (field.form?.matches("form.filters[method=get]") ? field.form : null);
@@ -93,7 +100,8 @@
     if (event.detail.path.startsWith("?")) event.detail.path = window.viewState.complete(event.detail.path);
   });
 
-  // A form that changes something leads back to its page: there the reader goes on where it was sent.
+  // A form that changes something leads back to its page: there the reader goes on where it was sent, unless the page
+  // says elsewhere what came of it, such as a key that it shows only once.
   document.addEventListener("submit", ({ target: form }) => {
     if (form.method !== "post") return;
     try { sessionStorage.setItem("sent", JSON.stringify({ path: location.pathname, top: scrollY, at: Date.now() })); } catch { /* storage may be forbidden */ }
@@ -102,7 +110,10 @@
     try {
       const sent = JSON.parse(sessionStorage.getItem("sent") ?? "{}");
       sessionStorage.removeItem("sent");
-      if (sent.path === location.pathname && Date.now() - sent.at < 10_000) scrollTo({ top: sent.top, behavior: "instant" });
+      if (sent.path !== location.pathname || Date.now() - sent.at > 10_000) return;
+      scrollTo({ top: sent.top, behavior: "instant" });
+      const news = [...document.querySelectorAll("main :is(.notice, .warn, .fault)[role]")].find((element) => element.checkVisibility() && element.textContent.trim());
+      if (news) window.viewState.show(news.closest(".card") ?? news);
     } catch { /* storage may be forbidden */ }
   });
 })();

@@ -7,6 +7,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.catalog.reports import deliver, observation
+from workspaces.create import NewWorkspace
+
 NEXT_REFRESH = 16_000  # ms
 OPERATION = "/operation?method=GET&path=/orders/{orderId}"
 
@@ -198,3 +201,18 @@ def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, filled: str) 
         "(link) => { const box = link.getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth }"
     )
     assert current, "the link of this page is out of sight in the row of sections"
+
+
+def test_on_a_phone_a_comparison_is_in_sight_once_it_was_asked_for(
+    new_tab: Any, filled: str, api: Any, workspace: NewWorkspace
+) -> None:
+    fields = {f"field{number}": 1 for number in range(40)}
+    for value in (1, "a"):
+        shape = observation(path="/books/{bookId}", response={**fields, "id": value})
+        deliver(api, workspace, *[shape] * 30)
+    page = new_tab(width=390).open(f"{filled}/operation?method=GET&path=/books/{{bookId}}")
+    page.locator("#versions").get_by_role("button", name="Compare").click()
+    settle(page)
+    result = page.locator("#versions [role=status]")
+    expect(result).to_be_in_viewport()
+    expect(result).to_contain_text("1 change")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from affidavit import IntentRejected, IntentVerifier, MemoryNonces
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, Provider, run_provider
@@ -178,3 +178,12 @@ def test_a_secret_is_rotated_while_traffic_flows_and_no_call_is_rejected(
     for action in ("signing secret prepared", "signing secret rotated", "signing secret revoked"):
         assert action in log, action
     assert new_secret not in page.content()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_on_a_phone_a_new_key_is_in_sight_once_it_is_created(new_tab, filled, javascript):
+    page = new_tab(width=390, javascript=javascript).open(f"{filled}/keys")
+    page.locator("#create").get_by_label("Name").fill("from a phone")
+    page.locator("#create").get_by_label("report").check()
+    page.locator("#create").get_by_role("button", name="Create key").click()
+    expect(page.locator("#new-key")).to_be_in_viewport()

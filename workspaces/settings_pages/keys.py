@@ -104,7 +104,8 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
                 "text": new_key.text,
             }
             keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment_row.workspace_id})
-            return return_to_page(request, NAME, environment_row, {})
+            # Without a fragment, browsers would keep that of the form.
+            return return_to_page(request, NAME, environment_row, {}, fragment="new")
     page = _build_page(request, environment_row, form)
     return render_refused_form(request, page, environment_row, NAME, now=now)
 

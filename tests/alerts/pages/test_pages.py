@@ -71,7 +71,7 @@ def test_a_page_without_alerts_says_what_to_do(admin):
 def test_a_webhook_s_secret_is_shown_once(admin, receiver):
     form = {"kind": "webhook", "name": "ops", "address": receiver.url}
     answer = admin.post(f"{PAGE}/targets/create", form)
-    assert (answer.status_code, answer["Location"]) == (303, PAGE)
+    assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}#new")
     text = read(admin, PAGE)
     assert len(re.findall(r"whsec_[\w+/=]+", text)) == 1
     assert receiver.url.partition("/hooks")[0] in text

@@ -30,7 +30,7 @@ def admin(workspace):
 
 def test_a_new_key_is_shown_once_after_a_redirect_and_works(admin, api):
     answer = admin.post(f"{PAGE}/create", {**FORM, "expires_on": "2099-01-31"})
-    assert (answer.status_code, answer["Location"]) == (303, PAGE)
+    assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}#new")
     page = admin.get(PAGE)
     text = page.context["new_key"]["text"]
     assert page.content.decode().count(text) == 1
