@@ -48,7 +48,7 @@ from catalog.evidence.parts import (
     list_part_nodes,
 )
 from catalog.evidence.pointers import VALUES
-from catalog.models import MapRule, Operation
+from catalog.models import BaselineReset, MapRule, Operation
 from catalog.queries import dead_letters, find_operation
 from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hints import list_operation_hints
@@ -298,7 +298,7 @@ def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:
 def build_node_context(
     operation: Operation, shape: PartShape, nodes: Sequence[Node], pointer: str
 ) -> Mapping[str, Any]:
-    """Return the node that the address names, else the root, with the map rule in force for it, if any.
+    """Return the node that the address names, else the root, with its map rule and its latest reset in force, if any.
 
     has_keys: whether some keys observed in the node are data, not names of properties.
     """
@@ -306,7 +306,8 @@ def build_node_context(
     node = by_pointer.get(pointer, nodes[0])
     has_keys = not node.map_names and f"{node.pointer}/{VALUES}" in by_pointer
     label = NAMELESS_LABELS.get(node.name, node.name) if node.is_nameless else node.name
-    return {"node": node, "label": label, "rule": find_map_rule(operation, shape, node), "has_keys": has_keys}
+    rule, reset = find_map_rule(operation, shape, node), find_reset(operation, shape, node)
+    return {"node": node, "label": label, "rule": rule, "reset": reset, "has_keys": has_keys}
 
 
 def list_hints(operation: Operation) -> list[Mapping[str, Any]]:
@@ -329,6 +330,13 @@ def find_map_rule(operation: Operation, shape: PartShape, node: Node) -> MapRule
         if rule.reverted_at is None and (rule.part, rule.pointer) == (shape.key, node.pointer):
             return rule
     return None
+
+
+def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineReset | None:
+    """Return the latest reset of exactly this node that was made on this operation and not undone."""
+    resets = (reset for reset in operation.baseline_resets.all() if reset.reverted_at is None and not reset.through_id)
+    of_node = [reset for reset in resets if (reset.part, reset.pointer) == (shape.key, node.pointer)]
+    return max(of_node, key=lambda reset: reset.epoch, default=None)
 
 
 def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:

@@ -211,6 +211,24 @@ def test_a_member_resets_a_node_and_undoes_it_on_the_page(browser_client, change
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
+def test_the_panel_of_a_node_has_its_reset_and_undoes_it(browser_client, changed):
+    address = post_reset(browser_client, changed)["Location"]
+    (reset,) = BaselineReset.objects.all()
+    undo = f"/rules/fresh-starts/{reset.pk}/"
+    panel = (
+        browser_client.get(address).content.decode().partition('id="field"')[2].partition("Reset baseline</button>")[0]
+    )
+    assert "only what was observed since is shown here" in panel
+    assert undo in panel
+    other = browser_client.get(address.replace("%2Fid", "%2Ftotal")).content.decode().partition('id="field"')[2]
+    assert undo not in other.partition("Reset baseline</button>")[0]
+    revert_baseline_reset(reset, actor="ann", now=timezone.now())
+    panel = (
+        browser_client.get(address).content.decode().partition('id="field"')[2].partition("Reset baseline</button>")[0]
+    )
+    assert "observed since" not in panel
+
+
 @pytest.mark.parametrize("members", [{"pointer": "/nowhere"}, {"part": "500"}, {"path": "/nowhere"}])
 def test_a_node_that_does_not_exist_is_refused(browser_client, changed, members):
     assert post_reset(browser_client, changed, **members).status_code == 404
