@@ -131,7 +131,8 @@ def _resolve(document: Json, schema: Json) -> Json:
 def _name_type(schema: Json) -> str:
     if "enum" in schema:
         return " or ".join(json.dumps(value) for value in schema["enum"])
-    return str(schema.get("format") or schema.get("type") or "any JSON")
+    is_number = schema.get("type") in ("number", "integer")  # whose format is a size in memory
+    return str((not is_number and schema.get("format")) or schema.get("type") or "any JSON")
 
 
 def _write_example(content: Json) -> str:

@@ -88,6 +88,12 @@ def test_the_page_shows_every_call_once(browser_client, workspace):
     assert 'aria-label="Sections"' in page
 
 
+def test_the_types_of_fields_are_those_of_json_or_say_more():
+    types = {field.type for calls in list_calls().values() for call in calls for field in call.fields}
+    assert {"string", "number", "integer", "boolean", "uuid"} <= types
+    assert types.isdisjoint({"double", "float", "int32", "int64"})
+
+
 def test_examples_name_the_environment_of_the_page_and_no_report_id_of_another_page(browser_client, workspace):
     pages = {
         name: unescape(browser_client.get(PAGE.replace("production", name)).content.decode())
