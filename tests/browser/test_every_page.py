@@ -10,6 +10,7 @@ from tests.pages import list_page_names
 from workspaces.models import Workspace
 from workspaces.people.invitations import invite
 
+NARROWER = {1280: (1024, 768), 390: (320,)}  # half a screen, a tablet; 320 px is also 1280 at 400 % (WCAG 1.4.10)
 # The rules whose result another colour scheme can change
 COLOUR_RULES = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 PAGES = {
@@ -90,7 +91,19 @@ def check_page(page, name, width, schemes):
         violations = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
         faults = [(rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]) for rule in violations]
         assert faults == [], f"{name}, {scheme}, {width}"
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} overflows at {width}"
+    for fitted in (width, *NARROWER[width]):
+        page.set_viewport_size({"width": fitted, "height": 900})
+        assert fits_soon(page), f"{name} overflows at {fitted}"
+    page.set_viewport_size({"width": width, "height": 900})
+
+
+def fits_soon(page):
+    """Return whether the page is no wider than its window; its charts follow the window a moment later."""
+    for _ in range(50):
+        if page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+            return True
+        page.wait_for_timeout(100)
+    return False
 
 
 def test_no_page_of_a_workspace_is_left_out():
