@@ -86,11 +86,13 @@ def wait_until_read(client: Any, address: str) -> None:
     wait_for(lambda: read_tables(client, f"{address}/outcomes")[1])
 
 
-def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(workspace, api, browser_client, monkeypatch):
+def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(
+    workspace, api, browser_client, clock, monkeypatch
+):
     address = fill_workspace(workspace, api)
     wait_until_replayed()
     # A fixed age, because writes of parallel tests may delay the replica. Other tests check the measurement.
-    monkeypatch.setattr(replica.replica_clock, "measure_age", lambda: 0.5)
+    monkeypatch.setattr(clock, "measure_age", lambda: 0.5)
     statements: list[str] = []
 
     def note(execute: Any, sql: str, *arguments: Any) -> Any:
