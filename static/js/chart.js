@@ -5,7 +5,9 @@
   const NAMED = /^var\((--[\w-]+)\)$/;
   const charts = new Map(); // the observer of its size, by box
   const probe = document.createElement("i");
+  const PAPER_WIDTH = 640; // CSS pixels, of a chart on A4 or Letter
   let library;
+  let isPrinting = false;
 
   function loadPlotly(address) {
     library ??= new Promise((resolve, reject) => {
@@ -21,6 +23,7 @@
   function resolveColour(name) {
     probe.className = "visually-hidden";
     probe.style.color = `var(${name})`;
+    probe.style.forcedColorAdjust = "none"; // else all lines would have one colour where the system forces its own
     if (!probe.isConnected) document.body.append(probe);
     return getComputedStyle(probe).color;
   }
@@ -181,13 +184,19 @@
     if (!box.isConnected) return;
     const figure = JSON.parse(source.textContent);
     const data = figure.data.map((trace) => ({ ...trace, visible: !isHidden(box, trace) }));
-    const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"), box.clientWidth);
-    const axes = { xaxis: chooseTicks(figure, box.clientWidth), yaxis: chooseCountTicks(figure) };
-    const layout = merge(merge(figure.layout, axes), marks.layout);
+    const width = isPrinting ? PAPER_WIDTH : box.clientWidth;
+    const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"), width);
+    const axes = { xaxis: chooseTicks(figure, width), yaxis: chooseCountTicks(figure) };
+    const layout = { ...merge(merge(figure.layout, axes), marks.layout), ...(isPrinting ? { width } : { autosize: true }) };
     await Plotly.react(box, resolveColours([...data, ...marks.traces]), buildLayout(layout), CONFIG);
     if (charts.has(box)) return;
     drawLegend(box, figure);
-    const observer = new ResizeObserver(() => box.isConnected && resize(box, figure));
+    let drawnWidth = box.clientWidth;
+    const observer = new ResizeObserver(() => {
+      if (!box.isConnected || box.clientWidth === drawnWidth) return;
+      drawnWidth = box.clientWidth;
+      resize(box, figure);
+    });
     observer.observe(box);
     charts.set(box, observer);
   }
@@ -213,6 +222,16 @@
       draw(box).catch(() => { box.hidden = true; }); // the table beside it has the numbers
     }
   }
+
+  // On paper a chart is as wide as that, and has the colours of the light theme.
+  function setPrinting(value) {
+    isPrinting = value;
+    document.documentElement.style.colorScheme = value ? "light" : "";
+    drawAll(document);
+  }
+
+  addEventListener("beforeprint", () => setPrinting(true));
+  addEventListener("afterprint", () => setPrinting(false));
 
   const whenIdle = window.requestIdleCallback ?? ((act) => setTimeout(act, 50));
   addEventListener("load", () => whenIdle(() => drawAll(document)));
