@@ -11,5 +11,7 @@ def test_the_lines_of_a_chart_and_of_its_legend_keep_their_colours(new_tab, fill
     expect(lines.nth(3)).to_be_visible(timeout=10_000)
     strokes = lines.evaluate_all("all => all.slice(0, 4).map((one) => getComputedStyle(one).stroke)")
     assert len(set(strokes)) == 4
-    signs = page.locator(".legend i").evaluate_all("all => all.slice(0, 4).map((one) => getComputedStyle(one).borderTopColor)")
+    signs = page.locator(".legend i").evaluate_all(
+        "all => all.slice(0, 4).map((one) => getComputedStyle(one).borderTopColor)"
+    )
     assert signs == strokes

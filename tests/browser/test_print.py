@@ -9,8 +9,8 @@ INK = "rgb(29, 28, 26)"  # --ink of the light theme
 PAPER_WIDTH = 700  # CSS pixels of A4 between its margins
 COLOUR = "one => getComputedStyle(one).color"
 CUT = """() => [...document.querySelectorAll("main, main *")].filter((one) => {
-  const { overflowX } = getComputedStyle(one);
-  return one.scrollWidth > one.clientWidth + 1 && ["auto", "scroll", "hidden"].includes(overflowX) && one.clientWidth > 1;
+  const cuts = ["auto", "scroll", "hidden"].includes(getComputedStyle(one).overflowX);
+  return cuts && one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1;
 }).map((one) => `${one.tagName}.${one.className}`)"""
 
 
