@@ -23,12 +23,15 @@ DEFAULT_PRESET = "7d"
 QUARTER = timedelta(minutes=15)
 
 
+class UnusableDates(ValueError):
+    """The dates of an address mean no period. Its text is a sentence for people."""
+
+
 @dataclass(frozen=True)
 class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
-    fault: what is wrong with the address, in words.
-    instead: what the page shows instead, in words.
+    faults: what is wrong with the address, in sentences.
     now: when the address was read, for a period that may end later.
     """
 
@@ -36,8 +39,7 @@ class Period:
     end: datetime
     zone: ZoneInfo
     preset: str = ""
-    fault: str = ""
-    instead: str = ""
+    faults: tuple[str, ...] = ()
     now: datetime | None = None
 
     @property
@@ -101,23 +103,24 @@ class Period:
 def parse_period(query: Mapping[str, str], *, now: datetime) -> Period:
     """Read `range`, or `from` and `to` (local dates or ISO times), and `tz`.
 
-    What cannot be read falls back to the default and is named in `fault`: a page never fails over its address.
+    What cannot be read falls back to the default and is named in `faults`: a page never fails over its address.
     """
     zone = find_zone(query.get("tz", ""))
-    fault = ("", "") if zone else ("There is no such time zone", "times are in UTC")
+    faults = [] if zone else ["There is no such time zone."]
     zone = zone or ZoneInfo("UTC")
     if query.get("from") or query.get("to"):
-        custom_period = parse_custom_period(query, zone, now)
-        if custom_period:
-            return replace(custom_period, fault=fault[0], instead=fault[1])
-        fault = "The custom range could not be read", "the last 7 days are shown"
+        try:
+            return replace(parse_custom_period(query, zone, now), faults=tuple(faults))
+        except UnusableDates as fault:
+            faults.append(str(fault))
     preset = query.get("range", DEFAULT_PRESET)
     if preset not in PRESETS:
-        preset, fault = DEFAULT_PRESET, ("There is no such range", "the last 7 days are shown")
+        preset = DEFAULT_PRESET
+        faults.append("There is no such range.")
     end = end_of_quarter(now)
     span = PRESETS[preset][1]
     start = EARLIEST if span is None else start_of_preset(now, zone, span)
-    return Period(start, end, zone, preset, *fault, now=now)
+    return Period(start, end, zone, preset, tuple(faults), now)
 
 
 def to_local_time(moment: datetime, zone: ZoneInfo) -> datetime:
@@ -133,14 +136,17 @@ def from_local_time(clock_time: datetime, zone: ZoneInfo) -> datetime:
     return moment
 
 
-def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Period | None:
+def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Period:
+    """Read `from` and `to`; without one, the period is open at that side. Raises UnusableDates."""
     try:
         start = parse_moment(query["from"], zone) if query.get("from") else EARLIEST
         end = parse_moment(query["to"], zone, end_of_day=True) if query.get("to") else end_of_quarter(now)
-    except (ValueError, OverflowError):
-        return None
-    if not EARLIEST <= start < end:
-        return None
+    except (ValueError, OverflowError) as error:
+        raise UnusableDates("The dates could not be read; write them as 2026-11-23.") from error
+    if start < EARLIEST:
+        raise UnusableDates("The dates begin before the year 2000.")
+    if start >= end:
+        raise UnusableDates("The dates end before they begin." if query.get("to") else "The dates begin in the future.")
     return Period(floor_to_quarter(start), ceil_to_quarter(end), zone, now=now)
 
 

@@ -189,8 +189,8 @@ def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environ
         if route.role:
             raise ScopeMissing(f"No key reads this page. Sign in with the role {route.role}.")
     period = parse_period(request.GET, now=timezone.now())
-    if period.fault and format_ != "html":
-        detail = f"{period.fault}. Correct the address: a download does not fall back to another period."
+    if period.faults and format_ != "html":
+        detail = f"{' '.join(period.faults)} Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
     respond = partial(_respond, route, format_, request, environment_row, period)
     return respond() if route.is_current else answer_from_replica(request, respond)

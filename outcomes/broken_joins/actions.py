@@ -25,7 +25,7 @@ def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     source = require_member_environment(request, slug, environment)
     target = find_sibling(source, request.POST.get("to", ""))
     period = parse_period(request.GET, now=timezone.now())
-    if target is None or period.fault:
+    if target is None or period.faults:
         raise InvalidRequest("Name another environment of this workspace, and a range.")
     move = move_broken_joins(source, target, period, actor=request.user.get_username(), now=timezone.now())
     return _return_to_page(request, source, "moved" if move else "nothing")

@@ -91,6 +91,23 @@ def test_any_query_gives_a_period(query):
     assert span.start < span.end
 
 
+@pytest.mark.parametrize(
+    ("query", "faults", "preset"),
+    [
+        ({"from": "2026-03-20", "to": "2026-03-01", "range": "30d"}, ("The dates end before they begin.",), "30d"),
+        ({"from": "2027-01-01"}, ("The dates begin in the future.",), "7d"),
+        ({"from": "1999-12-31"}, ("The dates begin before the year 2000.",), "7d"),
+        ({"to": "soon"}, ("The dates could not be read; write them as 2026-11-23.",), "7d"),
+        ({"range": "3w", "tz": "Mars"}, ("There is no such time zone.", "There is no such range."), "7d"),
+        ({"from": "2026-03-01", "tz": "Mars"}, ("There is no such time zone.",), ""),
+        ({"from": "2026-03-29"}, (), ""),
+    ],
+)
+def test_what_cannot_be_read_is_named_and_the_range_beside_it_is_taken(query, faults, preset):
+    period = parse_period(query, now=NOW)
+    assert (period.faults, period.preset) == (faults, preset)
+
+
 ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"]
 DAYS = st.dates(date(2024, 1, 1), date(2027, 1, 1))
 
