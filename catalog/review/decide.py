@@ -78,6 +78,6 @@ def _record(drift: Drift, action: str, facts: Mapping[str, Any], *, actor: str, 
         "environment": drift.environment.name,
         "operation": str(drift.operation),
         "place": f"{drift.part} {drift.pointer}".rstrip(),
-        "change": drift.kind,
+        "change": drift.words,
     }
     record_audit(drift.environment.workspace_id, action, {**location, **facts}, actor=actor, now=now)

@@ -204,9 +204,9 @@ def test_an_acknowledgement_has_a_name_and_a_time_and_can_be_undone(browser_clie
     assert list_new(browser_client, start) == ["/total", "/note"]
     assert "not acknowledged yet" in open_page(browser_client, f"{start}/change", id=total.pk)
     entries = AuditEntry.objects.filter(action__startswith="drift ").order_by("id")
-    assert [(entry.action, entry.facts["place"]) for entry in entries] == [
-        ("drift acknowledged", "200 /total"),
-        ("drift acknowledgement undone", "200 /total"),
+    assert [(entry.action, entry.facts["place"], entry.facts["change"]) for entry in entries] == [
+        ("drift acknowledged", "200 /total", "type changed"),
+        ("drift acknowledgement undone", "200 /total", "type changed"),
     ]
 
 

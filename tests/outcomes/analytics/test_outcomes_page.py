@@ -271,7 +271,7 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     response = browser_client.get(f"{PAGE}?compare=staging")
     assert [trace["name"] for trace in response.context["figure"]["data"]] == ["purchase", "purchase, staging"]
     page = " ".join(response.content.decode().split())
-    assert '<td class="num soft" data-is="Staging">2</td>' in page
+    assert '<td class="num soft" data-is="Staging"> 2 </td>' in page
     assert (
         '<td class="num soft" data-is="Share, staging"> 50.0 % </td> <td class="num" data-is="Points">+25.0</td>'
         in page
@@ -292,6 +292,15 @@ def test_a_change_has_the_same_colour_on_every_page_but_none_in_a_comparison_of_
         html = browser_client.get(f"/w/lumen-books/production/{page}").content.decode()
         assert len(re.findall(r'class="(?:nowrap )?up">\s*\+100 %', html)) == times, page
     assert "%</span>" not in browser_client.get(f"{PAGE}?compare=staging").content.decode()
+
+
+def test_a_key_was_reported_no_times_before_only_if_there_were_data_before(production, browser_client):
+    now = timezone.now()
+    reach_keys(production, {"purchase": 2}, now=now)
+    read_cell = '<td class="num soft" data-is="Previous period"> {} </td>'
+    assert read_cell.format("–") in " ".join(browser_client.get(PAGE).content.decode().split())
+    reach_keys(production, {"renewal": 1}, now=now - timedelta(days=8))
+    assert read_cell.format("0") in " ".join(browser_client.get(PAGE).content.decode().split())
 
 
 @pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])

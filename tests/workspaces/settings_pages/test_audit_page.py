@@ -77,6 +77,19 @@ def test_long_logs_have_pages_and_whole_exports(admin, workspace):
     assert len(rows(admin)) >= 60
 
 
+def test_a_change_is_told_from_before_to_after(admin, workspace):
+    now = timezone.now()
+    retention = {"before": {"rejections": 90}, "after": {"rejections": 30}}
+    record_audit(workspace.workspace.pk, "retention changed", retention, actor="ada", now=now)
+    role = {"member": "bo", "from": "viewer", "to": "editor"}
+    record_audit(workspace.workspace.pk, "role changed", role, actor="ada", now=now)
+    entries = admin.get(PAGE).context["entries"]
+    assert [[name for name, _ in entry.list_facts()] for entry in entries][:2] == [
+        ["member", "from", "to"],
+        ["before", "after"],
+    ]
+
+
 def test_other_workspaces_and_lower_roles_do_not_see_the_page(admin, workspace, other_workspace):
     assert all("other" not in json.dumps(row).lower() for row in rows(admin))
     assert len(rows(admin)) == 1
