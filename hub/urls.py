@@ -37,4 +37,5 @@ urlpatterns = [
 ]
 
 handler400 = "wire.http.failures.bad_request"
+handler500 = "wire.http.failures.answer_uncaught_error"
 handler429 = "workspaces.people.throttle.refuse_attempt"

@@ -20,6 +20,7 @@
   let requestedAt = Date.now();
   let updatedAt = Date.now();
   let isStale = false;
+  let isSignedOut = false;
 
   function isInUse(element) {
     const selection = getSelection();
@@ -114,7 +115,8 @@
     const response = await fetch(wanted, { headers, signal, cache: "no-store" });
     if (response.status === 304) return;
     if (response.redirected && followsAddress) location.reload(); // signed out: the hub leads to the sign-in page
-    if (!response.ok || response.redirected) throw new Error("this is not the page");
+    isSignedOut = response.redirected;
+    if (!response.ok || isSignedOut) throw new Error("this is not the page");
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
     if (signal.aborted) return;
     if (readAddress() !== wanted) { // a branch was opened meanwhile
@@ -132,13 +134,22 @@
     if (element && element.textContent !== text) element.textContent = text;
   }
 
+  // As the page writes its times: in its zone, and with the day if it is another one.
+  function formatMoment(moment) {
+    const timeZone = document.querySelector("[data-zone]")?.dataset.zone;
+    const [day, today] = [moment, Date.now()].map((at) => new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }));
+    const time = new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
+    return day === today ? time : `${day}, ${time}`;
+  }
+
   // Offline, signed out or failing: the numbers stay, and the page says how old they are.
   function showAge() {
     const seconds = Math.max(0, Math.round((Date.now() - updatedAt) / 1000));
     const age = seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
-    const since = new Date(updatedAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const status = `${isSignedOut ? "signed out, " : ""}not updated since ${formatMoment(updatedAt)}`;
     write("[data-updated]", isStale ? "" : `updated ${age} ago`);
-    write("[data-live-status]", isStale ? `not updated since ${since}` : ""); // announced once, unlike each second
+    write("[data-live-status]", isStale ? status : ""); // announced once, unlike each second
+    document.querySelector("[data-sign-in]")?.toggleAttribute("hidden", !(isStale && isSignedOut));
   }
 
   function markUpdated() {

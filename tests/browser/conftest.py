@@ -74,7 +74,7 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
     ) -> Tab:
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript,
-            locale="en-GB", timezone_id=zone,
+            locale="en-US", timezone_id=zone,
         )  # fmt: skip
         contexts.append(context)
         if signed_in:

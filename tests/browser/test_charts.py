@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -47,10 +48,32 @@ def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, filled):
     page = new_tab().open(f"{filled}/catalog")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
     page.locator("#catalog-search").fill("search")
-    page.get_by_text(re.compile("^not updated since")).wait_for()
+    page.get_by_text(re.compile(r"^not updated since \d\d:\d\d$")).wait_for()
     page.unroute(re.compile(r"/catalog\?"))
     page.locator("#catalog-search").fill("searc")
     expect(page.locator("[data-live-status]")).to_have_text("")
+
+
+def test_the_age_of_a_page_is_a_time_in_its_zone(new_tab, filled):
+    page = new_tab().open(f"{filled}/catalog?tz=Asia/Kathmandu")
+    page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=503, body=""))
+    page.locator("#catalog-search").fill("search")
+    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^not updated since"))
+    minutes = {
+        f"{timezone.now().astimezone(ZoneInfo('Asia/Kathmandu')) - timedelta(minutes=age):%H:%M}" for age in (0, 1)
+    }
+    assert page.locator("[data-live-status]").inner_text().rpartition(" ")[2] in minutes
+
+
+def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new_tab, filled):
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{filled}/overview?range=30d")
+    page.context.clear_cookies()
+    page.clock.run_for(16_000)
+    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^signed out, not updated since"))
+    page.get_by_role("link", name="Sign in again").click()
+    page.wait_for_url(re.compile("/sign-in[?]next=.*overview.*range"))
 
 
 def test_a_filter_leads_to_sign_in_after_the_session_has_ended(new_tab, filled):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
+import psycopg
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
+from django.db import OperationalError, connection
 from django.test import Client
 
 from affidavit import make_key
 from catalog.browse import views as catalog_views
 from hub import health
+from workspaces.address_limit import AddressLimitMiddleware
+from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
 
@@ -106,3 +112,91 @@ def test_a_stranger_sees_no_workspace_on_an_error_page(client, workspace, db):
     response = client.get(f"/w/{workspace.workspace.slug}/production/catalog", headers={"Accept": "text/html"})
     assert response.status_code == 404
     assert workspace.workspace.name not in response.content.decode()
+
+
+def fail_statement(*args: Any) -> NoReturn:
+    raise OperationalError("x") from psycopg.OperationalError("x")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("get", "/"),
+        ("get", "/account"),
+        ("get", "/w/lumen-books/production/outcomes"),
+        ("get", "/w/lumen-books/nowhere/outcomes"),
+        ("post", "/w/lumen-books/production/annotations/add"),
+        ("post", "/sign-in"),
+        ("post", "/workspaces/new"),
+    ],
+)
+def test_without_a_database_a_page_says_so_and_how_to_go_on(browser_client, workspace, method, path):
+    browser_client.raise_request_exception = False
+    form = {"login": "ada", "password": "p", "text": "Release", "name": "New shop"} if method == "post" else {}
+    with connection.execute_wrapper(fail_statement):
+        response = getattr(browser_client, method)(path, form, headers={"Accept": "text/html"})
+    page = response.content.decode()
+    assert (response.status_code, response.headers.get("Retry-After")) == (503, "5"), page
+    assert "The database is not available at the moment" in page
+    assert ("Go back to the form" if method == "post" else "Try again") in page
+    assert ("Try again" in page) == (method == "get")
+    assert "Go to sign-in" not in page
+    assert 'id="request-id"' in page
+
+
+def test_without_a_database_an_unknown_address_is_still_unknown(browser_client):
+    with connection.execute_wrapper(fail_statement):
+        response = browser_client.get("/nowhere", headers={"Accept": "text/html"})
+    assert response.status_code == 404
+    assert "There is nothing here" in response.content.decode()
+
+
+@pytest.fixture
+def post_key(browser_client: Client, workspace: Any) -> Callable[[], tuple[int, str]]:
+    """Return a function that creates a key by its form. The session that shows the key is stored after the view."""
+    browser_client.raise_request_exception = False
+
+    def post() -> tuple[int, str]:
+        form = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "yes"}
+        response = browser_client.post("/w/lumen-books/production/keys/create", form, headers={"Accept": "text/html"})
+        assert ApiKey.objects.filter(name="ci").exists()
+        return response.status_code, response.content.decode()
+
+    return post
+
+
+def test_a_form_whose_session_cannot_be_stored_is_not_called_refused(post_key):
+    def fail_session(execute: Any, sql: str, *args: Any) -> Any:
+        is_change = not sql.startswith("SELECT") and "django_session" in sql
+        return fail_statement() if is_change else execute(sql, *args)
+
+    with connection.execute_wrapper(fail_session):
+        status, page = post_key()
+    assert status == 503
+    assert "Look whether its changes were stored." in page
+
+
+def test_a_form_of_somebody_who_signs_out_meanwhile_is_not_called_refused(post_key):
+    def end_session(execute: Any, sql: str, *args: Any) -> Any:
+        if sql.startswith("UPDATE") and "django_session" in sql:
+            Session.objects.all().delete()
+        return execute(sql, *args)
+
+    with connection.execute_wrapper(end_session):
+        status, page = post_key()
+    assert status == 401
+    assert "You were signed out during this request. Look whether its changes were stored." in page
+
+
+@pytest.mark.parametrize(("error", "status"), [(RuntimeError("x"), 500), (OperationalError("x"), 503)])
+def test_what_a_middleware_raises_is_a_page_of_the_hub(browser_client, workspace, monkeypatch, error, status):
+    def fail(*args: Any) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(AddressLimitMiddleware, "__call__", fail)
+    browser_client.raise_request_exception = False
+    response = browser_client.get("/w/lumen-books/production/outcomes", headers={"Accept": "text/html"})
+    assert response.status_code == status
+    assert 'id="request-id"' in response.content.decode()
+    machine = browser_client.get("/api/catalog", headers={"Accept": "application/json"})
+    assert (machine.status_code, machine.json()["status"]) == (status, status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from django.conf import settings
@@ -42,6 +43,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render_failure(request, find_cause(exception))
 
 
+def answer_uncaught_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler500: answer what a middleware raised. Django calls it inside an `except`."""
+    error = sys.exception()
+    return render_failure(request, find_cause(error if isinstance(error, Exception) else RuntimeError("unknown")))
+
+
 def refuse_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Django's CSRF_FAILURE_VIEW: a form without the token of its page, or sent from another site."""
     detail = "Nothing was changed. Allow cookies for this site, reload the page and send the form again."
@@ -56,11 +63,12 @@ def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
 def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
     """Return the page of a failure, inside the frame that settings.FAILURE_FRAME finds, if the database answers."""
     document = build_document(error)
+    context = {"problem": document, "is_form": request.method == "POST"}
     try:
         frame = import_string(settings.FAILURE_FRAME)(request)
-        page = render_to_string("failure.html", {**frame, "problem": document}, request)
-    except DatabaseError:
-        page = render_to_string("failure.html", {"problem": document}, request)
+        page = render_to_string("failure.html", {**frame, **context}, request)
+    except DatabaseError:  # without the request, whose user is in the database
+        page = render_to_string("failure.html", context)
     return FailureResponse(page, status=document["status"], headers=list_headers(error))
 
 

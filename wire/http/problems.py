@@ -7,7 +7,9 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import BadRequest, DisallowedHost, PermissionDenied, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
@@ -64,7 +66,7 @@ CODES: Mapping[str, Code] = {
     "sign-in-refused": Code(403, "You cannot sign in here"),
     "sign-in-failed": Code(400, "Signing in did not succeed"),
     "sign-in-unavailable": Code(503, "The sign-in service does not answer"),
-    "unavailable": Code(503, "The hub cannot store anything at the moment"),
+    "unavailable": Code(503, "The database is not available at the moment"),
     "not-found": Code(404, "There is nothing here"),
     "not-signed-in": Code(401, "Nobody is signed in"),
     "internal-error": Code(500, "The hub failed"),
@@ -137,6 +139,8 @@ def find_cause(error: Exception) -> DomainError:
             return InvalidRequest(
                 "The hub does not answer under this host name. Use another one, or add it to ALLOWED_HOSTS."
             )
+        case SessionInterrupted():
+            return find_cause_of_lost_session(error)
         case SuspiciousOperation() | BadRequest() | MultiPartParserError():
             return InvalidRequest("The request cannot be read as it was sent; nothing was stored.")
         case exceptions.NotFound() | Http404() | PermissionDenied():
@@ -147,6 +151,17 @@ def find_cause(error: Exception) -> DomainError:
         return Unconfirmed() if is_unconfirmed(error) else Unavailable()
     log.error("unhandled failure", exc_info=error)
     return Problem("internal-error", "This is a fault of the hub. Name the requestId when you report it.")
+
+
+def find_cause_of_lost_session(error: SessionInterrupted) -> DomainError:
+    """Return why the session could not be stored. That is done after the view, whose changes may be stored already."""
+    causes: list[BaseException] = [error]
+    while context := causes[-1].__context__:
+        causes.append(context)
+    if any(isinstance(cause, OperationalError | InterfaceError) for cause in causes):
+        log.error("database unavailable: the session was not stored")
+        return Unavailable("The database went away during this request. Look whether its changes were stored.")
+    return Problem("not-signed-in", "You were signed out during this request. Look whether its changes were stored.")
 
 
 def flatten_faults(detail: Any, pointer: str = "") -> Iterator[Fault]:
