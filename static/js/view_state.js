@@ -102,10 +102,16 @@
 
   // A form that changes something leads back to its page: there the reader goes on where it was sent, unless the page
   // says elsewhere what came of it, such as a key that it shows only once.
-  document.addEventListener("submit", ({ target: form }) => {
-    if (form.method !== "post") return;
+  // Sent twice within five seconds, it was a double click, and would create two keys of which one is never shown.
+  const sentAt = new WeakMap();
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post" || event.defaultPrevented) return;
+    if (event.timeStamp - (sentAt.get(form) ?? -Infinity) < 5_000) return event.preventDefault();
+    sentAt.set(form, event.timeStamp);
     try { sessionStorage.setItem("sent", JSON.stringify({ path: location.pathname, top: scrollY, at: Date.now() })); } catch { /* storage may be forbidden */ }
   });
+  addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => sentAt.delete(form))); // by Back
   addEventListener("load", () => {
     try {
       const sent = JSON.parse(sessionStorage.getItem("sent") ?? "{}");

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 from affidavit import IntentRejected, IntentVerifier, MemoryNonces
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, Provider, run_provider
 from workspaces.create import NewWorkspace
+from workspaces.models import ApiKey
 
 OUTCOMES = {"outcomes": [{"conversationId": "conv_1", "outcomeKey": "purchase"}]}
 
@@ -187,3 +188,17 @@ def test_on_a_phone_a_new_key_is_in_sight_once_it_is_created(new_tab, filled, ja
     page.locator("#create").get_by_label("report").check()
     page.locator("#create").get_by_role("button", name="Create key").click()
     expect(page.locator("#new-key")).to_be_in_viewport()
+
+
+def test_a_double_click_creates_one_key(new_tab: Any, filled: str) -> None:
+    page = new_tab().open(f"{filled}/keys")
+    form = page.locator("form[action*='keys/create']")
+    form.get_by_label("Name").fill("clicked twice")
+    form.get_by_label("report").check()
+    page.evaluate("""() => {
+        const button = document.querySelector("form[action*='keys/create'] button:not([type=button])");
+        button.click();
+        setTimeout(() => button.click(), 5);
+    }""")
+    page.get_by_text("clicked twice").first.wait_for()
+    assert ApiKey.objects.filter(name="clicked twice").count() == 1
