@@ -17,6 +17,11 @@ NO_PRESENCE = Presence(0, None)
 NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
 
 
+def label_node(node: Node) -> str:
+    """Return what a page calls a node: the name of a property, in quotes if it is empty, or what stands for it."""
+    return NAMELESS_LABELS.get(node.name, node.name) if node.is_nameless else node.name or '""'
+
+
 class NodeChange(Protocol):
     """The part of a drift change that the row of its node shows."""
 
@@ -58,7 +63,7 @@ class TreeRow:
 
     @property
     def label(self) -> str:
-        return NAMELESS_LABELS.get(self.node.name, self.node.name) if self.node.is_nameless else self.node.name
+        return label_node(self.node)
 
     @property
     def indent(self) -> int:

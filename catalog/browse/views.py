@@ -27,7 +27,7 @@ from catalog.browse.queries import (
 )
 from catalog.browse.search import find_property_hits
 from catalog.browse.tree_filter import find_nodes
-from catalog.browse.tree_rows import NAMELESS_LABELS, TreeRow, build_rows
+from catalog.browse.tree_rows import TreeRow, build_rows, label_node
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
@@ -305,9 +305,8 @@ def build_node_context(
     by_pointer = {node.pointer: node for node in nodes}
     node = by_pointer.get(pointer, nodes[0])
     has_keys = not node.map_names and f"{node.pointer}/{VALUES}" in by_pointer
-    label = NAMELESS_LABELS.get(node.name, node.name) if node.is_nameless else node.name
     rule, reset = find_map_rule(operation, shape, node), find_reset(operation, shape, node)
-    return {"node": node, "label": label, "rule": rule, "reset": reset, "has_keys": has_keys}
+    return {"node": node, "label": label_node(node), "rule": rule, "reset": reset, "has_keys": has_keys}
 
 
 def list_hints(operation: Operation) -> list[Mapping[str, Any]]:

@@ -1,0 +1,115 @@
+"""Texts of people and machines, however long and in whatever script, leave a page as wide and as readable as it was."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.utils import timezone
+
+from catalog.ingest.fold import fold_reports
+from intents.models import Rejection
+from tests.browser.test_every_page import fits_soon
+from workspaces.create import NewWorkspace, create_workspace
+
+ENVIRONMENT = "production-eu-central-1-blue-deployment-canary-stage-0001"
+PATH = (
+    "/gateways/{gatewayId}/organizations/{organizationId}/departments/{departmentId}/employees/{employeeId}/contracts"
+)
+KEY, TOOL_CALL, CONVERSATION = "k" * 128, "call-" + "t" * 200, "conv-" + "x" * 200
+PAGES = (
+    "overview", "catalog", "outcomes", "joins", "rejections", "confirmations", "annotations", "alerts", "keys",
+    "retention",
+)  # fmt: skip
+RIGHT_TO_LEFT = "\u202eoverride"  # turns everything after it in the same line, unless it is isolated
+
+
+@pytest.fixture
+def start(transactional_db: None, connect: Callable[[NewWorkspace], Any]) -> str:
+    """Fill an environment with the longest texts that the hub accepts. Return the start of its pages' addresses."""
+    created = create_workspace("W" * 100, [ENVIRONMENT], actor="test", now=timezone.now(), with_full_key=True)
+    api = connect(created)
+
+    def post(path: str, **body: Any) -> None:
+        response = api.post(f"/api/{path}", {"environment": ENVIRONMENT, **body})
+        assert response.status_code < 300, response.content
+
+    post("conversations", conversations=[{"conversationId": CONVERSATION}])
+    outcomes = [{"conversationId": CONVERSATION, "outcomeKey": key} for key in (KEY, "two  spaces", RIGHT_TO_LEFT)]
+    post("conversation-outcomes", outcomes=[*outcomes, {"conversationId": "lost-" + "y" * 200, "outcomeKey": KEY}])
+    bodies = {"type": "object", "properties": {"": {"type": "string"}, "p" * 120: {"type": "string"}}}
+    observation = {"method": "PATCH", "path": PATH, "status": 200, "count": 9, "response": bodies}
+    post("witness-reports", reportId=str(uuid.uuid4()), observations=[observation])
+    rejected = {"result": "args-mismatch", "version": 2, "operation": f"PATCH {PATH}", "toolCallId": TOOL_CALL}
+    post("verification-reports", reportId=str(uuid.uuid4()), verifications=[rejected])
+    post("annotations", text="Rollout " + "w" * 180, url="https://example.com/" + "u" * 400)
+    post("annotations", text=RIGHT_TO_LEFT)
+    call = {"sub": "user-" + "s" * 200, "operation": f"PATCH {PATH}", "args": {}, "summary": "z" * 600}
+    post("confirmations", **call)
+    fold_reports(created.workspace.environments.get(name=ENVIRONMENT), now=timezone.now())
+    return f"/w/{created.workspace.slug}/{ENVIRONMENT}"
+
+
+def list_pages() -> Sequence[str]:
+    rejection = Rejection.objects.get()
+    return (
+        *[
+            "overview",
+            "catalog",
+            "outcomes",
+            "joins",
+            "rejections",
+            "confirmations",
+            "annotations",
+            "alerts",
+            "keys",
+            "retention",
+        ],
+        f"outcome?key={KEY}",
+        f"operation?method=PATCH&path={quote(PATH)}",
+        f"conversation?id={CONVERSATION}",
+        f"toolcall?id={TOOL_CALL}",
+        f"rejection?at={quote(rejection.occurred_at.isoformat())}&id={rejection.pk}",
+    )
+
+
+def test_no_text_widens_a_page(new_tab: Any, start: str) -> None:
+    tab = new_tab()
+    for name in list_pages():
+        page = tab.open(f"{start}/{name}")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert fits_soon(page), f"{name} at {width}"
+    assert tab.complaints == []
+
+
+def test_an_annotation_leaves_the_other_columns_in_sight(new_tab: Any, start: str) -> None:
+    page = new_tab().open(f"{start}/annotations")
+    for button in page.get_by_role("link", name="Delete").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 1280
+
+
+def test_the_workspace_stays_in_the_head_of_a_phone(new_tab: Any, start: str) -> None:
+    page = new_tab(width=390).open(f"{start}/outcomes")
+    workspace, environment = (page.locator(".top > .menu > summary").nth(at).bounding_box() for at in (0, 1))
+    assert workspace["x"] + workspace["width"] <= environment["x"]
+    assert workspace["width"] >= 40
+
+
+def test_a_text_from_right_to_left_turns_nothing_beside_it(new_tab: Any, start: str) -> None:
+    page = new_tab().open(f"{start}/overview")
+    item = page.locator(".happenings li", has_text="override")
+    text, time = item.locator("bdi").bounding_box(), item.locator("time").bounding_box()
+    assert text["x"] + text["width"] <= time["x"]
+
+
+def test_keys_that_differ_in_a_space_look_different_and_an_empty_name_is_quoted(new_tab: Any, start: str) -> None:
+    page = new_tab().open(f"{start}/outcomes")
+    assert "two  spaces" in page.locator("th code", has_text="two").inner_text()
+    page = new_tab().open(f"{start}/operation?method=PATCH&path={quote(PATH)}")
+    assert page.locator(".tree .name a").first.inner_text().strip() == '""'
