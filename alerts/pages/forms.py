@@ -26,7 +26,7 @@ KINDS = {
 }
 SPIKE_SPANS = (15, 60, 240, 1440)
 SILENT_SPANS = (60, 240, 1440, 10080)
-SILENT_MINIMUM = 4  # quarter hours with a report, in 15 days; a single import is no reporter
+SILENT_MINIMUM = 4  # quarter hours with a report in 15 days: with fewer, it was an import, which is silent afterwards
 MAX_MINIMUM = 1_000_000_000
 JUMPS = (Alert.REJECTIONS, Alert.BROKEN_JOINS)
 # The numbers of the form, and which kinds use them

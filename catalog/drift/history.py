@@ -183,9 +183,10 @@ def _list_shape_drift(operation: Operation, before: int, after: int) -> dict[tup
 
 
 def _recall(change: Change, recorded: Sequence[Drift]) -> Change | Drift:
-    """Return a field's only recorded change in place of the difference of its outlines, or what its first one says.
+    """Return the difference between two outlines of a field, corrected by its recorded drift.
 
-    Drift knows more than two outlines: whether a field was always null, or a new one always present.
+    Drift knows more than two outlines: whether a field was always null, or a new one always present. So a single
+    recorded change takes the place of the difference; of several, the first says whom a new field breaks.
     """
     if len(recorded) == 1:
         return recorded[0]

@@ -45,8 +45,9 @@ class Room:
     def admit(
         self, visible: Identity, added: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
     ) -> dict[Identity, OperationSum]:
-        """Return those of the sums that still fit, and reduce the room. All of them are shown under `visible`.
+        """Return those of the sums that still fit, and reduce the room.
 
+        visible: the one operation under which the catalog shows all of them.
         rows: the existing operations, perhaps more than `added` needs.
         """
         row = rows.get(visible)

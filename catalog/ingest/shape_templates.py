@@ -1,4 +1,4 @@
-"""Read descriptors that differ only in their counts: read the form once, then only put counts into the result.
+"""Read descriptors fast that differ only in their counts: one is read, then other counts are put into the result.
 
 A template is the result of reading a descriptor with marks in place of its counts. It holds for every descriptor that
 differs only in its counts, if these have the same order from the smallest to the largest. This is so because reading

@@ -78,9 +78,7 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
 
 @dataclass(frozen=True)
 class OperationDifference:
-    """The difference between a signed operation and the one that was called: their middles, between a common start and
-    end.
-    """
+    """A signed operation and the one that was called: their common start and end, and what differs in between."""
 
     start: str
     signed: str

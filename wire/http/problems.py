@@ -154,7 +154,7 @@ def find_cause(error: Exception) -> DomainError:
 
 
 def find_cause_of_lost_session(error: SessionInterrupted) -> DomainError:
-    """Return why the session could not be stored. That is done after the view, whose changes may be stored already."""
+    """Return why a session was not stored. Sessions are stored after the view, so its changes may be stored already."""
     causes: list[BaseException] = [error]
     while context := causes[-1].__context__:
         causes.append(context)

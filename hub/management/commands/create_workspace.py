@@ -19,7 +19,7 @@ from workspaces.environments.add import InvalidWorkspace
 
 
 class Command(BaseCommand):
-    help = "Make a workspace; prints its keys and its signing secret, which are shown only this once."
+    help = "Create a workspace. Prints its keys and its signing secret, which are shown only this once."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -53,7 +53,10 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return the exit status, which is 1 if tools differ. So a hub that refuses or is away is a UsageError, too."""
+    """Return the exit status: 1 if tools differ.
+
+    Raises UsageError, which ends with 2, also if the hub refuses or is away.
+    """
     try:
         status: int = options.action(options)
     except Undelivered as error:
