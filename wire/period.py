@@ -141,8 +141,10 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
     try:
         start = parse_moment(query["from"], zone) if query.get("from") else EARLIEST
         end = parse_moment(query["to"], zone, end_of_day=True) if query.get("to") else end_of_quarter(now)
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise UnusableDates("The dates could not be read; write them as 2026-11-23.") from error
+    except OverflowError as error:
+        raise UnusableDates("The dates are at the end of the calendar.") from error
     if start < EARLIEST:
         raise UnusableDates("The dates begin before the year 2000.")
     if start >= end:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
@@ -166,6 +166,31 @@ def render_refused_form(
     """Answer a form that was not accepted with its page, in the period that the page had."""
     request.GET = QueryDict(read_form_period(request, environment).urlencode())
     return render_html(request, page, environment, name, parse_period(request.GET, now=now))
+
+
+def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Let a view take forms only, and of signed-in people.
+
+    Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again.
+    """
+
+    @wraps(view)
+    def refuse_others(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            detail = "This address only takes what a form sends. Go to the page of the form."
+            raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
+        if not request.user.is_authenticated:
+            return redirect_to_login(_find_form_page(request), f"{reverse('account_login')}?unsent=1")
+        return view(request, *args, **kwargs)
+
+    return refuse_others
+
+
+def _find_form_page(request: HttpRequest) -> str:
+    """Return the address of the page that a form was sent from, as browsers say (Referer); without it, of home."""
+    form_address = urlsplit(request.headers.get("Referer", ""))
+    is_own = form_address.netloc == request.get_host()
+    return urlunsplit(("", "", form_address.path, form_address.query, "")) if is_own else reverse("home")
 
 
 def read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:

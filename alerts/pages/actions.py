@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_POST
 
 from alerts.models import Alert, Delivery, Target
 from alerts.pages.forms import AlertForm, TargetForm
@@ -22,43 +20,38 @@ from wire.filters import change_query, read_text
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, read_form_period, redirect_to_page, render_html
+from workspaces.page import Page, member_form, read_form_period, redirect_to_page, render_html
 from workspaces.shown_once import keep_for_next_page
 
 Act = Callable[[Environment, str, datetime], None]
 
 
-@require_POST
-@login_required
+@member_form
 def post_alert(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Create an alert; if the form is not valid, show it again."""
     return _save_alert(request, _require_admin(request, slug, environment), None)
 
 
-@require_POST
-@login_required
+@member_form
 def post_alert_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Change an alert; if the form is not valid, show it again."""
     row = _require_admin(request, slug, environment)
     return _save_alert(request, row, get_object_or_404(row.workspace.alerts, pk=pk))
 
 
-@require_POST
-@login_required
+@member_form
 def post_pause(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Pause an alert."""
     return _act_on_alert(request, slug, environment, pk, alerts.pause_alert)
 
 
-@require_POST
-@login_required
+@member_form
 def post_resumption(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Resume an alert."""
     return _act_on_alert(request, slug, environment, pk, alerts.resume_alert)
 
 
-@require_POST
-@login_required
+@member_form
 def post_deletion(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Delete an alert."""
     return _act_on_alert(request, slug, environment, pk, alerts.delete_alert)
@@ -66,8 +59,7 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, pk: int) ->
 
 @sensitive_post_parameters("address")
 @sensitive_variables("secret", "form")
-@require_POST
-@login_required
+@member_form
 def post_target(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Create a target and show a webhook's secret once; if the form is not valid, show it again."""
     row = _require_admin(request, slug, environment)
@@ -85,8 +77,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
 
 
 @sensitive_post_parameters("address")
-@require_POST
-@login_required
+@member_form
 def post_target_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Set the name of a target, and its address unless it is left empty."""
     name, address = read_text(request.POST, "name"), read_text(request.POST, "address")
@@ -98,8 +89,7 @@ def post_target_change(request: HttpRequest, slug: str, environment: str, pk: in
 
 
 @sensitive_variables("secret")
-@require_POST
-@login_required
+@member_form
 def post_rotation(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Rotate the secret of a webhook and show the new one once."""
 
@@ -110,8 +100,7 @@ def post_rotation(request: HttpRequest, slug: str, environment: str, pk: int) ->
     return _act(request, slug, environment, rotate)
 
 
-@require_POST
-@login_required
+@member_form
 def post_target_deletion(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Delete a target."""
 
@@ -121,8 +110,7 @@ def post_target_deletion(request: HttpRequest, slug: str, environment: str, pk: 
     return _act(request, slug, environment, delete)
 
 
-@require_POST
-@login_required
+@member_form
 def post_test(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Send a test to a target and go to the log of its deliveries."""
     row = _require_admin(request, slug, environment)
@@ -132,8 +120,7 @@ def post_test(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
     return _redirect(request, LOG, row, {"done": "test", "target": str(target.pk)})
 
 
-@require_POST
-@login_required
+@member_form
 def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Queue a dead letter again."""
     row = _require_admin(request, slug, environment)

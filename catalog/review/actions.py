@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from catalog.models import Drift
 from catalog.review import decide
 from catalog.review.views import require_drift
 from wire.filters import read_number
 from workspaces.access import require_member_environment
-from workspaces.page import return_to_page
+from workspaces.page import member_form, return_to_page
 
 
-@require_POST
-@login_required
+@member_form
 def post_acknowledgement(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
     """Acknowledge a change, or undo that, as `undo` says; then go back to its page."""
     verb = decide.undo_acknowledgement if request.POST.get("undo") else decide.acknowledge_drift
     return _decide(request, slug, environment, pk, verb)
 
 
-@require_POST
-@login_required
+@member_form
 def post_mute(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
     """Mute a kind of change at its place for `days`, or undo that, as `undo` says; then go back to the page."""
     if request.POST.get("undo"):

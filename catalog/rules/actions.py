@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
@@ -25,7 +23,7 @@ from catalog.rules.views import RULE_KINDS
 from wire.errors import InvalidRequest, NotFound
 from wire.filters import read_text
 from workspaces.access import require_member_environment
-from workspaces.page import return_to_page
+from workspaces.page import member_form, return_to_page
 
 # The fragment of the operation's page that shows the rules of a kind
 FRAGMENTS = {
@@ -43,8 +41,7 @@ REVERT: Mapping[str, Callable[..., None]] = {
 }
 
 
-@require_POST
-@login_required
+@member_form
 def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Learn the shapes of the operation `method` `path` anew from now on; of one node only, if `part` names it."""
     operation = require_member_operation(request, slug, environment)
@@ -60,8 +57,7 @@ def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> Ht
     return return_to_operation(request, operation, part, pointer, fragment="field" if part else "baseline")
 
 
-@require_POST
-@login_required
+@member_form
 def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Show the object at `part` and `pointer` as a map or with its properties, whatever its values look like."""
     operation = require_member_operation(request, slug, environment)
@@ -78,8 +74,7 @@ def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResp
     return return_to_operation(request, operation, part, node.pointer, fragment="field")
 
 
-@require_POST
-@login_required
+@member_form
 def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Let a hint of the operation's tool say `value`, whatever its method promises."""
     operation = require_member_operation(request, slug, environment)
@@ -95,8 +90,7 @@ def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpRes
     return return_to_operation(request, operation, fragment="hints")
 
 
-@require_POST
-@login_required
+@member_form
 def post_template_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Show the template `path` under the template `target`, and go there; with a fault, go back to the form."""
     operation = require_member_operation(request, slug, environment)
@@ -120,8 +114,7 @@ def post_template_rule(request: HttpRequest, slug: str, environment: str) -> Htt
     return return_to_page(request, "operation", operation.environment, {**forgotten, **query}, fragment="template")
 
 
-@require_POST
-@login_required
+@member_form
 def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Redact the property `name` as `kind` says, in this environment or `everywhere`; then go back to the page."""
     target = require_member_environment(request, slug, environment)
@@ -137,8 +130,7 @@ def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Ht
     return return_to_page(request, "rules", target, dict.fromkeys(form), fragment="redaction-rules")
 
 
-@require_POST
-@login_required
+@member_form
 def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
     """Revert one rule, from the page of rules or the page of the operation `method` `path`.
 

@@ -8,12 +8,10 @@ from typing import Any
 
 from django import forms
 from django.apps import apps
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from hub.retention.delete import delete_conversation, delete_user, request_workspace_deletion
 from hub.retention.kinds import KINDS
@@ -24,7 +22,7 @@ from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.forms import set_choices
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
-from workspaces.page import Page, render_refused_form, return_to_page
+from workspaces.page import Page, member_form, render_refused_form, return_to_page
 from workspaces.settings_pages.retention import DaysForm, change_retention
 from workspaces.shown_once import keep_for_next_page, take_once
 
@@ -79,8 +77,7 @@ def show_retention(request: HttpRequest, environment: Environment, period: Perio
     return _build_page(request, environment, None, None)
 
 
-@require_POST
-@login_required
+@member_form
 def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Change the numbers of days; if the form is not valid, show it again."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
@@ -93,8 +90,7 @@ def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse
 
 
 @sensitive_post_parameters()
-@require_POST
-@login_required
+@member_form
 def post_deletion(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Ask for the name to be typed; once it is, delete and show how many rows were deleted."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from intents.gate import queries
 from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
@@ -22,7 +20,7 @@ from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, return_to_page
+from workspaces.page import Page, member_form, return_to_page
 
 UNDO = "undo"
 SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # members that a decision removes from the address
@@ -65,8 +63,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     return Page("intents/confirmations.html", build_context, tables)
 
 
-@require_POST
-@login_required
+@member_form
 def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
     """Confirm or decline, or undo that, then return to the page; if it is too late, the page says so."""
     environment_row = require_member_environment(request, slug, environment)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from outcomes.analytics.compare import find_sibling
 from outcomes.broken_joins.move import move_broken_joins, undo_move
@@ -15,11 +13,10 @@ from wire.errors import InvalidRequest
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
-from workspaces.page import return_to_page
+from workspaces.page import member_form, return_to_page
 
 
-@require_POST
-@login_required
+@member_form
 def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Move the broken joins that the page counted, then go back to it. The address has the period with fixed ends."""
     source = require_member_environment(request, slug, environment)
@@ -31,8 +28,7 @@ def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     return _return_to_page(request, source, "moved" if move else "nothing")
 
 
-@require_POST
-@login_required
+@member_form
 def post_undo(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
     shown_environment = require_member_environment(request, slug, environment)
     move = get_object_or_404(Move.objects.list_for(shown_environment), pk=pk)

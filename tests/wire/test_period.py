@@ -98,6 +98,7 @@ def test_any_query_gives_a_period(query):
         ({"from": "2027-01-01"}, ("The dates begin in the future.",), "7d"),
         ({"from": "1999-12-31"}, ("The dates begin before the year 2000.",), "7d"),
         ({"to": "soon"}, ("The dates could not be read; write them as 2026-11-23.",), "7d"),
+        ({"from": "2026-01-01", "to": "9999-12-31"}, ("The dates are at the end of the calendar.",), "7d"),
         ({"range": "3w", "tz": "Mars"}, ("There is no such time zone.", "There is no such range."), "7d"),
         ({"from": "2026-03-01", "tz": "Mars"}, ("There is no such time zone.",), ""),
         ({"from": "2026-03-29"}, (), ""),

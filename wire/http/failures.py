@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.module_loading import import_string
+from rest_framework.exceptions import MethodNotAllowed
 
 from wire.errors import DomainError
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, BodyTooSlow, BrokenBody
@@ -30,8 +31,14 @@ class FailureMiddleware:
         if "\0" in request.path:  # no address has a NUL, and PostgreSQL refuses a text with one
             return render_failure(request, find_cause(Http404()))
         response = self.get_response(request)
-        if response.status_code == 404 and not isinstance(response, FailureResponse):
+        if isinstance(response, FailureResponse):
+            return response
+        if response.status_code == 404:
             return render_failure(request, find_cause(Http404()))
+        if response.status_code == 405:
+            refusal = render_failure(request, find_cause(MethodNotAllowed(request.method)))
+            refusal["Allow"] = response["Allow"]
+            return refusal
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:

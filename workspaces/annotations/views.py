@@ -8,11 +8,9 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest
 from wire.filters import PERIOD_MEMBERS, read_text
@@ -23,7 +21,7 @@ from workspaces.annotations.annotate import AnnotationText, add_by_hand, change_
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.models import Annotation, Environment, Membership
-from workspaces.page import Page, render_html, return_to_page
+from workspaces.page import Page, member_form, render_html, return_to_page
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50
@@ -38,8 +36,7 @@ def show_annotations(request: HttpRequest, environment: Environment, period: Per
     return _build_page(request, environment, period)
 
 
-@require_POST
-@login_required
+@member_form
 def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Add an annotation at the time `at` in the zone of the page; if `at` is empty, now."""
 
@@ -51,8 +48,7 @@ def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpRe
     return _act(request, slug, environment, add)
 
 
-@require_POST
-@login_required
+@member_form
 def post_change(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
     """Set the text and the link of an annotation."""
 
@@ -62,8 +58,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, annotation_id
     return _act(request, slug, environment, change)
 
 
-@require_POST
-@login_required
+@member_form
 def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
     """Delete an annotation. The page has asked for confirmation."""
 

@@ -12,6 +12,7 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
@@ -52,7 +53,12 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "target": find_target(self.request), **describe_ways_in()}
+        return {
+            **super().get_context_data(**kwargs),
+            "target": find_target(self.request),
+            "is_unsent": "unsent" in self.request.GET,
+            **describe_ways_in(),
+        }
 
 
 sign_in = SignInView.as_view()
@@ -168,10 +174,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponseBase:
 
 
 @require_POST
-@login_required
 def accept_own_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """Accept an invitation to one's verified address, from the page of the account."""
-    assert request.user.is_authenticated
+    if not request.user.is_authenticated:
+        return redirect_to_login(reverse("account"))
     return _accept(request, get_object_or_404(list_invitations_of(request.user, now=timezone.now()), pk=pk))
 
 

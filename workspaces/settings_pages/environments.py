@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest
 from wire.filters import read_text
@@ -25,7 +23,7 @@ from workspaces.environments.change import (
 )
 from workspaces.environments.v1_window import set_v1_end
 from workspaces.models import Environment, Workspace
-from workspaces.page import Page
+from workspaces.page import Page, member_form
 from workspaces.settings_pages.actions import Act, act_as_admin
 
 NAME = "environments"
@@ -37,8 +35,7 @@ def show_environments(request: HttpRequest, environment: Environment, period: Pe
     return _build_page(request, environment)
 
 
-@require_POST
-@login_required
+@member_form
 def post_environment(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Add an environment."""
     name, label = read_text(request.POST, "name").strip(), read_text(request.POST, "label")
@@ -49,8 +46,7 @@ def post_environment(request: HttpRequest, slug: str, environment: str) -> HttpR
     return _act(request, slug, environment, create)
 
 
-@require_POST
-@login_required
+@member_form
 def post_change(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
     """Set the label and the audience of an environment."""
     label, audience = read_text(request.POST, "label"), read_text(request.POST, "audience")
@@ -62,8 +58,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, name: str) ->
     return _act(request, slug, environment, change)
 
 
-@require_POST
-@login_required
+@member_form
 def post_archiving(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
     """Archive an environment."""
 
@@ -73,8 +68,7 @@ def post_archiving(request: HttpRequest, slug: str, environment: str, name: str)
     return _act(request, slug, environment, archive)
 
 
-@require_POST
-@login_required
+@member_form
 def post_restoring(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
     """Restore an archived environment."""
 
@@ -84,8 +78,7 @@ def post_restoring(request: HttpRequest, slug: str, environment: str, name: str)
     return _act(request, slug, environment, restore)
 
 
-@require_POST
-@login_required
+@member_form
 def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Set until when version 1 passes: at `until` in UTC, or never if `open` is sent."""
 

@@ -7,12 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST
 
 from wire.errors import DomainError
 from wire.period import Period
@@ -23,7 +21,7 @@ from workspaces.keys.create import MAX_NAME, create_key
 from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Environment, Membership
-from workspaces.page import Page, render_refused_form, return_to_page
+from workspaces.page import Page, member_form, render_refused_form, return_to_page
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "keys"
@@ -83,8 +81,7 @@ def show_keys(request: HttpRequest, environment: Environment, period: Period) ->
     return _build_page(request, environment, KeyForm(None, _list_names(environment)))
 
 
-@require_POST
-@login_required
+@member_form
 @sensitive_variables("new_key")
 def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Create a key and go to the page, which shows it once; with a fault, show the form again."""
@@ -110,8 +107,7 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     return render_refused_form(request, page, environment_row, NAME, now=now)
 
 
-@require_POST
-@login_required
+@member_form
 def post_revocation(request: HttpRequest, slug: str, environment: str, key_id: int) -> HttpResponseRedirect:
     """Revoke a key from now on."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)

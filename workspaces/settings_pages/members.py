@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST
 
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, render_refused_form, return_to_page
+from workspaces.page import Page, member_form, render_refused_form, return_to_page
 from workspaces.people.errors import MembershipFault
 from workspaces.people.forms import InvitationForm
 from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
@@ -40,8 +38,7 @@ def show_members(request: HttpRequest, environment: Environment, period: Period)
     return _build_page(request, environment, InvitationForm())
 
 
-@require_POST
-@login_required
+@member_form
 @sensitive_variables("token", "link")
 def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Invite somebody and go to the page, which shows the link once; with a fault, show the form again."""
@@ -62,8 +59,7 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
     return render_refused_form(request, page, environment_row, NAME, now=now)
 
 
-@require_POST
-@login_required
+@member_form
 def post_revocation(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
     """Let the link of an invitation work no longer; a second time changes nothing."""
     environment_row = _require_admin_environment(request, slug, environment)
@@ -74,8 +70,7 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, pk: int) 
     return return_to_page(request, NAME, environment_row, {})
 
 
-@require_POST
-@login_required
+@member_form
 def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -> HttpResponseRedirect:
     """Give a member another role."""
     environment_row = _require_admin_environment(request, slug, environment)
@@ -90,8 +85,7 @@ def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -
     return return_to_page(request, NAME, environment_row, {})
 
 
-@require_POST
-@login_required
+@member_form
 def post_removal(request: HttpRequest, slug: str, environment: str, user_id: int) -> HttpResponseRedirect:
     """Remove a member; a second time changes nothing."""
     environment_row = _require_admin_environment(request, slug, environment)

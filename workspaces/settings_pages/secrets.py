@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST
 
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
-from workspaces.page import Page
+from workspaces.page import Page, member_form
 from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
 from workspaces.secrets.uses import Backend, list_backends
 from workspaces.settings_pages.actions import Act, act_as_admin
@@ -49,8 +47,7 @@ def show_secrets(request: HttpRequest, environment: Environment, period: Period)
     return _build_page(request, environment)
 
 
-@require_POST
-@login_required
+@member_form
 @sensitive_variables("rotation")
 def post_preparation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Prepare a secret and go to the page, which shows it once."""
@@ -62,8 +59,7 @@ def post_preparation(request: HttpRequest, slug: str, environment: str) -> HttpR
     return _act(request, slug, environment, prepare)
 
 
-@require_POST
-@login_required
+@member_form
 def post_activation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Let the prepared secret sign."""
 
@@ -73,8 +69,7 @@ def post_activation(request: HttpRequest, slug: str, environment: str) -> HttpRe
     return _act(request, slug, environment, activate)
 
 
-@require_POST
-@login_required
+@member_form
 def post_revocation(request: HttpRequest, slug: str, environment: str, secret_id: int) -> HttpResponse:
     """Revoke a secret that no longer signs, or does not yet."""
 

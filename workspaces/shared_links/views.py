@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -14,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest, NotFound
 from wire.filters import PERIOD_MEMBERS, read_number, read_text
@@ -24,7 +22,7 @@ from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
-from workspaces.page import SHAREABLE_PAGES, Page, build_frame, render_refused_form, return_to_page
+from workspaces.page import SHAREABLE_PAGES, Page, build_frame, member_form, render_refused_form, return_to_page
 from workspaces.people.throttle import count_dead_link
 from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page
 from workspaces.shared_links.reduced_html import reduce_main
@@ -98,8 +96,7 @@ def show_links(request: HttpRequest, environment: Environment, period: Period) -
     return _build_page(request, environment)
 
 
-@require_POST
-@login_required
+@member_form
 @sensitive_variables("token")
 def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Share the page that is named, as its address shows it, and go to the list, which shows the link once."""
@@ -125,8 +122,7 @@ def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     return return_to_page(request, NAME, environment_row, {})
 
 
-@require_POST
-@login_required
+@member_form
 def post_revocation(request: HttpRequest, slug: str, environment: str, link_id: int) -> HttpResponse:
     environment_row = require_member_environment(request, slug, environment)
     revoke_link(environment_row.workspace, link_id, actor=request.user.get_username(), now=timezone.now())
