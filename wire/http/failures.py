@@ -36,7 +36,7 @@ class FailureMiddleware:
         if response.status_code == 404:
             return render_failure(request, find_cause(Http404()))
         if response.status_code == 405:
-            refusal = render_failure(request, find_cause(MethodNotAllowed(request.method)))
+            refusal = render_failure(request, find_cause(MethodNotAllowed(request.method or "")))
             refusal["Allow"] = response["Allow"]
             return refusal
         return response
