@@ -10,7 +10,7 @@ from html import escape
 from html.parser import HTMLParser
 
 KEPT_TAGS = {
-    "abbr", "aside", "b", "br", "caption", "code", "col", "colgroup", "dd", "details", "div", "dl", "dt", "em",
+    "abbr", "aside", "b", "bdi", "br", "caption", "code", "col", "colgroup", "dd", "details", "div", "dl", "dt", "em",
     "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "header", "hr", "i", "kbd", "li", "mark", "meter", "ol",
     "p", "pre", "section", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th",
     "thead", "time", "tr", "ul", "wbr",
