@@ -101,6 +101,13 @@ def test_the_workspace_stays_in_the_head_of_a_phone(new_tab: Any, start: str) ->
     assert workspace["width"] >= 40
 
 
+def test_a_short_environment_is_whole_in_the_head_of_a_phone(new_tab: Any, filled: str) -> None:
+    page = new_tab(width=390).open(f"{filled}/outcomes")
+    name = page.locator(".top > .menu > summary > b")
+    assert name.evaluate("name => { const range = document.createRange(); range.selectNodeContents(name);"
+        " return range.getBoundingClientRect().width <= name.getBoundingClientRect().width }")  # fmt: skip
+
+
 def test_a_text_from_right_to_left_turns_nothing_beside_it(new_tab: Any, start: str) -> None:
     page = new_tab().open(f"{start}/overview")
     item = page.locator(".happenings li", has_text="override")

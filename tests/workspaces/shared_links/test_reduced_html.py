@@ -1,8 +1,12 @@
 """The reduced HTML of a page for somebody who may only read it."""
 
-import pytest
+import re
+from pathlib import Path
 
-from workspaces.shared_links.reduced_html import reduce_main
+import pytest
+from django.conf import settings
+
+from workspaces.shared_links.reduced_html import KEPT_TAGS, reduce_main
 
 
 def reduce(html):
@@ -45,3 +49,27 @@ def test_only_allowed_elements_and_attributes_are_kept(html, kept):
 def test_nothing_outside_of_main_is_kept():
     assert reduce("") == ""
     assert reduce_main("<p>no main</p>") == ""
+
+
+CONTROLS = {
+    "a", "button", "datalist", "dialog", "fieldset", "form", "img", "input", "label", "legend", "nav", "noscript",
+    "option", "script", "select", "svg", "textarea",
+}  # fmt: skip
+OUTSIDE = {
+    "body",
+    "circle",
+    "head",
+    "html",
+    "link",
+    "main",
+    "meta",
+    "path",
+    "title",
+}  # of the content, or within an svg
+
+
+def test_every_element_of_the_templates_is_kept_or_known_as_a_control():
+    """An element that nobody thought of would vanish from shared pages with its text."""
+    templates = Path(settings.BASE_DIR, "templates").rglob("*.html")
+    elements = {tag for template in templates for tag in re.findall(r"<([a-z][a-z0-9]*)", template.read_text())}
+    assert elements - KEPT_TAGS - CONTROLS - OUTSIDE == set()
