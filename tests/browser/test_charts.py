@@ -72,6 +72,8 @@ def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new
     page.context.clear_cookies()
     page.clock.run_for(16_000)
     expect(page.locator("[data-live-status]")).to_have_text(re.compile("^signed out, not updated since"))
+    page.set_viewport_size({"width": 320, "height": 900})
+    assert page.locator(".stamp").evaluate("stamp => stamp.getBoundingClientRect().right <= 320")
     page.get_by_role("link", name="Sign in again").click()
     page.wait_for_url(re.compile("/sign-in[?]next=.*overview.*range"))
 
