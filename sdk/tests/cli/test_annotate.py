@@ -1,7 +1,7 @@
 import argparse
 
 import pytest
-from support.scripted_hub import ScriptedHub, answer, problem
+from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._cli import annotate
 from affidavit._cli._hub import Undelivered, UsageError
@@ -66,3 +66,19 @@ def test_an_answer_that_is_not_from_the_hub_is_reported():
     page = answer(200, b"<html>", Content_Type="text/html")
     with ScriptedHub(page) as hub, pytest.raises(Undelivered):
         run(hub, "Deploy")
+
+
+@pytest.mark.parametrize(("options", "says_so"), [([], True), (["--once", "pipeline-81"], False)])
+def test_without_once_a_failure_says_that_repeating_may_annotate_twice(options, says_so):
+    with ScriptedHub(*[reset()] * 20) as hub, pytest.raises(Undelivered, match="No answer from") as failure:
+        run(hub, "Deploy", *options)
+    assert ("with --once KEY, repeating adds nothing" in str(failure.value)) == says_so
+
+
+def test_without_a_key_only_what_the_command_has_is_named():
+    parser = argparse.ArgumentParser()
+    annotate.add_parser(parser.add_subparsers())
+    options = parser.parse_args(["annotate", "Deploy"])
+    with pytest.raises(UsageError) as refusal:
+        options.run(options)
+    assert str(refusal.value) == "No API key. Set AFFIDAVIT_API_KEY or pass --key."

@@ -31,7 +31,8 @@ def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     """
     key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
-        raise UsageError("No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.")
+        without_key = "; --dry-run needs none" if hasattr(options, "dry_run") else ""
+        raise UsageError(f"No API key. Set AFFIDAVIT_API_KEY or pass --key{without_key}.")
     try:
         return HttpTransport(options.hub), require_secret_key(key)
     except ReportError as error:

@@ -18,6 +18,8 @@ _DESCRIPTION = """Mark what happened (a deploy, a campaign) on every chart of an
 command within a day adds nothing, and says so: give it the id of the pipeline, say. Needs a key with the scope
 report."""
 
+_UNCERTAIN = " It may have been recorded all the same; with --once KEY, repeating adds nothing."
+
 
 def add_parser(commands: Any) -> None:
     """Add this command to argparse's subcommands."""
@@ -41,7 +43,8 @@ def run(options: argparse.Namespace) -> None:
         answer = transport.post(_ANNOTATIONS_PATH, _encode_body(options), headers)
         parse_answer(answer)  # an answer that is not JSON does not come from a hub
     except ReportError as error:
-        raise Undelivered(str(error)) from None
+        is_uncertain = not options.once and (error.code == "unreachable" or (error.status or 0) >= 500)
+        raise Undelivered(f"{error}{_UNCERTAIN if is_uncertain else ''}") from None
     except ValueError:  # http.client cannot send it as a header
         raise UsageError("--once must be 1 to 255 visible ASCII characters.") from None
     is_repeat = options.once and answer.headers.get(_REPEAT_HEADER) == "true"

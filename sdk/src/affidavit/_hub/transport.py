@@ -212,7 +212,7 @@ class HttpTransport:
             reason = getattr(error, "strerror", None) or type(error).__name__
         return HubUnreachable(
             f"No answer from {self._hub.text}: {reason}. Check that the hub runs there and can be reached "
-            "from here, then send again; repeating is harmless.",
+            "from here, then send again.",
             code="unreachable",
         )
 
