@@ -30,7 +30,10 @@ class PartOfFact:
 
 @dataclass(frozen=True)
 class Fact:
-    """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate."""
+    """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate.
+
+    has_previous: False if the data began after the period before, so that there is nothing to compare with.
+    """
 
     name: str
     title: str
@@ -39,6 +42,7 @@ class Fact:
     total: int | None = None
     previous: int | None = None
     previous_total: int | None = None
+    has_previous: bool = False
     note: str = ""
     parts: Sequence[PartOfFact] = ()
 
@@ -61,7 +65,8 @@ class Fact:
         return format_points(round(rate, 1) - round(previous_rate, 1))
 
     def to_row(self) -> Sequence[Any]:
-        return (self.name, self.value, self.total, self.previous, self.previous_total)
+        previous = (self.previous, self.previous_total) if self.has_previous else (None, None)
+        return (self.name, self.value, self.total, *previous)
 
 
 def build_facts(
@@ -69,18 +74,30 @@ def build_facts(
     verifications: tuple[Sequence[Total], Sequence[Total]],
     operations: OperationCounts,
     drifted_operations: int,
+    *,
+    has_outcomes_before: bool,
+    has_verifications_before: bool,
 ) -> Sequence[Fact]:
     """Return the five numbers, in the order of the page. The second of each pair is of the previous period."""
     totals, previous = outcomes
     rejected, verified = ([count(part) for part in verifications] for count in (count_rejections, count_verifications))
     return [
-        Fact("conversations", "Conversations", "outcomes", totals.conversations, previous=previous.conversations),
-        Fact("outcomes", "Outcomes", "outcomes", totals.outcomes, previous=previous.outcomes),
+        Fact(
+            "conversations", "Conversations", "outcomes",
+            totals.conversations, None, previous.conversations, has_previous=has_outcomes_before,
+        ),
+        Fact(
+            "outcomes", "Outcomes", "outcomes",
+            totals.outcomes, None, previous.outcomes, has_previous=has_outcomes_before,
+        ),
         Fact(
             "brokenJoins", "Broken joins", "joins",
-            totals.broken, totals.reported, previous.broken, previous.reported,
+            totals.broken, totals.reported, previous.broken, previous.reported, has_outcomes_before,
         ),
-        Fact("rejections", "Rejected calls", "rejections", rejected[0], verified[0], rejected[1], verified[1]),
+        Fact(
+            "rejections", "Rejected calls", "rejections",
+            rejected[0], verified[0], rejected[1], verified[1], has_verifications_before,
+        ),
         Fact(
             "operations", "Operations", "catalog",
             operations.total, note="none new or changed in this period",

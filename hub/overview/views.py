@@ -54,6 +54,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             (rejections.totals, rejections.previous_totals),
             count_operations(environment, period),
             count_drifted_operations(environment, period),
+            has_outcomes_before=period.has_data_before(find_first_data(environment)),
+            has_verifications_before=rejections.has_data_before,
         )
 
     def build_context() -> Mapping[str, Any]:
@@ -95,6 +97,11 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
         starts = (bucket.start for bucket in buckets)
         return zip(starts, series.conversations, series.outcomes, series.broken, strict=True)
 
+    def list_reason_rows() -> Iterator[Sequence[Any]]:
+        has_previous = rejections.has_data_before
+        for summary in rejections.reasons:
+            yield summary.reason, summary.count, summary.previous_count if has_previous else None
+
     return Page(
         "hub/overview.html",
         build_context,
@@ -103,14 +110,10 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             Table("series", ("start", "conversations", "outcomes", "brokenJoins"), list_series_rows),
             export_series(analytics, "series-by-key"),
             export_drift(drift),
-            Table("reasons", REASON_COLUMNS, lambda: map(_list_reason_cells, rejections.reasons)),
+            Table("reasons", REASON_COLUMNS, list_reason_rows),
             build_annotations_table(environment, period),
         ],
     )
-
-
-def _list_reason_cells(summary: ReasonSummary) -> Sequence[Any]:
-    return (summary.reason, summary.count, summary.previous_count)
 
 
 def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:

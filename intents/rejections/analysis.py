@@ -81,6 +81,11 @@ class RejectionAnalysis:
         return queries.find_first_data(self.environment)
 
     @property
+    def has_data_before(self) -> bool:
+        """Return whether there is a period before to compare with: verifications began before its end."""
+        return self.period.has_data_before(self.first_data)
+
+    @property
     def chart_period(self) -> Period:
         return self.period.begin_with_data(self.first_data)
 

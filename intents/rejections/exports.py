@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from affidavit import REASONS
@@ -10,7 +10,7 @@ from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.queries import KeyRejections
 from intents.rejections.series import ResultBucket
-from intents.rejections.totals import GroupSummary, ReasonSummary
+from intents.rejections.totals import GroupSummary
 from wire.table_exports import Table
 from workspaces.annotations.exports import build_annotations_table
 
@@ -27,7 +27,7 @@ REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId
 def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
     """Return the page's tables. What was not reported is null; shares and rates are between 0 and 1."""
     return [
-        Table("reasons", REASON_COLUMNS, lambda: map(_reason_row, analysis.reasons)),
+        Table("reasons", REASON_COLUMNS, lambda: _list_reason_rows(analysis)),
         Table("series", SERIES_COLUMNS, lambda: map(_bucket_row, analysis.buckets)),
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
@@ -37,10 +37,12 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
     ]
 
 
-def _reason_row(summary: ReasonSummary) -> Sequence[Any]:
-    reason = REASONS[summary.reason]
-    numbers = (summary.count, summary.share, summary.previous_count, summary.last_at)
-    return (summary.reason, *numbers, reason.check, reason.meaning, reason.usual_fix)
+def _list_reason_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
+    has_previous = analysis.has_data_before
+    for summary in analysis.reasons:
+        reason = REASONS[summary.reason]
+        numbers = (summary.count, summary.share, summary.previous_count if has_previous else None, summary.last_at)
+        yield (summary.reason, *numbers, reason.check, reason.meaning, reason.usual_fix)
 
 
 def _bucket_row(bucket: ResultBucket) -> Sequence[Any]:

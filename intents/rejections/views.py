@@ -141,7 +141,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the facts on top, the chart and the table of its numbers."""
     period = analysis.period
     step = analysis.chart_period.step
-    is_comparable = period.preset != "all" and period.has_data_before(analysis.first_data)
+    is_comparable = period.preset != "all" and analysis.has_data_before
     before = preceding(period) if is_comparable else ""
     series = chart_figures.count_by_reason(analysis.buckets)
     return {

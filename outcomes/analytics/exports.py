@@ -10,8 +10,8 @@ from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
-from outcomes.tallies.keys import PREVIOUS, SIBLING, Comparison
-from outcomes.tallies.series import Totals, read_totals
+from outcomes.tallies.keys import NOTHING, PREVIOUS, SIBLING, Comparison
+from outcomes.tallies.series import Totals, find_first_data, read_totals
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
@@ -38,7 +38,7 @@ CONVERSATION_COLUMNS = (
 
 def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
     def totals_rows() -> Rows:
-        return _totals_rows(analytics.totals, analytics.compared_totals, analytics.comparison.kind)
+        return _totals_rows(analytics.totals, analytics.compared_totals, _find_kind(analytics.comparison))
 
     return (
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
@@ -52,7 +52,7 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
 
 def export_series(analytics: Analytics, name: str) -> Table:
     """Return the table of the chart by key."""
-    return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart, analytics.comparison.kind))
+    return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart, _find_kind(analytics.comparison)))
 
 
 def list_key_tables(environment: Environment, period: Period, key: str, comparison: Comparison) -> Sequence[Table]:
@@ -64,11 +64,11 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
     def series_rows() -> Rows:
         if not key:
             return iter(())
-        return _series_rows(read_key_chart(environment, period, key, comparison), comparison.kind)
+        return _series_rows(read_key_chart(environment, period, key, comparison), _find_kind(comparison))
 
     def totals_rows() -> Rows:
         compared = read_totals(comparison.environment, comparison.period)
-        return _totals_rows(read_totals(environment, period), compared, comparison.kind)
+        return _totals_rows(read_totals(environment, period), compared, _find_kind(comparison))
 
     return (
         Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
@@ -81,9 +81,10 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
 
 
 def _key_rows(analytics: Analytics) -> Rows:
+    kind = _find_kind(analytics.comparison)
     for row, lookalikes, share in analytics.stream_keys():
         times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
-        compared = _split_compared(analytics.comparison.kind, row.compared)
+        compared = _split_compared(kind, row.compared)
         change = round(row.outcomes / row.compared - 1, 4) if row.compared and share is None else None
         points = None if share is None or share.points is None else round(share.points, 2)
         shares = (None if share is None else share.compared_reached, points)
@@ -101,6 +102,14 @@ def _lost_rows(analytics: Analytics) -> Rows:
     if step := analytics.lost_step:
         for conversation in analytics.list_lost(limit=None):
             yield step.number, step.key, conversation.conversation_id, unix_seconds(conversation.reached_at)
+
+
+def _find_kind(comparison: Comparison) -> str:
+    """Return the kind of the comparison; NOTHING for a previous period before the first data: null, and not 0."""
+    if comparison.kind != PREVIOUS:
+        return comparison.kind
+    first = find_first_data(comparison.environment)
+    return PREVIOUS if first is not None and first < comparison.period.end else NOTHING
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:

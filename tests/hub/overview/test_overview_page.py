@@ -128,14 +128,34 @@ def test_reasons_beyond_the_first_are_one_row_with_their_sum(overview, api):
     assert re.search(r'rejections">2 others</a> </th> <td class="num">3</td>', page)
 
 
-def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview, workspace):
+def read_export(client, table):
+    return json.loads(client.get(f"{PAGE}.json").getvalue())["tables"][table]
+
+
+def test_facts_are_exported_with_what_was_before_only_if_there_were_data(browser_client, api, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
+    record_verifications(production, [Verification("expired", timezone.now())])
+    facts = read_export(browser_client, "facts")
+    assert {(fact["before"], fact["beforeOf"]) for fact in facts} == {(None, None)}
+    add_data_of_last_year(workspace, api)
+    facts = {fact["fact"]: (fact["before"], fact["beforeOf"]) for fact in read_export(browser_client, "facts")}
+    assert facts == {
+        "conversations": (0, None), "outcomes": (0, None), "brokenJoins": (0, 0), "rejections": (0, 0),
+        "operations": (None, None),
+    }  # fmt: skip
+
+
+def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview, browser_client, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     record_verifications(production, [Verification("expired", now, count=3)])
     cells = '<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">'
     assert f"{cells}–</td>" in tidy(overview())
+    assert read_export(browser_client, "reasons") == [{"reason": "expired", "rejections": 3, "rejectionsBefore": None}]
     record_verifications(production, [Verification("accepted", now - timedelta(days=8))])
     assert f"{cells}0</td>" in tidy(overview())
+    assert read_export(browser_client, "reasons") == [{"reason": "expired", "rejections": 3, "rejectionsBefore": 0}]
 
 
 def test_a_reason_that_stopped_is_listed_and_exported_with_its_previous_count(overview, browser_client, workspace):
@@ -146,8 +166,7 @@ def test_a_reason_that_stopped_is_listed_and_exported_with_its_previous_count(ov
     )
     cells = '<code>replayed</code></a> </th> <td class="num">0</td> <td class="num soft">2</td>'
     assert cells in tidy(overview())
-    rows = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["reasons"]
-    assert rows == [
+    assert read_export(browser_client, "reasons") == [
         {"reason": "expired", "rejections": 1, "rejectionsBefore": 0},
         {"reason": "replayed", "rejections": 0, "rejectionsBefore": 2},
     ]

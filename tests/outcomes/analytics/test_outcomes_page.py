@@ -88,8 +88,8 @@ def test_page_json_and_csv_have_the_same_numbers(production, browser_client):
     tables = read_tables(browser_client.get(f"{PAGE}.json"))
     keys = {line["outcomeKey"]: line for line in tables["keys"]}
     numbers = ("outcomes", "brokenJoins", "reports", "reached", "outcomesBefore")
-    assert [keys["purchase"][name] for name in numbers] == [2, 1, 4, 2, 0]
-    assert [keys["<b>renewal</b>"][name] for name in numbers] == [1, 0, 1, 1, 0]
+    assert [keys["purchase"][name] for name in numbers] == [2, 1, 4, 2, None]
+    assert [keys["<b>renewal</b>"][name] for name in numbers] == [1, 0, 1, 1, None]
     cells = [{name: "" if value is None else str(value) for name, value in row.items()} for row in tables["keys"]]
     rows = read_rows(browser_client.get(f"{PAGE}.csv?table=keys"))
     assert cells == [{name: cell for name, cell in row.items() if not name.endswith("Iso")} for row in rows]
@@ -118,6 +118,7 @@ def test_keys_are_paged_and_all_exported(production, browser_client):
 
 def test_the_denominator_of_a_share_is_exported(production, browser_client):
     now = timezone.now()
+    register_conversations(production, [Arrival("long ago", now - timedelta(days=30))], now=now)
     register_conversations(production, [Arrival(f"c{number}") for number in range(3)], now=now)
     record_outcomes(production, [Report("c0", "won")], now=now)
     for page in (f"{PAGE}.json", f"{PAGE.replace('outcomes', 'outcome')}.json?key=won"):
@@ -299,16 +300,23 @@ def test_a_key_was_reported_no_times_before_only_if_there_were_data_before(produ
     reach_keys(production, {"purchase": 2}, now=now)
     read_cell = '<td class="num soft" data-is="Previous period"> {} </td>'
     assert read_cell.format("–") in " ".join(browser_client.get(PAGE).content.decode().split())
+    tables = read_tables(browser_client.get(f"{PAGE}.json"))
+    assert {row["outcomesBefore"] for name in ("keys", "series") for row in tables[name]} == {None}
+    assert [row["period"] for row in tables["totals"]] == ["now"]
     reach_keys(production, {"renewal": 1}, now=now - timedelta(days=8))
     assert read_cell.format("0") in " ".join(browser_client.get(PAGE).content.decode().split())
+    tables = read_tables(browser_client.get(f"{PAGE}.json"))
+    assert {row["outcomeKey"]: row["outcomesBefore"] for row in tables["keys"]} == {"purchase": 0, "renewal": 1}
+    assert [row["period"] for row in tables["totals"]] == ["now", "before"]
 
 
 @pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])
 def test_an_unknown_environment_is_ignored(production, browser_client, other_workspace, unknown):
     other_workspace.workspace.environments.create(name="theirs", audience="theirs")
     reach_keys(production, {"purchase": 1})
+    reach_keys(production, {"purchase": 2}, now=timezone.now() - timedelta(days=8))
     (row,) = read_tables(browser_client.get(f"{PAGE}.json?compare={unknown}"))["keys"]
-    assert (row["outcomesBefore"], row["outcomesBeside"], row["change"]) == (0, None, None)
+    assert (row["outcomesBefore"], row["outcomesBeside"], row["change"]) == (2, None, -0.5)
 
 
 @pytest.mark.parametrize("query", ["compare=none", "range=all"])
