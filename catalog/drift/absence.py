@@ -34,7 +34,7 @@ class Absence(NamedTuple):
     first_seen, first_objects: how often the property, and the objects that could have it, had been seen after the fold
         in which the property first came.
 
-    Members are only ever added at the end: stored arrays have them in this order, older ones fewer of them.
+    Stored arrays have the members in this order. A new member comes at the end, so that older arrays can be read.
     """
 
     absent: int = 0

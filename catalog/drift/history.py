@@ -186,7 +186,8 @@ def _recall(change: Change, recorded: Sequence[Drift]) -> Change | Drift:
     """Return the difference between two outlines of a field, corrected by its recorded drift.
 
     Drift knows more than two outlines: whether a field was always null, or a new one always present. So a single
-    recorded change takes the place of the difference; of several, the first says whom a new field breaks.
+    recorded change replaces the difference. If there are several and the field is new, the first of them replaces only
+    the answer to the question whom it breaks.
     """
     if len(recorded) == 1:
         return recorded[0]

@@ -35,6 +35,6 @@ CHANGES: Mapping[tuple[str, str], Callable[[Body], Body]] = {
 
 
 def apply_release(method: str, rule: str, answer: Body) -> Body:
-    """Return the release's answer in place of the one before it."""
+    """Return what the release answers where the shop answered `answer` before."""
     change = CHANGES.get((method, rule))
     return change(answer) if change else answer

@@ -81,7 +81,7 @@
     return { tickmode: "array", tickvals: labels.filter(isShown), ticktext: labelTexts.filter(isShown), tickangle: 0 };
   }
 
-  // An axis of counts that are all small has a tick at each whole number, and at nothing between.
+  // An axis of counts that are all small has a tick at each whole number, and none between.
   function chooseCountTicks({ data, layout }) {
     const isStacked = layout.barmode === "stack";
     const sums = (data[0]?.y ?? []).map((_, index) => data.map((trace) => trace.y[index] ?? 0).reduce((a, b) => (isStacked ? a + b : Math.max(a, b)), 0));
@@ -97,8 +97,8 @@
     return count > 1 ? `${name} and ${count - 1} more` : name;
   }
 
-  // The texts of the marks and where they stand: a name only where it covers neither another mark, as whose name it would
-  // be read, nor a later name. The list below the chart has them all.
+  // The texts of the marks and where they stand. A name is left out where it would cover a later name, or another mark,
+  // whose name it would seem to be. The list below the chart has them all.
   function placeNames(marks, bucketWidth, width) {
     const centres = marks.map((mark) => (mark.bucket + 0.5) * bucketWidth);
     let free = width;
@@ -117,7 +117,7 @@
     }).toReversed();
   }
 
-  // What happened, one mark for each bucket: a line with a sign on top, and its texts under the pointer.
+  // One mark for each bucket with annotations: a line with a sign on top. Their texts appear under the pointer.
   function buildMarks(figure, marks, width) {
     const labels = figure.data[0]?.x ?? [];
     const placed = marks.filter((mark) => mark.bucket < labels.length);

@@ -13,7 +13,7 @@ _VENDORS = ("postgresql", "sqlite")
 
 
 class DjangoNonces(SqlNonces):
-    """SqlNonces in the database of an alias, on its own connections: a request's rollback un-burns nothing.
+    """SqlNonces in the database of an alias, on its own connections, so that a request's rollback frees no nonce.
 
     Create the table in a migration: `migrations.RunPython(create_tables, migrations.RunPython.noop)`. The database is
     PostgreSQL or SQLite; any other raises ImproperlyConfigured. Use MemoryNonces in tests on an in-memory SQLite.
