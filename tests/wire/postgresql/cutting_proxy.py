@@ -1,10 +1,9 @@
-"""A proxy in front of the database. It cuts the connection after passing a text on, so that the answer is lost."""
+"""A proxy in front of the database. It passes a text on and cuts the connection instead of passing on the answer."""
 
 from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from django.db import connection
 
 SOCKET_NAME = ".s.PGSQL.5432"
 WHOLE = 1024 * 1024
+ANSWER_SECONDS = 30  # the longest that the database may take to answer
 
 
 class CuttingProxy:
@@ -26,6 +26,8 @@ class CuttingProxy:
         self.text = b""
         self.refuse = False
         self.cuts = 0
+        self.cut_client: socket.socket | None = None
+        self.answered = threading.Event()  # whether the database has answered the cut client
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(folder / SOCKET_NAME))
         self.listener.listen()
@@ -53,14 +55,17 @@ class CuttingProxy:
                 server.sendall(data)
 
     def _cut(self, data: bytes, client: socket.socket, server: socket.socket) -> None:
-        self.text, self.cuts = b"", self.cuts + 1
-        client.shutdown(socket.SHUT_RDWR)  # first, so that the answer cannot pass
+        self.text, self.cuts, self.cut_client = b"", self.cuts + 1, client
         server.sendall(data)
-        time.sleep(0.3)  # until the database has acted
+        self.answered.wait(ANSWER_SECONDS)  # so that the database has acted before the client can look
+        client.shutdown(socket.SHUT_RDWR)
 
     def _forward_answers(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
             while data := server.recv(WHOLE):
+                if client is self.cut_client:
+                    self.answered.set()
+                    return
                 client.sendall(data)
             client.shutdown(socket.SHUT_RDWR)
 
