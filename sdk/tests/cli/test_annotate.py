@@ -50,7 +50,14 @@ def test_the_option_once_is_sent_as_the_idempotency_key():
     assert len({request.body for request in hub.received}) == 1
 
 
-@pytest.mark.parametrize("arguments", [["--at", "nan"], ["--once", "a\nb"], ["--once", "Gerät €"]])
+@pytest.mark.parametrize("moment", ["2020-09-13T12:26:40Z", "2020-09-13 14:26:40+02:00", "1600000000", "16e8"])
+def test_a_time_is_iso_with_a_zone_or_unix_seconds(moment):
+    with ScriptedHub(STORED) as hub:
+        run(hub, "Deploy", "--at", moment)
+    assert hub.received[0].json["at"] == 1600000000
+
+
+@pytest.mark.parametrize("arguments", [["--once", "a\nb"], ["--once", "Gerät €"]])
 def test_wrong_options_are_refused_with_a_message(arguments):
     with ScriptedHub(STORED) as hub, pytest.raises(UsageError):
         run(hub, "Deploy", *arguments)

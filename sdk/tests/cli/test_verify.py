@@ -98,12 +98,14 @@ def test_the_secret_may_be_in_a_file_or_another_variable(verify, tmp_path, monke
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("moment", ["nan", "inf", "-inf", "1e999", "yesterday"])
-def test_a_time_that_is_not_a_finite_number_is_wrong_usage(verify, capsys, moment):
+@pytest.mark.parametrize(
+    "moment", ["nan", "inf", "-inf", "1e999", "yesterday", "", "2026-01-01", "2026-01-01T10:00", "2026-13-01T10:00Z"]
+)
+def test_a_text_that_is_no_time_or_names_no_zone_is_wrong_usage(verify, capsys, moment):
     with pytest.raises(SystemExit) as ended:
         verify(sign_call("POST /orders", ARGS, now=NOW), f"--at={moment}")
     assert ended.value.code == 2
-    assert "--at: give Unix seconds, a finite number" in capsys.readouterr().err
+    assert "--at: give Unix seconds, or a time with its zone such as 2030-01-31T10:00Z" in capsys.readouterr().err
 
 
 def test_there_is_no_option_that_takes_a_secret(verify):

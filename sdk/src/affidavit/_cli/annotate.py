@@ -2,12 +2,12 @@
 
 import argparse
 import json
-import math
 import uuid
 from typing import Any
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._terminal import escape_unprintable
+from affidavit._cli._times import parse_time
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import parse_answer
@@ -25,7 +25,7 @@ def add_parser(commands: Any) -> None:
     """Add this command to argparse's subcommands."""
     parser = commands.add_parser("annotate", help="mark what happened on the hub's charts", description=_DESCRIPTION)
     parser.add_argument("text", metavar="TEXT", help="1 to 200 characters, such as: Deploy 4.2")
-    parser.add_argument("--at", type=float, metavar="TIME", help="in Unix seconds; default now")
+    parser.add_argument("--at", type=parse_time, metavar="TIME", help="2030-01-31T10:00Z, or Unix seconds; default now")
     parser.add_argument("--url", metavar="URL", help="a link to more information: http or https")
     parser.add_argument("--all-environments", action="store_true", help="mark it in all environments")
     parser.add_argument("--once", metavar="KEY", help="a second call with the same key adds nothing")
@@ -35,8 +35,6 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command. Raises UsageError or Undelivered."""
-    if options.at is not None and not math.isfinite(options.at):
-        raise UsageError("--at is no time. Give Unix seconds.")
     transport, key = read_hub_options(options)
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:

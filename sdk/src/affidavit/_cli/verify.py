@@ -1,7 +1,6 @@
 """`affidavit verify`: check one intent against one request, step by step. No nonce is burnt, nothing is sent."""
 
 import argparse
-import math
 import os
 import sys
 import textwrap
@@ -12,6 +11,7 @@ from typing import Any
 
 from affidavit._cli._hub import UsageError
 from affidavit._cli._terminal import escape_unprintable
+from affidavit._cli._times import parse_time
 from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE
 from affidavit._intents.explain import Check
 from affidavit._intents.nonces import MemoryNonces
@@ -46,7 +46,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--operation", help="the operation that the view declares, if it does")
     parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="the version that the route demands")
     parser.add_argument("--step-up", action="store_true", help="assume that the user has stepped up")
-    parser.add_argument("--at", type=_parse_time, metavar="TIME", help="check as of this time, in Unix seconds")
+    parser.add_argument(
+        "--at", type=parse_time, metavar="TIME", help="check as of this time: 2030-01-31T10:00Z, or Unix seconds"
+    )
     parser.set_defaults(run=run)
 
 
@@ -54,17 +56,6 @@ def _add_secret_options(parser: argparse.ArgumentParser) -> None:
     secret = parser.add_mutually_exclusive_group()
     secret.add_argument("--secret-file", metavar="FILE", help="a file that holds the signing secret")
     secret.add_argument("--secret-env", metavar="NAME", default=SECRET_VARIABLE, help="default %(default)s")
-
-
-def _parse_time(text: str) -> float:
-    """Parse a finite time. NaN is refused, because every comparison with it is false."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not math.isfinite(seconds):
-        raise argparse.ArgumentTypeError("give Unix seconds, a finite number")
-    return seconds
 
 
 def run(options: argparse.Namespace) -> int:
