@@ -224,10 +224,14 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
 
 
 def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return the path and the filters of an address. Values are cut to a character unless they make another page."""
+    """Return the path and the filters of an address. Values are cut to a character unless they make another page.
+
+    An empty filter beside others, and the number of the first page, make no other page.
+    """
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)
     filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
+    filters = {name: value for name, value in filters.items() if value and (name, value) != ("page", "1")} or filters
     is_alone = len(filters) == 1
     is_conversation = parts.path.endswith("/conversation")  # pages of dozens of similar conversations
     is_whole = is_alone and not is_conversation
