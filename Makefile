@@ -15,7 +15,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test suite collect format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
+.PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -27,12 +27,13 @@ run: $(VENV)/.run  ## start the whole hub: database, web server, worker; Ctrl-C 
 test: $(VENV)/.dev  ## lint, and every test beside it; only=PATH for one file or folder, without lint
 	@$(MAKE) --no-print-directory --jobs=2 $(if $(only),,lint) suite
 
-suite: $(if $(only),,collect)
+suite: $(if $(only),,$(VENV)/.compiled)
 	$(BIN)/python -m $(PYTEST)
 
-# Before the workers of the suite, because each of them would compile every test for itself.
-collect: $(VENV)/.dev
-	@$(BIN)/python -m pytest --collect-only -qq >$(VENV)/collected || { cat $(VENV)/collected; exit 1; }
+# Once, before the workers of the suite, because each of them would compile every test for itself.
+$(VENV)/.compiled: $(VENV)/.dev
+	@$(BIN)/python -m pytest --collect-only -qq >$@.out || { cat $@.out; exit 1; }
+	@touch $@
 
 format: $(VENV)/.dev  ## mend style in Python and templates
 	$(BIN)/ruff check --fix .
