@@ -28,7 +28,13 @@ DATA = {
     "card": ["4111111111111111", "4111 1111 1111 1111"],
     "iban": ["DE89370400440532013000", "GB82 WEST 1234 5698 7654 32"],
     "jwt": ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"],
-    "key": ["sk_live_4eC39HqLyjWDarjtT1zdp7dc", "AKIAIOSFODNN7EXAMPLE"],
+    "key": [
+        "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        "AKIAIOSFODNN7EXAMPLE",
+        "glpat-UNwhc-uhHzwTBIDHZPXR",
+        "hf_riHphkdmttWsGlwbqaUJ",
+        "npm_WGXELCFLLYJxoqyfgSXkkQBISmaXAdefo",
+    ],
     "digits": ["Test-run-1684765756", "user_20240517_x"],
     "mixed": ["k3Jd82mQp0Zx7Lw5Rt9vBn4c", "x-k3Jd82mQp0Zx7Lw5Rt9vBn4c-y"],
     "url": ["https://example.com/a"],
@@ -43,6 +49,7 @@ ORDINARY = [
     "public-ipv6", "facade", "Content-Type", "base64", "oauth2_token", "index.html", "h264_profile",
     "x_face2024", "x_decade80", "added_2024abc", "gas_price_estimate_currency", "sk_translation_of_summary",
     "pk_constraint_on_order_lines", "hf_transformersModelName", "npm_package_repository_url",
+    "npm_CONFIG_REGISTRY_ADDRESS", "whsec_rotation_interval_days", "pk_allowedUnsafeDefaults",
 ]  # fmt: skip
 
 

@@ -12,8 +12,13 @@ MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
 MIN_MIXED = 24  # letters and digits, mixed
 _LONGEST_WORDS = 3.5  # mean length of the runs of digits and words; words of a language have more
+# In capitals and small letters, by chance: a shorter mean length, or fewer of all characters in words
+_LONGEST_MIXED_WORDS = 4.5
+_LEAST_IN_WORDS = 0.8
 
-_KEY_PREFIXES = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|npm|pypi|hf|shpat|whsec|dop_v1|gak|gas|pk|sk"
+_PREFIXES_OF_KEYS_ALONE = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|shpat|whsec|dop_v1|gak"
+_KEY_PREFIXES = rf"{_PREFIXES_OF_KEYS_ALONE}|npm|pypi|hf|gas|pk|sk"
+_LONG_KEY = 32  # characters behind a prefix that names have too
 
 _HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -21,7 +26,8 @@ _EMAIL = re.compile(r"[^@\s]@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}(?![A-Za-z0-
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.")
 _SECRET_KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    rf"(?:{_KEY_PREFIXES})[_-]((?=[A-Za-z]*[0-9])[A-Za-z0-9]{{16,}}|[A-Za-z0-9_+/=-]{{16,}})"
+    rf"(?:({_PREFIXES_OF_KEYS_ALONE})|{_KEY_PREFIXES})[_-]"
+    r"((?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}|[A-Za-z0-9_+/=-]{16,})"
     r"|xox[abeprs]-[0-9][A-Za-z0-9-]{9,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
     r"|(?:ya29|SG)\.[A-Za-z0-9_-]{16,})"
 )
@@ -34,6 +40,7 @@ _SHORT_HEX_INSIDE = re.compile(
 )
 _MIXED_INSIDE = re.compile(rf"[A-Za-z0-9]{{{MIN_MIXED},}}")
 _RUNS = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
+_WORD = re.compile(r"(?=.*[AEIOUYaeiouy])(?!.*[b-df-hj-np-tv-xz]{5})[A-Z]?[a-z]{2,}")
 
 _NUMBER = re.compile(r"(?![+-][0-9]$)[+-]?[0-9]+(?:[.,][0-9]+)*%?")
 _PHONE = re.compile(r"\+?[0-9(][0-9 ()./-]{6,}[0-9]")
@@ -111,7 +118,7 @@ def _detect_inner_form(text: str) -> str | None:
         return "url"
     if _JWT.search(text):
         return "jwt"
-    if any(not body or _is_random(body) for body in _SECRET_KEY.findall(text)):
+    if any(not body or _is_random(body, bool(prefix)) for prefix, body in _SECRET_KEY.findall(text)):
         return "key"
     if _IPV4_INSIDE.search(text):
         return "ip"
@@ -127,13 +134,26 @@ def _is_mixed(part: str) -> bool:
     return not part.isalpha() and not part.isdigit() and _has_no_words(part)
 
 
-def _is_random(body: str) -> bool:
-    """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters without words."""
-    return (body.isalnum() and not body.isalpha()) or _has_no_words(body)
+def _is_random(body: str, has_own_prefix: bool) -> bool:
+    """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters without words.
+
+    has_own_prefix: whether only keys have this prefix. Names that begin like that are in small letters.
+    """
+    if (body.isalnum() and not body.isalpha()) or _has_no_words(body):
+        return True
+    if body in (body.lower(), body.upper()):
+        return False
+    return has_own_prefix or len(body) >= _LONG_KEY or _has_hardly_words(body)
 
 
 def _has_no_words(part: str) -> bool:
     return len(part) / len(_RUNS.findall(part)) < _LONGEST_WORDS
+
+
+def _has_hardly_words(part: str) -> bool:
+    runs = _RUNS.findall(part)
+    in_words = sum(len(run) for run in runs if _WORD.fullmatch(run))
+    return len(part) / len(runs) < _LONGEST_MIXED_WORDS or in_words / sum(map(len, runs)) < _LEAST_IN_WORDS
 
 
 def _is_ip(text: str) -> bool:
