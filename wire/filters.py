@@ -10,6 +10,8 @@ from django.http import QueryDict
 MAX_SEARCH_WORDS = 10
 # The members that choose the period of a page and its time zone
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
+# The members that name another environment, with which a page compares its own
+COMPARISON_MEMBERS = ("compare", "against")
 # Members that view_state.js writes into the address of a page. It also adds them to links.
 VIEW_MEMBERS = ("open", "closed", "hide")
 # The result of a form: only the page that the form redirects to shows it.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial, wraps
 from hashlib import sha256
@@ -22,6 +22,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.http import urlencode
+from django.utils.text import Truncator
 
 from wire.errors import DomainError
 from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, change_query
@@ -38,6 +39,7 @@ from workspaces.models import Environment, Membership, ScopeMissing
 from workspaces.shown_once import shows_once
 
 AGE_STEP = 5  # seconds
+MAX_QUOTED = 60  # characters of a value that a page quotes
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
 
@@ -46,6 +48,8 @@ class Page:
     """The content of a page. `context` is called for HTML only, `tables` are read for exports only.
 
     partial: the template for htmx requests, if it differs.
+    takes: for each member of the address that takes only certain values, a function that returns something true for
+        these. The page says of another value that it is ignored; an export is refused.
     has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
@@ -54,8 +58,14 @@ class Page:
     context: Callable[[], Mapping[str, Any]]
     tables: Sequence[Table] = ()
     partial: str = ""
+    takes: Mapping[str, Callable[[str], object]] = field(default_factory=dict)
     has_period: bool = True
     holds_secrets: bool = False
+
+    def find_unknown(self, address: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the members of the address whose value the page does not take; a long value is cut."""
+        names = [name for name in self.takes if address.get(name) and not self.takes[name](address[name])]
+        return {name: Truncator(address[name]).chars(MAX_QUOTED) for name in names}
 
 
 View = Callable[[HttpRequest, Environment, Period], Page]
@@ -126,6 +136,7 @@ def build_frame(
         "page": name,
         "period": period,
         "has_period": page.has_period,
+        "unknown": page.find_unknown(request.GET),
         "may_share": name in SHAREABLE_PAGES and has_role(request.user, environment.workspace, Membership.EDITOR),
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
         "data_age": _round_age(get_read_age()),
@@ -236,6 +247,10 @@ def _respond(
     if format_ == "html":
         return _respond_html(route, request, environment, period)
     page = route.view(request, environment, period)
+    if unknown := page.find_unknown(request.GET):
+        members = ", ".join(f"{name}={value}" for name, value in unknown.items())
+        detail = f"This page does not know {members}. Correct the address: a download leaves out no filter."
+        raise Problem("invalid-request", detail)
     if format_ == "csv":
         filename = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         response = stream_csv(page.tables, request.GET.get("table"), filename)

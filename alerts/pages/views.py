@@ -180,4 +180,5 @@ def show_deliveries(request: HttpRequest, environment: Environment, period: Peri
         }
 
     tables = list_delivery_tables(deliveries)
-    return Page("alerts/deliveries.html", build_context, tables, has_period=False)
+    takes = {"state": STATES.__contains__, "target": lambda _: target is not None}
+    return Page("alerts/deliveries.html", build_context, tables, takes=takes, has_period=False)

@@ -38,12 +38,12 @@ class OperationFilters:
 
     @classmethod
     def from_address(cls, address: Mapping[str, str]) -> OperationFilters:
-        status = address.get("status", "").strip().lower()
+        status = address.get("status", "")
         subset, sort = address.get("show", ""), address.get("sort", "")
         return cls(
             query=read_text(address, "q"),
             method=read_text(address, "method").upper(),
-            status=status if expand_status(status) else "",
+            status=status.strip().lower() if expand_status(status) else "",
             subset=subset if subset in SUBSETS else "",
             sort=sort if sort in SORT_KEYS else "path",
         )
@@ -64,6 +64,7 @@ class OperationFilters:
 
 def expand_status(status: str) -> list[str]:
     """Return all statuses of a class (`4xx`), or the status itself (`404`); [] for anything else."""
+    status = status.strip().lower()
     if status in STATUS_CLASSES:
         first = int(status[0]) * 100
         return [str(number) for number in range(first, first + 100)]

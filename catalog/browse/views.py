@@ -17,7 +17,14 @@ from django.utils import timezone
 from affidavit import describe
 from affidavit.operations import READS
 from catalog.browse import exports
-from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
+from catalog.browse.filters import (
+    SORT_KEYS,
+    SORTED_COLUMNS,
+    STATUS_CLASSES,
+    SUBSETS,
+    OperationFilters,
+    expand_status,
+)
 from catalog.browse.presence import list_presence, list_vanished
 from catalog.browse.queries import (
     excess_operations,
@@ -34,7 +41,7 @@ from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
-from catalog.drift.history import build_timeline, compare_versions, fold_media_types
+from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
 from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
@@ -118,7 +125,8 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),
     ]
-    return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html")
+    takes = {"status": expand_status, "show": SUBSETS.__contains__, "sort": SORT_KEYS.__contains__}
+    return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html", takes=takes)
 
 
 def write_example_report(environment: Environment) -> str:
@@ -181,8 +189,9 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
         export_versions(operation),
         export_changes(comparison),
     ]
-    partial = "catalog/_partials/branch.html" if pointer else ""
-    return Page("catalog/operation.html", build_context, tables, partial=partial)
+    branch = "catalog/_partials/branch.html" if pointer else ""
+    takes = dict.fromkeys(("before", "after"), partial(has_version, operation))
+    return Page("catalog/operation.html", build_context, tables, partial=branch, takes=takes)
 
 
 def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str) -> PartShape:

@@ -139,7 +139,7 @@ def fold_media_types(timeline: Sequence[TimelineEntry]) -> list[TimelineEntry]:
 def compare_versions(operation: Operation, address: Mapping[str, str]) -> VersionComparison | None:
     """Compare the versions that an address names in `before` and `after`; None unless both exist."""
     numbers = [address.get(name, "") for name in ("before", "after")]
-    if not all(number.isascii() and number.isdigit() and len(number) < 9 for number in numbers):
+    if not all(map(_is_number, numbers)):
         return None
     before, after = map(int, numbers)
     outlines = load_outlines_by_number(operation, [before, after])
@@ -165,6 +165,15 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         for change in grown
     }
     return VersionComparison(sides[before], sides[after], changes, inside, media_types)
+
+
+def has_version(operation: Operation, number: str) -> bool:
+    """Return whether the operation has the version that an address names."""
+    return _is_number(number) and bool(load_outlines_by_number(operation, [int(number)]))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 9
 
 
 def _count_inside(outline: Outline, change: Change | Drift) -> int:

@@ -36,8 +36,8 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             **_describe_observed(environment, period),
         }
 
-    tables = [exports.export_drift(drift)]
-    return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html")
+    tables, takes = [exports.export_drift(drift)], {"kind": CHANGE_KINDS.__contains__}
+    return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html", takes=takes)
 
 
 def _describe_observed(environment: Environment, period: Period) -> Mapping[str, Any]:
@@ -70,4 +70,6 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
             "breaking": sum(bool(row.change.breaks) for row in changes),
         }
 
-    return Page("catalog/difference.html", build_context, [exports.export_comparison(list_changes)], has_period=False)
+    tables = [exports.export_comparison(list_changes)]
+    takes = {"against": lambda name: against and name == against.name}
+    return Page("catalog/difference.html", build_context, tables, takes=takes, has_period=False)

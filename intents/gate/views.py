@@ -60,7 +60,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }
 
-    return Page("intents/confirmations.html", build_context, tables)
+    return Page("intents/confirmations.html", build_context, tables, takes={"state": STATES.__contains__})
 
 
 @member_form

@@ -14,32 +14,22 @@ OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it st
 
 @dataclass(frozen=True)
 class RejectionFilters:
-    """The filters of the rejections page. An empty string, or version 0, filters nothing.
-
-    fault: the words that say what could not be read.
-    """
+    """The filters of the rejections page. An empty string, or version 0, filters nothing."""
 
     reason: str = ""
     version: int = 0
     operation: str = ""
-    fault: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.reason or self.version or self.operation)
 
 
 def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
-    """Read `reason`, `version` and `operation`; a page never fails over its address."""
+    """Read `reason`, `version` and `operation`; an unknown reason or version filters nothing."""
     reason, version = query.get("reason", ""), query.get("version", "")
-    faults = []
-    if reason and reason not in REASONS:
-        reason = ""
-        faults.append("Unknown reason: all are shown.")
-    if version and version not in VERSIONS:
-        faults.append("Unknown version: all are shown.")
     # PostgreSQL refuses NUL and no stored text holds it; its replacement character finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
-    return RejectionFilters(reason, VERSIONS.get(version, 0), operation, " ".join(faults))
+    return RejectionFilters(reason if reason in REASONS else "", VERSIONS.get(version, 0), operation)
 
 
 def narrow_result(result: str, reason: str) -> str:

@@ -24,7 +24,7 @@ from intents.rejections.detail import (
     list_call_events,
 )
 from intents.rejections.exports import build_tables
-from intents.rejections.filters import parse_filters
+from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.queries import find_retention_days, has_verifications
 from wire.errors import NotFound
 from wire.filters import read_number
@@ -71,7 +71,8 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
         }
 
-    return Page("intents/rejections.html", build_context, build_tables(analysis))
+    takes = {"reason": REASONS.__contains__, "version": VERSIONS.__contains__}
+    return Page("intents/rejections.html", build_context, build_tables(analysis), takes=takes)
 
 
 def show_rejection(request: HttpRequest, environment: Environment, period: Period) -> Page:

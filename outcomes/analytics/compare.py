@@ -54,6 +54,11 @@ def choose_comparison(environment: Environment, period: Period, name: str) -> Co
     return compare_with_previous(environment, period)
 
 
+def is_comparison(environment: Environment, name: str) -> bool:
+    """Return whether an address may name this comparison: another environment, or none."""
+    return name == NO_COMPARISON or find_sibling(environment, name) is not None
+
+
 def find_sibling(environment: Environment, name: str) -> Environment | None:
     """Return another environment of the same workspace by its exact name."""
     return list_siblings(environment).filter(name=name).first() if name else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Page as PageOfRows
@@ -11,7 +12,7 @@ from django.http import HttpRequest
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
-from outcomes.analytics.compare import choose_comparison, list_siblings, read_compared_reached
+from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
@@ -42,7 +43,8 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             **_describe_funnel(analytics),
         }
 
-    return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics))
+    takes = {"compare": partial(is_comparison, environment)}
+    return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes)
 
 
 def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
@@ -113,7 +115,9 @@ def show_outcome_key(request: HttpRequest, environment: Environment, period: Per
         described = _describe_key(environment, period, key, comparison)
         return {"key": key, "compare_with": compare_with, **described, **conversations}
 
-    return Page("outcomes/outcome.html", build_context, list_key_tables(environment, period, key, comparison))
+    tables = list_key_tables(environment, period, key, comparison)
+    takes = {"compare": partial(is_comparison, environment)}
+    return Page("outcomes/outcome.html", build_context, tables, takes=takes)
 
 
 def _describe_key(environment: Environment, period: Period, key: str, comparison: Comparison) -> Mapping[str, Any]:

@@ -9,6 +9,8 @@ from django.http import QueryDict
 from outcomes.broken_joins.diagnose import ADVICE
 from wire.filters import read_text
 
+DIAGNOSES = frozenset(ADVICE) - {"late"}  # a late conversation heals its broken joins
+
 
 @dataclass(frozen=True)
 class JoinFilters:
@@ -28,6 +30,6 @@ class JoinFilters:
 
 def parse_join_filters(query: QueryDict) -> JoinFilters:
     diagnosis, key = query.get("why", ""), read_text(query, "key")
-    if diagnosis not in ADVICE or diagnosis == "late":
+    if diagnosis not in DIAGNOSES:
         return JoinFilters(key=key)
     return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key)

@@ -18,7 +18,7 @@ from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.exports import list_joins_tables
-from outcomes.broken_joins.filters import JoinFilters, parse_join_filters
+from outcomes.broken_joins.filters import DIAGNOSES, JoinFilters, parse_join_filters
 from outcomes.broken_joins.lookup import (
     NEWEST_DIAGNOSED,
     diagnose_joins,
@@ -63,7 +63,8 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             **_describe_moves(request, environment, period, filters),
         }
 
-    return Page("outcomes/broken_joins.html", build_context, list_joins_tables(environment, period, filters))
+    tables = list_joins_tables(environment, period, filters)
+    return Page("outcomes/broken_joins.html", build_context, tables, takes={"why": DIAGNOSES.__contains__})
 
 
 def _describe_joins(

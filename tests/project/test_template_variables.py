@@ -54,6 +54,7 @@ PROVIDE_DEFAULTS = {"default", "default_if_none"}
 OPTIONAL = {
     "environment": "the frame is also that of pages outside of a workspace: signing in, failures, the API docs",
     "period": "as environment",
+    "unknown": "as environment",
     "data_age": "forms that are shown again, and what is no page, are never read from a replica",
 }
 NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})

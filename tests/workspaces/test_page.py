@@ -1,9 +1,13 @@
-"""Behaviour of all pages: methods, entity tags, and exports that refuse a range they cannot read."""
+"""Behaviour of all pages: methods, entity tags, and exports that refuse a range or filter they cannot read."""
 
 import json
+import re
+from html import unescape
 
 import pytest
 from django.test import Client
+
+from tests.catalog.reports import deliver, observation
 
 PAGE = "/w/lumen-books/production/outcomes"
 
@@ -39,6 +43,85 @@ def test_an_export_with_an_invalid_range_is_refused(workspace, api, query, endin
     response = api.get(f"{PAGE}{ending}?{query}")
     assert response.status_code == 400
     assert response.json()["code"] == "invalid-request"
+
+
+UNKNOWN = {
+    "catalog": ("status=9xx", "show=everything", "sort=name"),
+    "drift": ("kind=vanished",),
+    "difference": ("against=nowhere", "against=production"),
+    "operation": ("before=8&after=99", "before=x"),
+    "outcomes": ("compare=nowhere", "compare=production"),
+    "outcome": ("compare=nowhere",),
+    "joins": ("why=no-reason", "why=late"),
+    "rejections": ("reason=no-such-reason", "version=7"),
+    "confirmations": ("state=forgotten",),
+    "audit": ("kind=no-kind",),
+    "deliveries": ("state=lost", "target=ops"),
+}
+KNOWN = {
+    "catalog": ("status=4XX", "status=404&show=new&sort=last", "status=&show=", "method=NONE"),
+    "drift": ("kind=gone",),
+    "difference": ("against=staging",),
+    "operation": ("before=1&after=1", "before=1", "after=1&before="),
+    "outcomes": ("compare=staging", "compare=none"),
+    "outcome": ("compare=staging",),
+    "joins": ("why=other-environment",),
+    "rejections": ("reason=expired&version=2", "operation=GET+/nowhere"),
+    "confirmations": ("state=pending",),
+    "audit": ("kind=all",),
+    "deliveries": ("state=dead", "target=17"),
+}
+
+
+def list_queries(queries):
+    return [(page, query) for page, of_page in queries.items() for query in of_page]
+
+
+@pytest.fixture
+def address_of(workspace, api):
+    """Return a function that returns the address of a page, of the only operation if it shows one."""
+    deliver(api, workspace, observation(path="/books"))
+
+    def build_address(page, query):
+        subject = "method=GET&path=/books&" if page == "operation" else ""
+        return f"/w/{workspace.workspace.slug}/production/{page}?{subject}{query}"
+
+    return build_address
+
+
+@pytest.mark.parametrize(("page", "query"), list_queries(UNKNOWN))
+def test_a_value_that_a_filter_does_not_take_is_named_by_the_page_and_refused_in_an_export(
+    browser_client, address_of, page, query
+):
+    address = address_of(page, query)
+    html = unescape(" ".join(browser_client.get(address).content.decode().split()))
+    words = f"This page does not know {query.replace('&', ', ')}"
+    assert f"{words}, and is shown without." in html
+    assert address.replace("?", ".json?", 1) not in html  # the links to downloads leave it out
+    for ending in (".json", ".csv"):
+        response = browser_client.get(address.replace("?", f"{ending}?", 1))
+        assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
+        assert words in response.json()["detail"]
+
+
+@pytest.mark.parametrize(("page", "query"), list_queries(KNOWN))
+def test_a_value_that_a_filter_takes_is_not_named(browser_client, address_of, page, query):
+    address = address_of(page, query)
+    assert "This page does not know" not in browser_client.get(address).content.decode()
+    assert browser_client.get(address.replace("?", ".json?", 1)).status_code == 200
+
+
+def test_a_long_unknown_value_is_cut_and_escaped(browser_client, address_of):
+    html = " ".join(browser_client.get(address_of("catalog", f"show=<b>{'x' * 500}")).content.decode().split())
+    assert re.search(r"This page does not know show=&lt;b&gt;x{56}…, and is shown without\.", html)
+
+
+@pytest.mark.parametrize(("page", "member"), [("outcomes", "compare"), ("difference", "against")])
+def test_another_environment_is_compared_the_other_way_round(browser_client, workspace, page, member):
+    start = f"/w/{workspace.workspace.slug}"
+    html = unescape(browser_client.get(f"{start}/production/{page}?range=30d&{member}=staging").content.decode())
+    assert f'href="{start}/staging/{page}?range=30d&{member}=production"' in html
+    assert f'href="{start}/production/{page}?range=30d&{member}=staging"' in html
 
 
 def test_an_export_names_a_period_only_if_its_page_has_one(workspace, browser_client):

@@ -67,7 +67,8 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
             "may_open_keys": True,  # whoever may open this page is an admin
         }
 
-    return Page("workspaces/audit.html", build_context, [Table("audit", COLUMNS, lambda: _export_rows(entries))])
+    tables = [Table("audit", COLUMNS, lambda: _export_rows(entries))]
+    return Page("workspaces/audit.html", build_context, tables, takes={"kind": KIND_LABELS.__contains__})
 
 
 def _select_kind(kind: str) -> Q:

@@ -19,7 +19,8 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from wire.filters import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from workspaces.models import Environment
 
 register = template.Library()
 
@@ -156,10 +157,23 @@ def code_spans(text: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
-    """Return the current query with changes, from the question mark on; None and "" remove a member."""
-    return (
-        "?" + change_query(context["request"].GET, dict.fromkeys(VIEW_MEMBERS + RESULT_MEMBERS) | changes).urlencode()
-    )
+    """Return the current query with changes, from the question mark on; None and "" remove a member.
+
+    What the page does not know is left out.
+    """
+    removed = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *context.get("unknown", ())))
+    return "?" + change_query(context["request"].GET, removed | changes).urlencode()
+
+
+@register.simple_tag(takes_context=True)
+def query_elsewhere(context: Context, environment: Environment) -> str:
+    """Return the current query for the same page of another environment.
+
+    A comparison with that environment becomes one with the environment that is shown now.
+    """
+    address = context["request"].GET
+    compared = [name for name in COMPARISON_MEMBERS if address.get(name) == environment.name]
+    return query(context, **dict.fromkeys(compared, context["environment"].name), cursor=None, page=None)
 
 
 @register.simple_tag(takes_context=True)

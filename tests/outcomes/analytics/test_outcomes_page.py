@@ -311,12 +311,16 @@ def test_a_key_was_reported_no_times_before_only_if_there_were_data_before(produ
 
 
 @pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])
-def test_an_unknown_environment_is_ignored(production, browser_client, other_workspace, unknown):
+def test_an_unknown_environment_is_named_and_ignored(production, browser_client, other_workspace, unknown):
     other_workspace.workspace.environments.create(name="theirs", audience="theirs")
     reach_keys(production, {"purchase": 1})
     reach_keys(production, {"purchase": 2}, now=timezone.now() - timedelta(days=8))
-    (row,) = read_tables(browser_client.get(f"{PAGE}.json?compare={unknown}"))["keys"]
-    assert (row["outcomesBefore"], row["outcomesBeside"], row["change"]) == (2, None, -0.5)
+    response = browser_client.get(f"{PAGE}?compare={unknown}")
+    (row, _, _) = response.context["rows"][0]
+    assert (response.context["comparison"].kind, row.compared) == ("previous", 2)
+    assert f"This page does not know compare={unknown}, and is shown without." in " ".join(
+        response.content.decode().split()
+    )
 
 
 @pytest.mark.parametrize("query", ["compare=none", "range=all"])
