@@ -63,6 +63,19 @@ def test_wrong_options_are_refused_with_a_message(arguments):
         run(hub, "Deploy", *arguments)
 
 
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_text_is_refused_before_anything_is_sent(text):
+    with ScriptedHub(STORED) as hub, pytest.raises(UsageError, match="TEXT is empty"):
+        run(hub, text)
+    assert hub.received == []
+
+
+def test_a_key_of_once_that_had_another_text_is_named_as_the_option():
+    refusal = problem(422, "idempotency-key-reused", "Used.")
+    with ScriptedHub(refusal) as hub, pytest.raises(UsageError, match="--once: this key was used with another text"):
+        run(hub, "Deploy", "--once", "pipeline-81")
+
+
 def test_a_refusal_is_printed():
     refusal = problem(400, "invalid-request", detail="Write less.")
     with ScriptedHub(refusal) as hub, pytest.raises(Undelivered, match=r"Write less\."):

@@ -119,7 +119,7 @@ def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
     assert output.out == ""
     assert output.err.count("\n") == 1
     assert "Make a key with the scope report. (scope-missing, HTTP 403)" in output.err
-    assert "Sent 0 of 5 observations, refused 5." in output.err
+    assert "Sent 0 of 5 observations, not sent 5." in output.err
     assert KEY not in output.err
 
 
@@ -127,7 +127,7 @@ def test_a_refusal_in_the_middle_reports_how_much_was_sent(recorded, capsys):
     traffic = [entry(path="/things", status=200 + n % 25, body={}, day=1 + n // 25) for n in range(700)]
     with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
         assert main(["har", recorded(traffic), "--hub", hub.url, "--key", KEY]) == 1
-    assert "Sent 500 of 700 observations, refused 200." in capsys.readouterr().err
+    assert "Sent 500 of 700 observations, not sent 200." in capsys.readouterr().err
 
 
 # --- learned templates and undecided paths

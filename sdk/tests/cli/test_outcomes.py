@@ -1,11 +1,13 @@
 import argparse
 import json
+from functools import partial
 
 import pytest
 from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._cli import outcomes
 from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._hub import transport
 from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")
@@ -93,7 +95,9 @@ def test_equal_batches_at_different_places_of_a_file_are_different_reports(tmp_p
 def test_an_interrupted_upload_continues_where_it_stopped(csv_file, capsys):
     path = csv_file()
     with ScriptedHub(all_recorded, problem(403, "scope-missing", "Make a key with the scope report.")) as hub:
-        with pytest.raises(Undelivered, match="Sent 500 outcomes so far; run it again to go on"):
+        with pytest.raises(
+            Undelivered, match="Sent 500 outcomes so far; once that is set right, run it again to go on"
+        ):
             upload(path, hub)
         hub.server.steps = [all_recorded]
         upload(path, hub)
@@ -152,6 +156,7 @@ def test_faults_are_reported_with_their_lines_and_nothing_is_sent(tmp_path, name
         ("a.csv", "conversationId, conversationId ,outcomeKey\nc,d,k\n", ["names a column twice: conversationId."]),
         ("a.csv", "conversationId,environment,outcomeKey\nc,staging,k\n", ["column for", "with --environment"]),
         ("a.csv", "Environment,conversationId,outcomeKey\nstaging,c,k\n", ["column for", "with --environment"]),
+        ("a.csv", "conversationId,outcomeKey\nc,k\nc,x,k\n", ["line 3: has 3 cells, but the first line 2.", "quotes"]),
         ("a.jsonl", '{"conversationId": "c", "outcomeKey": "k"}\n'
          '{"conversationId": "c", "outcomeKey": "k", "environment": "staging"}', ["line 2: an", "with --environment"]),
     ],
@@ -214,6 +219,30 @@ def test_a_file_that_is_not_utf_8_or_not_there_is_one_clear_line(tmp_path):
     for file, message in ((path, "not UTF-8"), (tmp_path / "none.csv", "cannot be read: No such file")):
         with pytest.raises(UsageError, match=message):
             run(file, "--dry-run")
+
+
+def test_empty_cells_after_the_last_column_are_ignored(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("conversationId;outcomeKey\nc;k;;\n")
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert read_items(hub) == [("c", "k")]
+
+
+@pytest.mark.parametrize(("status", "code", "advises"), [(403, "scope-missing", False), (503, "unavailable", True)])
+def test_only_after_a_passing_failure_running_again_at_once_is_advised(csv_file, monkeypatch, status, code, advises):
+    monkeypatch.setattr(transport, "Retry", partial(transport.Retry, attempts=1))
+    with ScriptedHub(*[problem(status, code, "Why.")] * 9) as hub, pytest.raises(Undelivered) as caught:
+        upload(csv_file(1), hub)
+    assert str(caught.value).endswith("Sent 0 outcomes so far; run it again to go on.") is advises
+    assert ("once that is set right" in str(caught.value)) is not advises
+
+
+def test_an_empty_key_is_not_replaced_by_the_variable(csv_file, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_API_KEY", KEY)
+    with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError, match="--key is empty"):
+        run(str(csv_file(1)), "--hub", hub.url, "--key", "")
+    assert hub.received == []
 
 
 def test_a_refused_item_is_reported_by_its_line(csv_file):

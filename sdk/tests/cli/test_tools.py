@@ -87,6 +87,15 @@ def test_the_lock_has_every_tool_with_the_digest_of_its_canonical_form(lock_file
     assert capsys.readouterr().out == "tools.lock: locked 2 tools of production.\n"
 
 
+def test_the_locked_environment_counts_more_than_the_variable(monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_ENVIRONMENT", "staging")
+    assert run("lock", tools(tool()))[1] == ["/api/catalog/mcp.json?environment=staging"]
+    monkeypatch.setenv("AFFIDAVIT_ENVIRONMENT", "production")
+    assert run("verify", tools(tool())) == (0, ["/api/catalog/mcp.json?environment=staging"])
+    options = ["--environment", "production"]
+    assert run("verify", tools(tool()), options=options)[1] == ["/api/catalog/mcp.json?environment=production"]
+
+
 def test_the_order_of_tools_and_members_does_not_matter(capsys):
     run("lock", tools(tool("a"), tool("b")), options=["--environment", "staging"])
     turned = dict(reversed(tool("a").items()))

@@ -79,6 +79,24 @@ def test_the_output_names_the_reason(verify, header, options, reason):
     assert reason is None or f"      {reason}: " in output
 
 
+def test_a_header_may_be_given_with_its_name(verify):
+    header = sign_call("POST /orders", ARGS, now=NOW)
+    assert verify(f"x-service-intent: {header}")[0] == 0
+
+
+@pytest.mark.parametrize("path", ["orders", "https://shop.example/orders", ""])
+def test_a_path_that_is_none_is_named_as_the_option(verify, path):
+    status, _, errors = verify(sign_call("POST /orders", ARGS, now=NOW), path=path)
+    assert (status, "--path is the path of the request" in errors) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["workspace", "audience"])
+def test_a_missing_fact_of_the_backend_is_named_with_its_option_and_variable(verify, monkeypatch, option):
+    monkeypatch.delenv(f"AFFIDAVIT_{option.upper()}", raising=False)
+    status, _, errors = verify(sign_call("POST /orders", ARGS, now=NOW), f"--{option}", "")
+    assert (status, f"Set AFFIDAVIT_{option.upper()}, or pass --{option}" in errors) == (2, True)
+
+
 def test_the_query_is_given_after_the_path(verify):
     header = sign_call("GET /orders", {"page": "2"}, now=NOW)
     assert verify(header, method="GET", path="/orders?page=2", body=None)[0] == 0

@@ -84,7 +84,7 @@ def test_a_200_that_is_not_json_is_an_error(open_transport, body):
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"code":1,"detail":null,"errors":{}}', b""])
 def test_a_refusal_without_a_problem_document_still_says_what_to_do(open_transport, body):
-    with ScriptedHub(answer(403, body)) as hub, pytest.raises(ReportError, match="Check base_url") as caught:
+    with ScriptedHub(answer(403, body)) as hub, pytest.raises(ReportError, match="Check the hub's address") as caught:
         open_transport(hub.url).post_json("/x", b"{}", HEADERS)
     assert caught.value.code == "http-403"
 

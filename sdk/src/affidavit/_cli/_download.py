@@ -15,7 +15,7 @@ from affidavit._cli._hub import Undelivered, UsageError, read_hub_options
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import HubAnswer, parse_answer, read_refusal
-from affidavit._hub.transport import DEFAULT_TIMEOUT, USER_AGENT, resolve_base_url
+from affidavit._hub.transport import CHECK_THE_HUB, DEFAULT_TIMEOUT, USER_AGENT, describe_failure, resolve_base_url
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class HubReader:
                 response_headers = {name.lower(): value for name, value in response.getheaders()}
                 return HubAnswer(response.status, response_headers, response.read())
             except (OSError, http.client.HTTPException) as error:
-                reason = getattr(error, "strerror", None) or type(error).__name__
-                detail = f"No whole answer from the hub: {reason}. Check that it runs there, then try again."
+                reason = describe_failure(error, DEFAULT_TIMEOUT)
+                detail = f"No whole answer from {self.hub.geturl()}: {reason}. {CHECK_THE_HUB}, then try again."
                 raise Undelivered(detail) from None
 
     def get_json(self, target: str) -> Any:

@@ -16,12 +16,16 @@ class Undelivered(AffidavitError):
     """The hub refused, or could not be reached."""
 
 
-def add_hub_options(parser: argparse.ArgumentParser) -> None:
+def add_hub_options(parser: argparse.ArgumentParser, *, own_environment: str = "") -> None:
+    """Add the options for address, key and environment of the hub.
+
+    own_environment: where the command finds an environment of its own, which then counts more than the variable.
+    """
     parser.add_argument("--hub", metavar="URL", help=f"or AFFIDAVIT_HUB; default {DEFAULT_BASE_URL}")
     parser.add_argument("--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options")
     parser.add_argument(
-        "--environment", metavar="NAME", default=read_variable(None, ENVIRONMENT_VARIABLE),
-        help=f"or {ENVIRONMENT_VARIABLE}; default production",
+        "--environment", metavar="NAME", default=None if own_environment else read_variable(None, ENVIRONMENT_VARIABLE),
+        help=f"default {own_environment or f'{ENVIRONMENT_VARIABLE}, or production'}",
     )  # fmt: skip
 
 
@@ -29,6 +33,8 @@ def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     """Return transport and key from the options, else from the environment variables. Raises UsageError if one is
     invalid.
     """
+    if options.key == "":
+        raise UsageError("--key is empty. Is the variable set that it was taken from?")
     key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
         without_key = "; --dry-run needs none" if hasattr(options, "dry_run") else ""

@@ -107,7 +107,10 @@ def _read_csv(file: IO[str]) -> Iterator[OutcomeLine]:
     extra_names = _list_extra_names(header)
     number = blank_count + reader.line_num + 1
     for row in reader:
-        if any(value.strip() for value in row):
+        if any(value.strip() for value in row[len(header) :]):
+            fault = f"has {len(row)} cells, but the first line {len(header)}. Put a text with a delimiter into quotes."
+            yield OutcomeLine(number, fault=fault)
+        elif any(value.strip() for value in row):
             values = [row[column] if column < len(row) else None for column in columns]
             yield _build_line(number, values, extra_names)
         number = blank_count + reader.line_num + 1

@@ -35,12 +35,16 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command. Raises UsageError or Undelivered."""
+    if not options.text.strip():
+        raise UsageError("TEXT is empty. Say what happened, such as: Deploy 4.2")
     transport, key = read_hub_options(options)
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:
         answer = transport.post(_ANNOTATIONS_PATH, _encode_body(options), headers)
         parse_answer(answer)  # an answer that is not JSON does not come from a hub
     except ReportError as error:
+        if options.once and error.code == "idempotency-key-reused":
+            raise UsageError("--once: this key was used with another text within a day. Give another key.") from None
         is_uncertain = not options.once and (error.code == "unreachable" or (error.status or 0) >= 500)
         raise Undelivered(f"{error}{_UNCERTAIN if is_uncertain else ''}") from None
     except ValueError:  # http.client cannot send it as a header

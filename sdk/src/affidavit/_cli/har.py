@@ -195,7 +195,7 @@ def send_recording(recording: Recording, transport: Transport, key: str, environ
             sent_count = _count_observations(recording.entries[: delivered + error.sent])
             total = _count_observations(recording.entries)
             reassurance = " What was sent counts once, however often the file is sent." if sent_count else ""
-            summary = f"Sent {sent_count} of {_format_count(total, 'observation')}, refused {total - sent_count}."
+            summary = f"Sent {sent_count} of {_format_count(total, 'observation')}, not sent {total - sent_count}."
             raise Undelivered(f"{error} {summary}{reassurance}{recording.remarks}") from None
         delivered += len(part)
 

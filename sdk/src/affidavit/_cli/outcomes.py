@@ -18,6 +18,7 @@ from affidavit._cli._progress import show_progress_bar
 from affidavit._credentials import HUB_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.responses import is_temporary
 from affidavit._hub.transport import Transport
 from affidavit._outcomes.report import ITEM_NAMES, MAX_OUTCOMES, OUTCOMES_PATH, encode_body, read_receipt
 
@@ -146,9 +147,9 @@ def _deliver(
         return read_receipt(channel.post_json(OUTCOMES_PATH, body, headers)).recorded
     except ReportError as error:
         faulty = _describe_faulty_lines(error, batch)
-        raise Undelivered(
-            f"{error}{faulty} Sent {_format_outcomes(items_before)} so far; run it again to go on."
-        ) from None
+        condition = "" if is_temporary(error) or error.code == "unreachable" else "once that is set right, "
+        advice = f"{condition}run it again to go on"
+        raise Undelivered(f"{error}{faulty} Sent {_format_outcomes(items_before)} so far; {advice}.") from None
 
 
 def _describe_faulty_lines(error: ReportError, batch: Sequence[OutcomeLine]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from affidavit._cli._hub import UsageError
 from affidavit._cli._terminal import escape_unprintable
 from affidavit._cli._times import parse_time
-from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE
+from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable
 from affidavit._intents.explain import Check
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import REASONS
@@ -22,6 +22,7 @@ _DESCRIPTION = """Check an intent against the request that carries it and print 
 sides if they are no secret. Checks after a failed one run as well, if they can. Only your backend's store knows
 whether the nonce was used before. Exit status: 0 when every check passes, 1 when one fails."""
 
+_HEADER = "x-service-intent"
 _STANDARD_INPUT = "-"
 _LINE_WIDTH = 100
 _INDENT = " " * 6
@@ -62,8 +63,10 @@ def run(options: argparse.Namespace) -> int:
     """Return the exit status. Raises UsageError, whose message repeats no secret."""
     if options.header_file == options.body_file == _STANDARD_INPUT:
         raise UsageError("Only one of --header-file and --body-file can be standard input.")
-    header = options.header if options.header_file is None else _read_text(options.header_file)
+    header = _strip_name(options.header if options.header_file is None else _read_text(options.header_file))
     body = b"" if options.body_file is None else _read_bytes(options.body_file)
+    if not options.path.startswith("/"):
+        raise UsageError("--path is the path of the request, without scheme and host, such as /orders/17.")
     path, _, query = options.path.partition("?")
     checks = _build_verifier(options).explain(
         header, options.method, path, query, body, options.content_type if body else None,
@@ -95,7 +98,16 @@ def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, _LINE_WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
+def _strip_name(header: str) -> str:
+    """Return the value of a header that was copied with its name."""
+    name, colon, value = header.partition(":")
+    return value.strip() if colon and name.strip().lower() == _HEADER else header
+
+
 def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
+    for option, name in (("workspace", WORKSPACE_VARIABLE), ("audience", AUDIENCE_VARIABLE)):
+        if not read_variable(getattr(options, option), name):
+            raise UsageError(f"No {option}. Set {name}, or pass --{option}.")
     clock = time.time if options.at is None else lambda: options.at
     nonces = MemoryNonces(several_workers=True)
     try:

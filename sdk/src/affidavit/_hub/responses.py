@@ -39,7 +39,7 @@ def _is_json(content_type: str) -> bool:
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:
     """Return the error for an answer that is not from a hub."""
-    detail = "The answer is not a hub's: it is not known what was stored. Check that base_url leads to the hub."
+    detail = "The answer is not a hub's: it is not known what was stored. Check that the address leads to the hub."
     return ReportError(detail, code="bad-answer", status=status, request_id=request_id)
 
 
@@ -86,8 +86,8 @@ def _describe_undocumented(answer: HubAnswer) -> tuple[str, str]:
     """Return code and detail for an answer without a problem document: a proxy's, or another program's."""
     if answer.status in _REDIRECTS:
         target = answer.headers.get("location", "elsewhere").partition("?")[0]
-        return "redirected", f"This address leads on to {target}. Give the hub's final address as base_url."
-    detail = "Not the hub but something else answered, a proxy perhaps. Check base_url and what it leads to."
+        return "redirected", f"This address leads on to {target}. Give the final one as the hub's address."
+    detail = "Not the hub but something else answered, a proxy perhaps. Check the hub's address and what it leads to."
     return f"{_UNDOCUMENTED}{answer.status}", detail
 
 

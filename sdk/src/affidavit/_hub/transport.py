@@ -27,6 +27,7 @@ from .responses import HubAnswer, is_temporary, parse_answer, read_refusal
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT = 10.0
 USER_AGENT = f"affidavit/{__version__} Python/{platform.python_version()}"
+CHECK_THE_HUB = "Check that the hub runs there and can be reached from here"
 _MAX_ANSWER = 4 * 1024 * 1024
 
 
@@ -204,17 +205,17 @@ class HttpTransport:
             return 0.0
 
     def _make_unreachable(self, error: Exception) -> HubUnreachable:
-        if isinstance(error, TimeoutError):
-            reason = f"nothing came for {self._timeout:g} s"
-        elif isinstance(error, ssl.SSLCertVerificationError):
-            reason = f"its certificate is not trusted ({error.verify_message})"
-        else:
-            reason = getattr(error, "strerror", None) or type(error).__name__
-        return HubUnreachable(
-            f"No answer from {self._hub.text}: {reason}. Check that the hub runs there and can be reached "
-            "from here, then send again.",
-            code="unreachable",
-        )
+        detail = f"No answer from {self._hub.text}: {describe_failure(error, self._timeout)}. {CHECK_THE_HUB}"
+        return HubUnreachable(f"{detail}, then send again.", code="unreachable")
+
+
+def describe_failure(error: Exception, timeout: float) -> str:
+    """Say why no answer came. timeout: the seconds for each step."""
+    if isinstance(error, TimeoutError):
+        return f"nothing came for {timeout:g} s"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    return getattr(error, "strerror", None) or type(error).__name__
 
 
 @lru_cache(maxsize=8)

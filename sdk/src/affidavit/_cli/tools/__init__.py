@@ -48,7 +48,7 @@ def add_parser(commands: Any) -> None:
         parser.add_argument(
             "file", metavar="FILE", nargs="?", type=Path, default=_DEFAULT_FILE, help="default %(default)s"
         )
-        add_hub_options(parser)
+        add_hub_options(parser, own_environment="that of the lock" if action is verify else "")
         parser.set_defaults(run=run, action=action)
 
 
