@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from environs import Env, EnvValidationError
 from kombu import Connection
@@ -16,6 +16,7 @@ from hub.local.embedded_postgres import DATABASE_ENGINE
 from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}  # by the scheme of EMAIL_URL
 
 
 def read_variable_or_file(name: str) -> str:
@@ -89,8 +90,11 @@ def has_module(name: str) -> bool:
 
 
 def check_tracing() -> None:
-    """Raise StartupError if traces are asked for and the packages for them are not there."""
-    if env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "") and not has_module("opentelemetry.instrumentation.django"):
+    """Raise StartupError if traces are asked for and the packages for them are not there, or the address is none."""
+    endpoint = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    if endpoint and not (urlsplit(endpoint).scheme in ("http", "https") and urlsplit(endpoint).netloc):
+        raise StartupError("OTEL_EXPORTER_OTLP_ENDPOINT: not an address. Write http://HOST:4318.")
+    if endpoint and not has_module("opentelemetry.instrumentation.django"):
         cure = "Install them: .venv/bin/python -m pip install -r requirements/otel.txt"
         raise StartupError(f"OTEL_EXPORTER_OTLP_ENDPOINT: the packages for traces are not installed. {cure}")
 
@@ -106,10 +110,23 @@ def is_broker(address: str) -> bool:
 
 def read_email() -> dict[str, Any]:
     """Return Django's settings of the mail server that EMAIL_URL names; without one, mail goes to the console."""
-    try:
-        return dict(env.dj_email_url("EMAIL_URL", default="consolemail://"))
-    except (EnvValidationError, ValueError, KeyError):
-        raise StartupError("EMAIL_URL: not a mail server. Write smtp+tls://USER:PASSWORD@HOST:587.") from None
+    address = env.str("EMAIL_URL", "")
+    if not address:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    with suppress(ValueError):  # for example a port that is no number
+        server = urlsplit(address)
+        extra = server.path.strip("/") or server.query or server.fragment
+        if server.scheme in MAIL_PORTS and server.hostname and not extra:
+            return {
+                "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+                "EMAIL_HOST": server.hostname,
+                "EMAIL_PORT": server.port or MAIL_PORTS[server.scheme],
+                "EMAIL_HOST_USER": unquote(server.username or ""),
+                "EMAIL_HOST_PASSWORD": unquote(server.password or ""),
+                "EMAIL_USE_TLS": server.scheme == "smtp+tls",
+                "EMAIL_USE_SSL": server.scheme == "smtp+ssl",
+            }
+    raise StartupError("EMAIL_URL: not a mail server. Write smtp+tls://USER:PASSWORD@HOST:587.")
 
 
 def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:

@@ -42,6 +42,10 @@ if DATABASE_URL:
     web_database = read_database_url("WEB_DATABASE_URL") if WEB_DATABASE_URL else {}
     own_names = {"NAME", "USER", "PASSWORD", "HOST", "PORT"} & web_database.keys()
     WEB_DATABASE = {name: web_database[name] for name in own_names}  # as the web processes' role
+elif WEB_DATABASE_URL:
+    raise StartupError(
+        "WEB_DATABASE_URL: works only beside DATABASE_URL, as the same database with another user. Set both."
+    )
 else:
     DATABASE = Server(HUB_DATA_DIR).connection_settings()
     WEB_DATABASE = Server(HUB_DATA_DIR).web_connection_settings()

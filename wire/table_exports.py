@@ -52,7 +52,8 @@ def stream_csv(tables: Sequence[Table], name: str | None, filename: str) -> Http
     table = next((table for table in tables if name in (None, "", table.name)), None)
     if table is None:
         names = ", ".join(table.name for table in tables)
-        raise NotFound(f"This page has the tables {names}: choose one with ?table=NAME.")
+        choice = f"This page has the tables {names}: choose one with ?table=NAME."
+        raise NotFound(choice if names else "This page has no table.")
     response = StreamingHttpResponse(stream_chunks(join_csv(table)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}-{table.name}.csv"'
     return response

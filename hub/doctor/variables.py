@@ -13,9 +13,10 @@ from django.core.checks import Tags, run_checks
 from hub.doctor.result import Result
 
 log = logging.getLogger("affidavit.settings")
-THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
+THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 LEAST_DIFFERENT_CHARACTERS = 10
+USE_TLS = "Put a proxy with TLS in front and set BEHIND_TLS=true."
 HUB_VARIABLES = ("HUB_BALLAST_MIB", "HUB_DATA_DIR", "HUB_HOST", "HUB_PORT", "HUB_SAMPLE", "HUB_START_EMPTY")
 LEAST_LIKENESS = 0.8  # similarity of a misspelt name; names that Kubernetes sets, such as HUB_PORT_80_TCP, are below it
 
@@ -67,12 +68,16 @@ def check_hosts() -> Result:
 def check_tls() -> Result:
     """Check that traffic with other machines is encrypted, and that the proxy that encrypts it is known."""
     public_names = list_public_names(settings.ALLOWED_HOSTS)
-    if public_names and not settings.BEHIND_TLS:
+    open_names = [*public_names, *ALL_ADDRESSES.intersection([settings.HUB_HOST])]
+    if open_names and not settings.BEHIND_TLS:
         return Result(
             "wrong",
-            f"{public_names[0]} is called without TLS: keys and sign-in cookies can be read on the way.",
-            "Put a proxy with TLS in front and set BEHIND_TLS=true.",
+            f"{open_names[0]} is called without TLS: keys and sign-in cookies can be read on the way.",
+            USE_TLS,
         )
+    if settings.EMAIL_HOST_PASSWORD and not is_mail_encrypted() and settings.EMAIL_HOST not in THIS_MACHINE:
+        detail = f"The password of EMAIL_URL is sent to {settings.EMAIL_HOST} unencrypted."
+        return Result("wrong", detail, "Write smtp+tls:// or smtp+ssl:// in EMAIL_URL.")
     if settings.BEHIND_TLS and not settings.TRUSTED_PROXIES:
         return Result(
             "wrong",
@@ -80,6 +85,10 @@ def check_tls() -> Result:
             "Set TRUSTED_PROXIES to the address of the proxy.",
         )
     return Result("ok", "A proxy terminates TLS." if settings.BEHIND_TLS else "Nothing leaves this machine.")
+
+
+def is_mail_encrypted() -> bool:
+    return bool(settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL)
 
 
 def check_secret_key() -> Result:
@@ -102,9 +111,8 @@ def check_deployment() -> Result:
     messages = run_checks(tags=[Tags.security], include_deployment_checks=True)
     remarks = [message for message in messages if not message.is_silenced()]
     if remarks:
-        return Result(
-            "wrong", f"{remarks[0].id}: {remarks[0].msg}", remarks[0].hint or "Run `manage.py check --deploy`."
-        )
+        cure = "Run `manage.py check --deploy`." if settings.BEHIND_TLS else USE_TLS
+        return Result("wrong", f"{remarks[0].id}: {remarks[0].msg}", remarks[0].hint or cure)
     return Result("ok", "Django's own checks have no remark.")
 
 

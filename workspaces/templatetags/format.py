@@ -161,7 +161,7 @@ def query(context: Context, **changes: Any) -> str:
 
     What the page does not know is left out.
     """
-    removed = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *context.get("unknown", ())))
+    removed = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *(context.get("unknown") or ())))
     return "?" + change_query(context["request"].GET, removed | changes).urlencode()
 
 

@@ -31,7 +31,9 @@ class Command(WorkspaceCommand):
         if rotation.text:
             self.stdout.write(rotation.text)
         if rotation.previous_verifies_until is None:
-            self.stdout.write("Give it to every backend; then run the same command with --activate.")
+            self.stdout.write(
+                f"Give it to every backend; then run: manage.py rotate_secret {workspace.slug} --activate"
+            )
         else:
             until = f"{rotation.previous_verifies_until:%Y-%m-%d %H:%M} UTC"
             self.stdout.write(f"{rotation.secret} signs from now on. The previous secret verifies until {until}.")

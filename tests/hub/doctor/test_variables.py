@@ -16,6 +16,7 @@ from hub.doctor.variables import (
     check_tls,
     check_variables,
 )
+from hub.environment import read_email
 
 PUBLIC = ["affidavit.example.com"]
 PROXIES = [ip_network("10.0.0.0/8")]
@@ -63,6 +64,28 @@ def test_allowed_hosts_have_to_fit_hub_host_and_tls(settings, host, names, behin
 def test_a_public_hub_needs_tls_and_a_trusted_proxy(settings, names, behind_tls, proxies, state):
     settings.ALLOWED_HOSTS, settings.BEHIND_TLS, settings.TRUSTED_PROXIES = names, behind_tls, proxies
     assert check_tls().state == state
+
+
+def test_a_hub_that_listens_on_all_addresses_needs_tls(settings):
+    settings.ALLOWED_HOSTS, settings.BEHIND_TLS, settings.HUB_HOST = ["localhost"], False, "0.0.0.0"
+    assert (check_tls().state, "BEHIND_TLS" in check_tls().cure) == ("wrong", True)
+
+
+@pytest.mark.parametrize(
+    ("host", "scheme", "state"),
+    [
+        ("mail.example.com", "smtp", "wrong"),
+        ("mail.example.com", "smtp+tls", "ok"),
+        ("mail.example.com", "smtp+ssl", "ok"),
+        ("localhost", "smtp", "ok"),
+    ],
+)
+def test_a_mail_password_leaves_this_machine_encrypted_only(settings, monkeypatch, host, scheme, state):
+    settings.ALLOWED_HOSTS = ["localhost"]
+    monkeypatch.setenv("EMAIL_URL", f"{scheme}://user:secret@{host}")
+    for name, value in read_email().items():
+        setattr(settings, name, value)
+    assert (check_tls().state, "secret" in check_tls().detail) == (state, False)
 
 
 def test_a_secret_key_that_can_be_guessed_is_wrong(settings):

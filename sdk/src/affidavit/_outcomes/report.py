@@ -46,7 +46,7 @@ def report_outcomes(
 
     api_key: a secret key (`gak_…`) with the scope `report`.
     outcomes: any number of them; they are sent in order, 500 per request.
-    environment: `production` if None.
+    environment: if None, that of AFFIDAVIT_ENVIRONMENT, else `production`.
     timeout: seconds, see HttpTransport.
     transport: used in place of `base_url` and `timeout`.
 

@@ -56,7 +56,7 @@ class VerificationReports(Reporter):
     """Sum up verifications and report them every few seconds. `add` never raises and never waits.
 
     api_key: a secret key (`gak_…`) with the scope `report`.
-    environment: `production` if None.
+    environment: if None, that of AFFIDAVIT_ENVIRONMENT, else `production`.
     every: seconds between two reports.
     limit: how many different entries are kept; beyond it, counts stay right, but lose operation, version and
         toolCallId.

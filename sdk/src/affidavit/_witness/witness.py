@@ -70,7 +70,7 @@ class Witness(Reporter):
     new, and once more when the process ends, for 3 seconds at most. While the hub is away, reports are sent later.
 
     api_key: a secret key with the scope `report`.
-    environment: `production` if None.
+    environment: if None, that of AFFIDAVIT_ENVIRONMENT, else `production`.
     redactor: how values and names are redacted; the hub's rules are added, and nothing is sent before they are known,
         unless `rules` is False.
     reporter: the name of this program in the hub.
