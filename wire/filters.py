@@ -16,6 +16,8 @@ COMPARISON_MEMBERS = ("compare", "against")
 VIEW_MEMBERS = ("open", "closed", "hide")
 # The result of a form: only the page that the form redirects to shows it.
 RESULT_MEMBERS = ("done", "fault", "refused", "saved", "too-late")
+# The questions that a page asks before a form is sent, such as `?revoke=5`. The form answers them.
+QUESTION_MEMBERS = ("archive", "change", "remove", "revoke")
 MAX_DIGITS = 18  # more digits than any row's number has
 
 

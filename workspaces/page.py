@@ -25,7 +25,7 @@ from django.utils.http import urlencode
 from django.utils.text import Truncator
 
 from wire.errors import DomainError
-from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, change_query
+from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
 from wire.http.problems import FailureResponse, Problem, build_document, list_headers
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
@@ -159,15 +159,16 @@ def return_to_page(
     request: HttpRequest, page: str, environment: Environment, query: Mapping[str, str | None], *, fragment: str = ""
 ) -> HttpResponseRedirect:
     """Answer 303 to a page of this environment as it was when the form was sent, its filters changed by `query`.
-    From another page, only the period is kept. Browsers say where a form was (Referer); without that, only `query` is
-    in the address.
+
+    A question that the form answered is not asked again. From another page, only the period is kept. Browsers say where
+    a form was (Referer); without that, only `query` is in the address.
     """
     form_address = urlsplit(request.headers.get("Referer", ""))
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
         members = QueryDict(form_address.query, mutable=True)
     else:
         members = read_form_period(request, environment)
-    changed = change_query(members, {name: None for name in RESULT_MEMBERS if name not in query} | dict(query))
+    changed = change_query(members, dict.fromkeys((*RESULT_MEMBERS, *QUESTION_MEMBERS)) | dict(query))
     return redirect_to_page(page, environment, changed, fragment=fragment)
 
 

@@ -51,6 +51,11 @@ def find_happenings(
     return sorted(happenings, key=lambda happening: (happening.at, happening.subject))
 
 
+def find_last_quarter(moment: datetime) -> datetime:
+    """Return the end of the last quarter hour whose share of cases is judged at this moment."""
+    return floor_to_quarter(moment - GRACE)
+
+
 def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Findings:
     """Find breaking changes that are not muted."""
     period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
@@ -84,7 +89,7 @@ def find_reasons(environment: Environment, thresholds: Thresholds, since: dateti
 def find_rejection_spikes(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Findings:
-    end = floor_to_quarter(until - GRACE)
+    end = find_last_quarter(until)
     quarters: dict[datetime, Share] = {}
     first = floor_to_quarter(since) - choose_history(thresholds)
     for start, result, count in read_verifications(environment, since=first, until=end):
@@ -96,7 +101,7 @@ def find_rejection_spikes(
 def find_broken_join_spikes(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Findings:
-    end = floor_to_quarter(until - GRACE)
+    end = find_last_quarter(until)
     first = floor_to_quarter(since) - choose_history(thresholds)
     rows = read_outcomes(environment, since=first, until=end)
     quarters = {start: Share(broken, reported) for start, broken, reported in rows}

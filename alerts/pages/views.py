@@ -13,6 +13,7 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
+from alerts.evaluation.find import find_last_quarter
 from alerts.evaluation.preview import preview
 from alerts.models import Alert, Delivery
 from alerts.pages.exports import list_alert_tables, list_delivery_tables
@@ -123,7 +124,8 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
         empty = {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
         return {**empty, "preview_first_data": None}
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
-    firings = preview(form.environment_row, kind, thresholds, now=timezone.now())
+    now = timezone.now()
+    firings = preview(form.environment_row, kind, thresholds, now=now)
     zone = ZoneInfo(timezone.get_current_timezone_name())  # of the page's times
     rows = firings.rows
     return {
@@ -136,7 +138,9 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
         "thresholds": thresholds if kind in JUMPS else None,
         "heals": kind == Alert.BROKEN_JOINS,
         "learns": kind == Alert.SILENT,
-        "preview_first_data": _find_late_start(form.environment_row, kind, now=timezone.now()),
+        "is_about_new": kind == Alert.NEW_REASON,
+        "judged_until": find_last_quarter(now) if kind in JUMPS else None,
+        "preview_first_data": _find_late_start(form.environment_row, kind, now=now),
     }
 
 

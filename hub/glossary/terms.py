@@ -17,12 +17,17 @@ ROW = re.compile(r"^\| (?!word )([^|]+) \| ([^|]+) \|", re.MULTILINE)
 class Term:
     """A word and its meaning.
 
+    marked_meaning: the meaning with code in backticks.
     heading: the heading of its part of the glossary.
     """
 
     name: str
-    meaning: str
+    marked_meaning: str
     heading: str
+
+    @property
+    def meaning(self) -> str:
+        return self.marked_meaning.replace("`", "")
 
     @property
     def title(self) -> str:
@@ -38,7 +43,7 @@ class Term:
 @cache
 def read_terms() -> Mapping[str, Term]:
     """Return all terms by name. If several share a row, it has a meaning for each of them, or one for all."""
-    text = (settings.BASE_DIR / "docs/glossary.md").read_text().replace("`", "")
+    text = (settings.BASE_DIR / "docs/glossary.md").read_text()
     _, *parts = HEADING.split(text)
     return {
         term.name: term for heading, part in zip(parts[::2], parts[1::2], strict=True) for term in _parse(heading, part)
@@ -47,7 +52,7 @@ def read_terms() -> Mapping[str, Term]:
 
 def _parse(heading: str, part: str) -> Iterator[Term]:
     for words, meaning in ROW.findall(part):
-        names = [re.sub(r" \(.*\)", "", word) for word in words.split(", ")]
+        names = [re.sub(r" \(.*\)", "", word) for word in words.replace("`", "").split(", ")]
         meanings = meaning.split("; ")
         if len(meanings) != len(names):
             meanings = [meaning] * len(names)

@@ -10,6 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
 
 from hub.glossary.terms import Term, read_terms
 from wire.period import Period
@@ -22,10 +24,10 @@ COLUMNS = ("term", "meaning")
 
 @dataclass(frozen=True)
 class Entry:
-    """The terms of one meaning, and the meaning in pieces: text, and the other term that it mentions or None."""
+    """The terms of one meaning, and the meaning as HTML."""
 
     terms: Sequence[Term]
-    meaning: Sequence[tuple[str, Term | None]]
+    meaning: SafeString
 
 
 def show_glossary(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -42,12 +44,17 @@ def build_context() -> Mapping[str, Any]:
     return {"parts": [(heading, list_entries(terms)) for heading, terms in parts]}
 
 
-def link_terms(meaning: str, own_names: Collection[str]) -> Iterator[tuple[str, Term | None]]:
-    """Split a meaning into its text and the other terms that it mentions; each term counts once."""
+def link_terms(marked_meaning: str, own_names: Collection[str]) -> Iterator[SafeString]:
+    """Yield the HTML of a meaning: each other term that it mentions is a link once, but nothing within code is."""
     terms = {name: term for name, term in read_terms().items() if name not in own_names}
-    for text in compile_names().split(meaning):
-        name = text if text in terms else text.removesuffix("s")
-        yield text, terms.pop(name, None)
+    for number, part in enumerate(marked_meaning.split("`")):
+        if number % 2:
+            yield format_html("<code>{}</code>", part)
+            continue
+        for text in compile_names().split(part):
+            name = text if text in terms else text.removesuffix("s")
+            term = terms.pop(name, None)
+            yield format_html('<a href="#{}">{}</a>', term.id, text) if term else escape(text)
 
 
 @cache
@@ -61,5 +68,8 @@ def list_entries(terms: Iterable[Term]) -> list[Entry]:
     """Group the terms with the same meaning into one entry, each in alphabetical order."""
     groups: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda term: term.name.lower()):
-        groups.setdefault(term.meaning, []).append(term)
-    return [Entry(group, list(link_terms(meaning, [term.name for term in group]))) for meaning, group in groups.items()]
+        groups.setdefault(term.marked_meaning, []).append(term)
+    return [
+        Entry(group, SafeString("".join(link_terms(meaning, [term.name for term in group]))))
+        for meaning, group in groups.items()
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from outcomes.models import ALL_KEYS
@@ -59,14 +59,17 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    compared: lines of the previous period or of another environment, for those of the keys that have numbers there.
+    compared: lines of the previous period or of another environment, for those of the keys that have numbers there. Of
+        many lines, only the first is compared.
     compared_name: the name of that period or environment.
+    without: keys that are in no line.
     """
 
     buckets: Sequence[Bucket]
     lines: Sequence[ChartLine]
     compared: Sequence[ChartLine] = ()
     compared_name: str = ""
+    without: Sequence[str] = ()
 
 
 def read_chart(
@@ -80,8 +83,6 @@ def read_chart(
     """Return a line for each of `keys` that has outcomes, and one for the rest; keys of `without` are in neither.
 
     comparison: the numbers to compare with, by default those of the previous period.
-
-    If there are many lines, only the first is compared.
     """
     buckets = chart_buckets(environment, period)
     series = read_series(environment, buckets, [*keys, *without, ALL_KEYS])
@@ -93,7 +94,8 @@ def read_chart(
     comparison = comparison or compare_with_previous(environment, period)
     charted_keys = [line.key for line in lines if line.key is not None]
     compared_keys = charted_keys if len(charted_keys) <= MAX_COMPARED_LINES else charted_keys[:1]
-    return Chart(buckets, lines, _read_compared(comparison, period, buckets, compared_keys), comparison.name)
+    compared = _read_compared(comparison, period, buckets, compared_keys)
+    return Chart(buckets, lines, compared, comparison.name, without)
 
 
 def read_key_chart(environment: Environment, period: Period, key: str, comparison: Comparison) -> Chart:
@@ -102,15 +104,27 @@ def read_key_chart(environment: Environment, period: Period, key: str, compariso
     return replace(chart, lines=[line for line in chart.lines if line.key == key])
 
 
+def read_compared_numbers(chart: Chart, period: Period, comparison: Comparison) -> Mapping[str | None, Sequence[int]]:
+    """Return the compared outcomes of every line of a chart, by its key, also of those that are drawn without."""
+    keys = [line.key for line in chart.lines if line.key is not None]
+    buckets = _find_compared_buckets(comparison, period, chart.buckets)
+    series = read_series(comparison.environment, buckets, [*keys, *chart.without, ALL_KEYS])
+    others = _subtract(series[ALL_KEYS].outcomes, [series[key].outcomes for key in (*keys, *chart.without)])
+    return {**{key: series[key].outcomes for key in keys}, None: others}
+
+
 def _read_compared(
     comparison: Comparison, period: Period, buckets: Sequence[Bucket], keys: Sequence[str]
 ) -> Sequence[ChartLine]:
     """Return a line for each key with compared outcomes; none for the preset `all`, which has no previous period."""
     if not keys or comparison.kind == NOTHING or (comparison.kind == PREVIOUS and period.preset == "all"):
         return ()
-    compared_buckets = shift_buckets(period, buckets) if comparison.kind == PREVIOUS else buckets
-    series = read_series(comparison.environment, compared_buckets, keys)
+    series = read_series(comparison.environment, _find_compared_buckets(comparison, period, buckets), keys)
     return [ChartLine(key, series[key].outcomes) for key in keys if any(series[key].outcomes)]
+
+
+def _find_compared_buckets(comparison: Comparison, period: Period, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
+    return shift_buckets(period, buckets) if comparison.kind == PREVIOUS else buckets
 
 
 def _subtract(totals: Sequence[int], columns: Sequence[Sequence[int]]) -> Sequence[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from outcomes.analytics.chart_data import Chart, read_key_chart
+from outcomes.analytics.chart_data import Chart, read_compared_numbers, read_key_chart
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
@@ -52,7 +52,11 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
 
 def export_series(analytics: Analytics, name: str) -> Table:
     """Return the table of the chart by key."""
-    return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart, _find_kind(analytics.comparison)))
+
+    def series_rows() -> Rows:
+        return _series_rows(analytics.chart, analytics.period, analytics.comparison)
+
+    return Table(name, OUTCOME_SERIES_COLUMNS, series_rows)
 
 
 def list_key_tables(environment: Environment, period: Period, key: str, comparison: Comparison) -> Sequence[Table]:
@@ -64,7 +68,7 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
     def series_rows() -> Rows:
         if not key:
             return iter(())
-        return _series_rows(read_key_chart(environment, period, key, comparison), _find_kind(comparison))
+        return _series_rows(read_key_chart(environment, period, key, comparison), period, comparison)
 
     def totals_rows() -> Rows:
         compared = read_totals(comparison.environment, comparison.period)
@@ -134,15 +138,13 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
     return label, totals.conversations, totals.outcomes, totals.broken, totals.reports
 
 
-def _series_rows(chart: Chart, kind: str) -> Rows:
-    """Yield the lines of a chart; the row of all other keys has no outcomeKey.
-
-    kind: the kind of the chart's comparison.
-    """
-    compared = {line.key: line.numbers for line in chart.compared}
+def _series_rows(chart: Chart, period: Period, comparison: Comparison) -> Rows:
+    """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey."""
+    kind = _find_kind(comparison)
+    compared = read_compared_numbers(chart, period, comparison) if kind != NOTHING else {}
     for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:
-            compared_number = compared[line.key][number] if line.key in compared else None
+            compared_number = compared[line.key][number] if compared else None
             yield (unix_seconds(bucket.start), line.key, line.numbers[number], *_split_compared(kind, compared_number))
 
 

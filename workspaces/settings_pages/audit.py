@@ -53,10 +53,12 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
 
     def build_context() -> Mapping[str, Any]:
         entry_page = Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page"))
+        hidden = entries_of_all_kinds.exclude(_select_kind(kind)) if kind != EVERYTHING else all_entries.none()
         return {
             "entries": entry_page,
             "first_at": all_entries.aggregate(first=Min("at"))["first"],
-            "hidden_count": entries_of_all_kinds.exclude(_select_kind(kind)).count() if kind != EVERYTHING else 0,
+            "hidden_count": hidden.count(),
+            "hidden_words": _describe_hidden(hidden) if kind == CHANGES else "",
             "kind": kind,
             "kinds": KIND_LABELS.items(),
             "actor": actor,
@@ -69,6 +71,13 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
 
     tables = [Table("audit", COLUMNS, lambda: _export_rows(entries))]
     return Page("workspaces/audit.html", build_context, tables, takes={"kind": KIND_LABELS.__contains__})
+
+
+def _describe_hidden(entries: QuerySet[AuditEntry]) -> str:
+    """Say what is left out if no kind is chosen."""
+    is_sign_in = _begins_with(SIGN_INS)
+    parts = {"sign-ins": entries.filter(is_sign_in), "decisions by keys": entries.exclude(is_sign_in)}
+    return " or ".join(words for words, rows in parts.items() if rows.exists())
 
 
 def _select_kind(kind: str) -> Q:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -153,6 +153,10 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
     assert max(figure["data"][0]["y"]) == 8
     text = read(admin, f"{PAGE}{query}&reason_minimum=1&silent_minutes=60")
     assert re.search("Highest: 8 on [^,]+, a share of 100 %; usual 0 %\\.", text)
+    judged = re.search(r'Judged up to <time datetime="([^"]+)"', text)
+    assert judged is not None
+    age = timezone.now() - datetime.fromisoformat(judged[1])
+    assert timedelta(minutes=2) <= age <= timedelta(minutes=17, seconds=30)
     assert re.search(r'<td class="num">8</td> <td class="num">100 %</td> <td class="num">0 %</td>', text)
     assert len(figure["data"][1]["x"]) == firings
     assert figure["layout"]["shapes"][0]["y0"] == minimum

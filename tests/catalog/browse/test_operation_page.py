@@ -306,6 +306,7 @@ def test_presence_and_observations_are_counted_within_the_period(api, browser_cl
     assert "100 % of 30" in page  # id and new
     assert '<span class="tag bad">no longer seen</span>' in page
     assert '<span class="soft">21 Sep 2026</span>' in page
+    assert re.search(r'<span class="phone">last</span> 21 Sep 2026', page)  # of what is no longer seen
     assert "50.0 %" not in page
     assert "50.0 % of 60" in open_page(browser_client, workspace)
     rows = {row["pointer"]: row for row in list_properties(browser_client, workspace, **second_day)}

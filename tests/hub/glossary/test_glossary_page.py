@@ -33,6 +33,14 @@ def test_a_meaning_links_each_other_term_that_it_mentions_once(browser_client, w
         assert f'id="{fragment}"' in page
 
 
+def test_code_in_a_meaning_is_code_and_has_no_links(browser_client, workspace):
+    page = browser_client.get(PAGE).content.decode()
+    assert "<code>report</code>, <code>platform</code> or <code>confirm</code>" in page
+    assert "<code>/outcomes/3/outcomeKey</code>" in page
+    terms = read_tables(browser_client.get(f"{PAGE}.json"))["terms"]
+    assert "what a secret key may do: report, platform or confirm" in {row["meaning"] for row in terms}
+
+
 def test_the_search_links_to_the_glossary(browser_client, workspace):
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "glossary"}).content.decode()
     assert PAGE in browser_client.get("/w/lumen-books/production/search", {"q": "help"}).content.decode()

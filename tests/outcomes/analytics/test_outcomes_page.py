@@ -310,6 +310,27 @@ def test_a_key_was_reported_no_times_before_only_if_there_were_data_before(produ
     assert [row["period"] for row in tables["totals"]] == ["now", "before"]
 
 
+@pytest.mark.parametrize("query", ["", "?show=a&show=b", "?rank=2", "?compare=staging"])
+def test_every_line_of_the_series_is_exported_with_what_it_is_compared_with(production, browser_client, query):
+    now = timezone.now()
+    counts = {"a": 5, "b": 4, "c": 3, "d": 2, "e": 1}
+    staging = production.workspace.environments.get(name="staging")
+    for environment, at in ((production, now - timedelta(days=7)), (staging, now)):
+        reach_keys(environment, {**counts, "e": 7}, now=at)
+    reach_keys(production, counts, now=now)
+    tables = read_tables(browser_client.get(f"{PAGE}.json{query}"))
+    column = "outcomesBeside" if "compare" in query else "outcomesBefore"
+    sums: dict[str | None, int] = {}
+    for row in tables["series"]:
+        sums[row["outcomeKey"]] = sums.get(row["outcomeKey"], 0) + row[column]
+    before = {row["outcomeKey"]: row[column] for row in tables["keys"]}
+    shown = {key: count for key, count in sums.items() if key is not None}
+    assert shown == {key: before[key] for key in shown}
+    left_out = {"?rank=2": ["a"]}.get(query, [])
+    others = sum(count for key, count in before.items() if key not in shown and key not in left_out)
+    assert sums.get(None, 0) == others
+
+
 @pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])
 def test_an_unknown_environment_is_named_and_ignored(production, browser_client, other_workspace, unknown):
     other_workspace.workspace.environments.create(name="theirs", audience="theirs")
