@@ -12,6 +12,7 @@ from django.db import models
 from affidavit.operations import Identity, strip_names
 from catalog.change_labels import CHANGE_KINDS
 from catalog.path_template import MAX_PATH_BYTES
+from wire.postgresql.counts import Count
 from workspaces.models import Environment, Workspace
 
 MAX_METHOD = 32
@@ -115,7 +116,7 @@ class Operation(models.Model):
     # The projection of the above and of the parts, written with them: catalog.evidence.projection.Projection.
     begun = models.BooleanField(help_text="A status other than 404, 405 and 501 was seen (contract 4).")
     path = models.TextField(help_text="The template with the names observed most often.")
-    observations = models.BigIntegerField()
+    observations = Count()
     properties = models.PositiveIntegerField()
     search = models.TextField(help_text="Path, then name and type of every property, one a line.")
     document = models.TextField(help_text="This operation in /api/catalog, as JSON text.")
@@ -221,7 +222,7 @@ class OperationDay(models.Model):
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="days", db_constraint=False)
     day = models.DateField()
     epoch = models.PositiveIntegerField(default=0)
-    observations = models.BigIntegerField()
+    observations = Count()
     statuses: Any = models.JSONField()
     evidence: Any = models.JSONField()
 
@@ -243,7 +244,7 @@ class ExcessOperation(models.Model):
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="excess_operations")
     method = models.CharField(max_length=MAX_METHOD, blank=True)
     key = models.CharField(max_length=MAX_PATH_BYTES, blank=True)
-    observations = models.BigIntegerField()
+    observations = Count()
     first_reported_at = models.DateTimeField()
     last_reported_at = models.DateTimeField()
 
@@ -297,7 +298,7 @@ class OperationVersion(models.Model):
     number = models.PositiveIntegerField()
     at = models.DateTimeField()
     since = models.DateTimeField()
-    observations = models.BigIntegerField()
+    observations = Count()
     outline = models.TextField()
     by_hand = models.BooleanField(default=False, help_text="A manual override made it, not an observation.")
 
@@ -329,8 +330,8 @@ class Drift(models.Model):
     before = models.TextField(blank=True)
     after = models.TextField(blank=True)
     breaks = models.CharField(max_length=8, blank=True)
-    seen = models.BigIntegerField()
-    of = models.BigIntegerField(null=True)
+    seen = Count()
+    of = Count(null=True)
     acknowledged_at = models.DateTimeField(null=True, help_text="When a person said that they have seen it.")
     acknowledged_by = models.CharField(max_length=150, blank=True, db_default="")
 

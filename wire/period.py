@@ -20,6 +20,7 @@ PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
     "all": ("all", None),
 }
 DEFAULT_PRESET = "7d"
+MAX_AHEAD = timedelta(days=366)  # how far in the future a period may end: all that is shown costs time by its length
 QUARTER = timedelta(minutes=15)
 
 
@@ -147,6 +148,8 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
         raise UnusableDates("The dates are at the end of the calendar.") from error
     if start < EARLIEST:
         raise UnusableDates("The dates begin before the year 2000.")
+    if end > now + MAX_AHEAD:
+        raise UnusableDates("The dates end more than a year from now.")
     if start >= end:
         raise UnusableDates("The dates end before they begin." if query.get("to") else "The dates begin in the future.")
     return Period(floor_to_quarter(start), ceil_to_quarter(end), zone, now=now)

@@ -55,6 +55,7 @@ def require_readable_environment(request: HttpRequest, slug: str, name: str) -> 
     environment = _require_environment(Workspace.objects.filter(pk=key.workspace_id, removed_at=None), slug, name)
     require_scope(key, "report")
     key.require_environment(name)
+    environment.readable_names = key.environment_names
     return environment
 
 

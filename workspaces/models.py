@@ -62,7 +62,10 @@ class Environment(models.Model):
     name: the name in addresses and on the wire, which never changes.
     label: the name that people read; if empty, `name` is shown.
     archived_at: the time since which machines cannot name it; its pages stay.
+    readable_names: while a key reads a page of it, the environments that this key may use; empty for all.
     """
+
+    readable_names: Sequence[str] = ()
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="environments")
     name = models.CharField(max_length=60)
@@ -77,6 +80,16 @@ class Environment(models.Model):
 
     def __str__(self) -> str:
         return self.label or self.name
+
+    @property
+    def readable(self) -> models.QuerySet[Environment]:
+        """Return the environments of the workspace that the reader of this one may see, itself included."""
+        environments = self.workspace.environments.all()
+        return environments.filter(name__in=self.readable_names) if self.readable_names else environments
+
+    @property
+    def readable_siblings(self) -> models.QuerySet[Environment]:
+        return self.readable.exclude(pk=self.pk)
 
     def hold(self) -> None:
         """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.

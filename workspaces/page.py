@@ -131,7 +131,7 @@ def build_frame(
     return {
         "environment": environment,
         "workspace": environment.workspace,
-        "environments": environment.workspace.environments.all(),
+        "environments": environment.readable,
         "workspaces": list_workspaces(request.user),
         "page": name,
         "period": period,
@@ -168,7 +168,8 @@ def return_to_page(
         members = QueryDict(form_address.query, mutable=True)
     else:
         members = read_form_period(request, environment)
-    changed = change_query(members, dict.fromkeys((*RESULT_MEMBERS, *QUESTION_MEMBERS)) | dict(query))
+    answered = dict.fromkeys(name for name in (*RESULT_MEMBERS, *QUESTION_MEMBERS) if name not in query)
+    changed = change_query(members, answered | dict(query))
     return redirect_to_page(page, environment, changed, fragment=fragment)
 
 

@@ -112,7 +112,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
             "status_classes": STATUS_CLASSES,
             "subsets": SUBSETS.items(),
             "formats": FORMAT_LINKS.items(),
-            "other_environments": environment.workspace.environments.exclude(pk=environment.pk),
+            "other_environments": environment.readable_siblings,
             "columns": SORTED_COLUMNS,
             "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],
             "dead_letter_count": reports.count(),

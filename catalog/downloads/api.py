@@ -19,6 +19,7 @@ from catalog.downloads.kept import get_or_render
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
+from wire.filters import read_text
 from wire.http.machine_view import CallExample, MethodFirstView
 from wire.postgresql.replica_answers import answer_from_replica
 from workspaces.access import list_workspaces
@@ -71,7 +72,7 @@ class DownloadView(MethodFirstView):
 
     def build_session_key(self, request: Request) -> ApiKey:
         """Return an unsaved key for members of the workspace in `workspace=`. It can name archived environments."""
-        slug = request.query_params.get("workspace", "")
+        slug = read_text(request.query_params, "workspace")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
         workspace = list_workspaces(request.user).filter(slug=slug).first()

@@ -34,6 +34,8 @@ def build_schema(descriptor: Descriptor) -> dict[str, Any]:
 def build_fields_schema(descriptor: Descriptor) -> dict[str, Any]:
     """Return the schema of a query or a form: a name that is sometimes repeated is a text or a list of texts."""
     schema = build_schema(descriptor)
+    if not schema:  # an unknown type: its properties are those of some bodies only
+        return schema
     for name, inner in descriptor.get("properties", {}).items():
         schema["properties"][name] = build_field_schema(inner)
     if "values" in descriptor:

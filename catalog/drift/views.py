@@ -51,7 +51,7 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
     """Show what would change for this environment if it were like `against`, such as production once staging is
     released.
     """
-    other_environments = environment.workspace.environments.exclude(pk=environment.pk)
+    other_environments = environment.readable_siblings
     against = other_environments.filter(name=read_text(request.GET, "against")).first()
     against = against or other_environments.first()
 

@@ -66,12 +66,12 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
     """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any.
 
-    All environments of the workspace are searched: an intent of another one explains an `audience-mismatch`.
+    Other environments of the workspace are searched too: an intent of another one explains an `audience-mismatch`.
     """
     if not rejection.tool_call_id:
         return None
-    siblings = list(environment.workspace.environments.values_list("pk", flat=True))
-    intents = MintedIntent.objects.filter(environment__in=siblings, tool_call_id=rejection.tool_call_id)
+    environments = list(environment.readable.values_list("pk", flat=True))
+    intents = MintedIntent.objects.filter(environment__in=environments, tool_call_id=rejection.tool_call_id)
     earlier_intents = intents.filter(issued_at__lte=rejection.occurred_at)
     return earlier_intents.select_related("environment").order_by("-issued_at", "-id").first()
 

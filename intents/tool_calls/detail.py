@@ -37,6 +37,6 @@ def find_tool_call(environment: Environment, tool_call_id: str) -> ToolCall:
 
 def list_environments_with(environment: Environment, tool_call_id: str) -> Iterator[str]:
     """Yield the names of the workspace's other environments in which this tool call is stored, sorted."""
-    for sibling in environment.workspace.environments.exclude(pk=environment.pk).order_by("name"):
+    for sibling in environment.readable_siblings.order_by("name"):
         if find_tool_call(sibling, tool_call_id).exists:
             yield sibling.name

@@ -66,4 +66,4 @@ def find_sibling(environment: Environment, name: str) -> Environment | None:
 
 def list_siblings(environment: Environment) -> QuerySet[Environment]:
     """Return the other environments of the same workspace."""
-    return environment.workspace.environments.exclude(pk=environment.pk)
+    return environment.readable_siblings

@@ -89,8 +89,8 @@ def _diagnose_rows(environment: Environment, joins: Iterable[JoinRow]) -> Iterat
 
 
 def list_environment_names(environment: Environment) -> Mapping[int, str]:
-    """Return the environments that a diagnosis may look into by row id: only environments of this workspace."""
-    return dict(environment.workspace.environments.order_by("pk").values_list("pk", "name"))
+    """Return the environments that a diagnosis may look into by row id: those of this workspace."""
+    return dict(environment.readable.order_by("pk").values_list("pk", "name"))
 
 
 def list_api_keys(environment: Environment) -> Mapping[int | None, ApiKey]:
@@ -154,7 +154,7 @@ def list_joins_naming(environment: Environment, conversation_id: str) -> Sequenc
     conversation = KnownConversation(conversation_id, environment.name)
     bare = bare_form(conversation_id)
     naming: list[tuple[Environment, BrokenJoin]] = []
-    for sibling in environment.workspace.environments.all():
+    for sibling in environment.readable:
         joins = Outcome.objects.filter(environment=sibling, broken=True)
         newest = joins.order_by("-first_reported_at").values_list(*JOIN_COLUMNS)[:NEWEST_DIAGNOSED]
         same_id = joins.filter(conversation__conversation_id=conversation_id).values_list(*JOIN_COLUMNS)

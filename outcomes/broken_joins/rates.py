@@ -53,8 +53,7 @@ CROSS JOIN LATERAL (
 def read_rates_by_environment(environment: Environment, period: Period) -> RateChart:
     """Return the rate of this environment first, then those of its siblings that had reports."""
     buckets = chart_buckets(environment, period)
-    siblings = environment.workspace.environments.exclude(pk=environment.pk)
-    rates = [_read_rate(subject, buckets) for subject in [environment, *siblings]]
+    rates = [_read_rate(subject, buckets) for subject in [environment, *environment.readable_siblings]]
     return RateChart(buckets, [rate for rate in rates if rate.total_reported])
 
 

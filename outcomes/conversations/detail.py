@@ -140,7 +140,7 @@ def _find_match(environment: Environment, diagnosis: Diagnosis) -> Conversation 
     if diagnosis.match is None:
         return None
     rows = Conversation.objects.filter(
-        environment__workspace=environment.workspace_id,
+        environment__in=environment.readable,
         environment__name=diagnosis.match.environment,
         conversation_id=diagnosis.match.conversation_id,
     )

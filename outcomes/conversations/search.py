@@ -20,7 +20,6 @@ def find_conversations(environment: Environment, prefix: str, *, limit: int) -> 
 
 def list_knowing_environments(environment: Environment, conversation_id: str) -> list[str]:
     """Return the names of the other environments of the workspace in which this conversation is registered."""
-    siblings = environment.workspace.environments.exclude(pk=environment.pk)
-    names = dict(siblings.values_list("pk", "name"))
+    names = dict(environment.readable_siblings.values_list("pk", "name"))
     rows = Conversation.objects.filter(environment__in=names, conversation_id=conversation_id, started_at__isnull=False)
     return sorted(names[pk] for pk in rows.values_list("environment_id", flat=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,9 +25,13 @@ from wire.redelivery.idempotency import Claim, answer_once
 
 
 class CallerKey(Protocol):
-    """The key of a request, which authentication puts into `request.auth`."""
+    """The key of a request, which authentication puts into `request.auth`.
+
+    environment_names: the environments that it may use, all if empty.
+    """
 
     workspace_id: str
+    environment_names: Sequence[str]
 
     def require_environment(self, name: str) -> Any: ...
 
@@ -80,7 +86,7 @@ class MachineView(MethodFirstView):
         key = request.headers.get("Idempotency-Key")
         if key is None:
             return self.process(request, raw, now, path)
-        claim = Claim.check(cast(CallerKey, request.auth).workspace_id, self.name_endpoint(path), key, raw)
+        claim = Claim.check(cast(CallerKey, request.auth).workspace_id, self.name_claim(request, path), key, raw)
         return answer_once(
             claim,
             lambda: self.render(request, self.process(request, raw, now, path)),
@@ -112,6 +118,15 @@ class MachineView(MethodFirstView):
     def limit_answer_lifetime(self, response: Response) -> datetime | None:
         """Return when this 2xx answer expires once it is stored, if that is before the usual 24 hours."""
         return None
+
+    def name_claim(self, request: Request, path: Mapping[str, str]) -> str:
+        """Return the name within which an Idempotency-Key is unique in its workspace.
+
+        A replay does not look at the environment again, so keys that may use different ones share no answers.
+        """
+        own_names = sorted(cast(CallerKey, request.auth).environment_names)
+        digest = hashlib.sha256(json.dumps(own_names).encode()).hexdigest()[:16]
+        return f"{self.name_endpoint(path)}@{digest}" if own_names else self.name_endpoint(path)
 
     def name_endpoint(self, path: Mapping[str, str]) -> str:
         """Return the endpoint within which an Idempotency-Key is unique in its workspace."""

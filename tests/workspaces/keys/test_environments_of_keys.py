@@ -6,6 +6,9 @@ import pytest
 from django.urls import get_resolver
 from django.utils import timezone
 
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from tests.catalog.reports import deliver, observation
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
 
@@ -72,6 +75,54 @@ def test_a_decision_needs_a_key_for_the_environment_of_its_confirmation(api, sta
         confirmation = api.post("/api/confirmations", {**body, "environment": environment}).json()["confirmationId"]
         address = f"/api/confirmations/{confirmation}/decision"
         assert api.post(address, {"decision": "confirm"}, key=staging_key).status_code == status
+
+
+def test_an_answer_of_another_environment_is_not_replayed(api, staging_key, workspace):
+    headers = {"Idempotency-Key": "call_81"}
+    minted = api.post("/api/intents", CALL, headers=headers)
+    assert minted.status_code == 201
+    refused = api.post("/api/intents", CALL, key=staging_key, headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (403, "scope-missing")
+    assert "Idempotent-Replayed" not in refused
+    assert api.post("/api/intents", CALL, headers=headers)["Idempotent-Replayed"] == "true"
+    body = BODIES["/api/confirmations"]()
+    confirmation = api.post("/api/confirmations", body).json()["confirmationId"]
+    address, decision = f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"}
+    assert api.post(address, decision, headers=headers).status_code == 200
+    assert api.post(address, decision, key=staging_key, headers=headers).status_code == 403
+
+
+def test_a_restricted_key_repeats_its_own_requests(api, staging_key):
+    body, headers = {**CALL, "environment": "staging"}, {"Idempotency-Key": "call_82"}
+    first, second = (api.post("/api/intents", body, key=staging_key, headers=headers) for _ in range(2))
+    assert (first.status_code, second.json(), second["Idempotent-Replayed"]) == (201, first.json(), "true")
+
+
+def test_pages_of_an_environment_tell_a_restricted_key_nothing_of_another(api, staging_key, workspace):
+    """An id, a key and an operation that only production knows are in no export of staging."""
+    now = timezone.now()
+    production = workspace.workspace.environments.get(name="production")
+    register_conversations(production, [Arrival("prod-secret-2", now)], now=now)
+    record_outcomes(production, [Report("prod-secret-2", "hidden-key")], now=now)
+    deliver(api, workspace, observation(path="/hidden-path"))
+    broken = {"environment": "staging", "outcomes": [{"conversationId": "PROD-secret-2", "outcomeKey": "won"}]}
+    assert api.post("/api/conversation-outcomes", broken).status_code == 200
+    start = "/w/-/staging"
+    pages = ("joins", "outcomes", "outcome?key=won", "overview", "catalog", "difference",
+             "conversation?id=PROD-secret-2", "search?q=prod-secret-2", "search?q=hidden")  # fmt: skip
+    for page in pages:
+        name, _, query = page.partition("?")
+        text = api.get(f"{start}/{name}.json?{query}", key=staging_key).getvalue().decode()
+        for secret in ("prod-secret-2", "hidden-key", "hidden-path", '"production"'):
+            assert secret not in text, (page, secret)
+    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # for a key of all environments
+    for page in (
+        "outcomes.json?compare=production",
+        "outcome.json?compare=production",
+        "difference.json?against=production",
+    ):
+        assert api.get(f"{start}/{page}", key=staging_key).status_code == 400
+        assert api.get(f"{start}/{page}").status_code == 200
 
 
 def test_a_page_needs_the_scope_report(api, workspace):

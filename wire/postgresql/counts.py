@@ -1,0 +1,22 @@
+"""Counts that stay at the largest number that PostgreSQL can store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+LARGEST = models.BigIntegerField.MAX_BIGINT
+
+
+class Count(models.BigIntegerField):  # type: ignore[type-arg]  # not generic at run time
+    """A count of what clients report. A report may count to 2^53, so a few hundred of them exceed a bigint."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        prepared = super().get_prep_value(value)
+        return min(prepared, LARGEST) if isinstance(prepared, int) else prepared
+
+    def deconstruct(self) -> Any:
+        """Return what Django needs for a migration: in the database it is a bigint like any other."""
+        name, _, arguments, options = super().deconstruct()
+        return name, "django.db.models.BigIntegerField", arguments, options
