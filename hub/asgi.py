@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import sys
 import threading
@@ -22,6 +23,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, MAX_BODY_BYTES
+from wire.http.problems import Problem, build_document
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -38,6 +40,7 @@ MIN_BYTES_PER_SECOND = 16 * 1024
 MAX_DISCARDED = 64 * 1024 * 1024  # bytes of a too large body to read, because a client that still sends sees no answer
 MAX_BUFFERED = 512 * 1024 * 1024  # bytes of all bodies that a process is receiving
 STREAMS = 16  # answers that are generated while they are sent, such as a CSV of all rows; each occupies a thread
+HEADERS_OF_CONTENT = frozenset({b"content-type", b"content-disposition", b"content-length", b"etag"})
 STALL_SECONDS = 20  # how long a client may take for the next piece of a streamed answer
 PIECE = 64 * 1024
 
@@ -230,6 +233,8 @@ class Request:
             if isinstance(response, WholeFile) and response.path:
                 answer.path = response.path
             elif getattr(response, "streaming", False) or isinstance(response, WholeFile):
+                if not self.application.streams.acquire(blocking=False):
+                    return refuse_stream(answer)
                 self.stream(answer, response)
                 return None
             else:
@@ -241,12 +246,14 @@ class Request:
 
     def stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
         """Send a streamed answer. Its slots are released first, so that another request can use them meanwhile."""
-        with self.application.streams:
+        try:
             self.loop.call_soon_threadsafe(self.release_slots)
             self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             for piece in gather(pieces):
                 self.await_sent({"type": "http.response.body", "body": piece, "more_body": True})
             self.await_sent({"type": "http.response.body", "body": b""})
+        finally:
+            self.application.streams.release()
 
     def await_sent(self, message: Message) -> None:
         """Wait until the client has taken enough of what was sent before; raise ClientGone when it does not."""
@@ -259,6 +266,16 @@ class Request:
     def release_slots(self) -> None:
         while self.slots:
             self.slots.pop().release()
+
+
+def refuse_stream(answer: Answer) -> Answer:
+    """Return a 429 in place of a streamed answer: to wait for a free stream would occupy a thread of others."""
+    detail = "Too many downloads are being sent at once. Read those that you have begun, then try again."
+    request_id = dict(answer.headers).get(b"x-request-id", b"").decode()
+    document = {**build_document(Problem("rate-limited", detail)), "requestId": request_id}
+    headers = [(name, value) for name, value in answer.headers if name not in HEADERS_OF_CONTENT]
+    own_headers = [(b"content-type", b"application/problem+json"), (b"retry-after", b"%d" % STALL_SECONDS)]
+    return Answer(429, [*headers, *own_headers], json.dumps(document).encode())
 
 
 def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -109,6 +109,51 @@ def read_to_the_end(connection: socket.socket) -> bytes:
     while piece := connection.recv(65536):
         answer += piece
     return answer
+
+
+class Streamed:
+    """A WSGI response that Django would stream."""
+
+    streaming = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"x"
+
+
+def test_clients_that_never_read_their_downloads_hold_no_thread_of_others(monkeypatch):
+    monkeypatch.setattr(asgi, "STALL_SECONDS", 2)
+    statuses: list[tuple[str, int]] = []
+    bodies: list[bytes] = []
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        start_response("200 OK", [("X-Request-Id", "r1"), ("Content-Disposition", "attachment")])
+        return Streamed() if environ["PATH_INFO"] == "/export" else [b"quick"]
+
+    async def call(application: asgi.Application, path: str) -> None:
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append((path, message["status"]))
+                if (path, message["status"]) == ("/export", 200):
+                    await asyncio.Event().wait()  # a client that reads nothing
+                assert message["status"] == 200 or b"content-disposition" not in dict(message["headers"])
+            elif message["body"]:
+                bodies.append(message["body"])
+
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "http_version": "1.1"}
+        await application({**scope, "headers": []}, receive_pieces([]), send)
+
+    async def run() -> None:
+        application = asgi.Application(answer, threads=2)
+        exports = [asyncio.create_task(call(application, "/export")) for _ in range(asgi.STREAMS + 20)]
+        await asyncio.sleep(0.5)
+        await asyncio.wait_for(call(application, "/quick"), timeout=1)
+        assert statuses[-1] == ("/quick", 200)
+        await asyncio.gather(*exports)
+
+    asyncio.run(run())
+    assert [statuses.count(("/export", status)) for status in (200, 429)] == [asgi.STREAMS, 20]
+    refusal = json.loads(bodies[0])
+    assert (refusal["code"], refusal["status"], refusal["requestId"]) == ("rate-limited", 429, "r1")
 
 
 @pytest.mark.xdist_group("whole hub")
