@@ -183,6 +183,17 @@ def mutate(recipe: Recipe, chance: random.Random) -> Recipe:
     return replace(other, form=recipe.form, fragment=recipe.fragment)
 
 
+def build_deep_report() -> Body:
+    """Return a valid report of 4 MiB with thousands of properties, each of which is nested 28 deep."""
+    node = '{"type":"string"}'
+    for _ in range(28):
+        node = f'{{"type":"object","properties":{{"a":{node}}}}}'
+    properties = ",".join(f'"p{number}":{node}' for number in range(3_300))
+    response = f'{{"type":"object","properties":{{{properties}}}}}'
+    observation = f'{{"method":"GET","path":"/deep","status":200,"count":1,"response":{response}}}'
+    return Body(f'{{"reportId":"{uuid.uuid4()}","observations":[{observation}]}}'.encode())
+
+
 def list_known(endpoint: Endpoint) -> dict[str, Callable[[], Body]]:
     """Return bodies that have hurt this or another server, by a description."""
     member = endpoint.batch or "args"
@@ -213,6 +224,7 @@ def list_known(endpoint: Endpoint) -> dict[str, Callable[[], Body]]:
         if name != "args":
             add(f"a long {name}", "text", "/1", member=name)
     if endpoint.path == "/api/witness-reports":
+        bodies["1 × a deep descriptor"] = build_deep_report
         for items in (1, ITEMS):
             add(f"{items} × many undecided", "list", "0", member="undecided", in_item=True, items=items)
             add(f"{items} × a long path", "text", "/1", member="path", in_item=True, items=items)

@@ -70,6 +70,20 @@ def test_a_random_key_after_a_known_prefix_is_data_whatever_its_characters(prefi
     assert is_data(f"for_{key}")
 
 
+OTHER_SCRIPTS = {
+    "\u0660\u0661\u0667\u0666\u0661\u0662\u0663\u0664\u0665\u0666\u0667": "number",  # Arabic digits
+    "\uff10\uff11\uff17\uff16\uff11\uff12\uff13\uff14\uff15\uff16\uff17": "number",  # full-width digits
+    "m\u00fcller@\u4f8b\u3048.jp": "email", "alice%40example.com": "email", "alice\uff20example.com": "email",
+    "%2B49%20170%201234567": "number", "user-\u0967\u0968\u0969\u096a\u096b\u096c\u096d\u096e": "digits",
+    "\uff31\uff12": None, "\u540d\u524d": None, "gr\u00f6\u00dfe": None, "\u00bd": None, "100%": "number", "%zz": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "expected"), OTHER_SCRIPTS.items())
+def test_values_are_recognised_in_other_scripts_and_percent_encoded(name, expected):
+    assert (detect_form(name), is_data(name)) == (expected, expected is not None)
+
+
 @pytest.mark.parametrize("name", ORDINARY)
 def test_an_ordinary_name_is_no_data(name):
     assert not is_data(name)

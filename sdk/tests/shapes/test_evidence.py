@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from affidavit._shapes.describe import describe
 from affidavit._shapes.evidence import KINDS, MAX_NAMES, Evidence, merge
 from affidavit._shapes.infer import infer
+from affidavit._shapes.parse import from_descriptor
 
 NAMES = ["id", "name", "password", "nested", "17", "anna@example.com", "", "__proto__", "a/b~c"]
 json_values = st.recursive(
@@ -71,6 +72,43 @@ def test_adding_neither_changes_nor_shares_the_added_evidence(a, b):
     total = merge(a, b)
     total.add(total.copy())
     assert in_bytes(b) == before
+
+
+@given(st.lists(st.tuples(st.sampled_from([*NAMES, "x", "y"]), evidences), max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_what_is_taken_is_the_same_as_what_is_added(parts):
+    added, taken = Evidence(), Evidence()
+    for name, part in parts:
+        added.open_property(name).add(part)
+        taken.take_property(name, part.copy())
+    assert taken == added
+
+
+def test_taking_a_name_too_many_forgets_all_names():
+    evidence = Evidence()
+    for number in range(MAX_NAMES + 1):
+        evidence.take_property(f"name{letters(number)}", infer(number))
+    assert (evidence.collapsed, evidence.properties, evidence.values.seen) == (True, {}, MAX_NAMES + 1)
+
+
+@pytest.mark.parametrize("inner", ["properties", "items", "values"])
+def test_reading_a_deep_descriptor_copies_nothing(monkeypatch, inner):
+    """Copying each level into the next would multiply the work by the depth."""
+    copied = list[Evidence]()
+    monkeypatch.setattr(Evidence, "add", lambda self, other: copied.append(other))
+    descriptor = {"type": "string"}
+    for _ in range(25):
+        child = {"a": descriptor} if inner == "properties" else descriptor
+        descriptor = {"type": "array" if inner == "items" else "object", inner: child}
+    assert from_descriptor(descriptor, seen=1).seen == 1
+    assert copied == []
+
+
+@given(evidences)
+@settings(max_examples=40, deadline=None)
+def test_blank_is_what_stores_nothing(evidence):
+    for part in (evidence, *evidence.children(), Evidence()):
+        assert part.is_blank == (not part.to_state())
 
 
 @given(evidences)

@@ -6,7 +6,9 @@ Every pattern runs in linear time. Of the judged texts only ordinary names are r
 from __future__ import annotations
 
 import re
+import unicodedata
 from ipaddress import ip_address
+from urllib.parse import unquote
 
 MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
@@ -22,7 +24,7 @@ _LONG_KEY = 32  # characters behind a prefix that names have too
 
 _HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-_EMAIL = re.compile(r"[^@\s]@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}(?![A-Za-z0-9])")
+_EMAIL = re.compile(r"[^@\s]@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![^\W_])")
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.")
 _SECRET_KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -71,6 +73,7 @@ def detect_form(text: str) -> str | None:
     """
     if len(text) > MAX_NAME_LENGTH:
         return "text"
+    text = _spell_plainly(text)
     if not _HAS_SIGN.search(text):
         return None
     return (
@@ -78,6 +81,16 @@ def detect_form(text: str) -> str | None:
         or _detect_inner_form(text)
         or ("prefixed-number" if _PREFIXED.fullmatch(text) else None)
     )
+
+
+def _spell_plainly(text: str) -> str:
+    """Return the text without percent-encoding, and with the usual digits and signs for those of other scripts."""
+    if "%" in text:
+        text = unquote(text)
+    if text.isascii():
+        return text
+    usual = unicodedata.normalize("NFKC", text)
+    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in usual)
 
 
 def is_data(name: str) -> bool:

@@ -83,6 +83,12 @@ class Evidence:
         """Return the number of values observed here."""
         return sum(self.counts.values())
 
+    @property
+    def is_blank(self) -> bool:
+        """Return whether nothing is known here or inside."""
+        has_marks = self.redacted or self.collapsed or self.binary or self.first is not None
+        return not (self._kind or has_marks or self.properties) and all(child.is_blank for child in self.children())
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Evidence) and self.to_state() == other.to_state()
 
@@ -94,14 +100,33 @@ class Evidence:
         child = self.properties.get(name)
         if child is not None:
             return child
-        if not self.collapsed and not is_data(name):
-            if len(self.properties) < MAX_NAMES:
-                child = self.properties[name] = Evidence()
-                return child
-            self.collapse()
+        if self._keeps_name(name):
+            child = self.properties[name] = Evidence()
+            return child
         if self.values is None:
             self.values = Evidence()
         return self.values
+
+    def take_property(self, name: str, child: Evidence) -> None:
+        """Add the evidence for the values of `name`, which belongs to this one from now on.
+
+        It is copied only where something is there already: copies at each level would multiply the work by the depth.
+        """
+        if name not in self.properties and self._keeps_name(name):
+            self.properties[name] = child
+        elif name not in self.properties and self.values is None:
+            self.values = child
+        else:
+            self.open_property(name).add(child)
+
+    def _keeps_name(self, name: str) -> bool:
+        """Return whether a new name is kept; collapse if it is one too many."""
+        if self.collapsed or is_data(name):
+            return False
+        if len(self.properties) == MAX_NAMES:
+            self.collapse()
+            return False
+        return True
 
     def collapse(self) -> None:
         """Forget all names of this object for ever, and add their evidence to `values`."""

@@ -217,11 +217,11 @@ class _Reader:
         if "items" in node:
             child = self.read_node(node["items"], f"{pointer}/items", arrays, level=level, items=True)
             self.check_parent(child, arrays + divergent, f"{pointer}/items")
-            evidence.items = child if child.to_state() else None
+            evidence.items = None if child.is_blank else child
         if "values" in node:
             child = self.read_node(node["values"], f"{pointer}/values", objects, level=level)
             self.check_parent(child, objects + divergent, f"{pointer}/values")
-            evidence.values = child if child.to_state() else None
+            evidence.values = None if child.is_blank else child
         self.read_properties(evidence, node.get("properties", {}), f"{pointer}/properties", level)
 
     def check_inside(self, node: Mapping[str, Any], kinds: Mapping[str, int], pointer: str) -> None:
@@ -246,7 +246,7 @@ class _Reader:
             if child.seen > objects + evidence.counts.get("divergent", 0):
                 detail = "A property cannot be seen more often than its object."
                 self.add_fault(f"{child_pointer}/seen", "contradictory-counts", detail)
-            evidence.open_property(name).add(child)
+            evidence.take_property(name, child)
 
 
 def _escape_token(name: str) -> str:
