@@ -94,14 +94,15 @@ def start_environment(
 def run_conversations(assistants: Sequence[Assistant], *, released_at: float) -> int:
     """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1)."""
     agenda, chance = Agenda(time.time), assistants[0].chance
-    started = next_at = answered_at = time.time()
+    started = next_at = time.time()
+    away_since: float | None = None
     has_release = released_at < float("inf")
     lively_until = released_at + LIVELY_SECONDS_AFTER_RELEASE if has_release else started + LIVELY_SECONDS
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
         agenda.add(steps, due_at=started)
     if has_release and started <= released_at:
         agenda.add(announce_release(assistants[0], released_at), due_at=released_at)
-    while time.time() - answered_at < HUB_PATIENCE:
+    while away_since is None or time.time() - away_since < HUB_PATIENCE:
         if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
             interval = LIVELY_INTERVAL if time.time() < lively_until else QUIET_INTERVAL
             next_at = time.time() + chance.expovariate(1) * interval
@@ -110,10 +111,11 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float) ->
         try:
             while agenda.next_at <= time.time():
                 agenda.run_next()
-                answered_at = time.time()
+                away_since = None
         except KeyRefused:
             return 0
         except (HubAway, OSError, HTTPException):
+            away_since = away_since or time.time()
             time.sleep(1.0)
         time.sleep(min(0.25, max(0.02, agenda.next_at - time.time())))
     return 1

@@ -1,0 +1,87 @@
+"""The bookshop's program: its traffic goes on while nothing is due, and ends when the hub stays away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from examples.bookshop import __main__ as program
+from examples.bookshop.assistant import HubAway, KeyRefused
+
+HOURS = 3
+
+
+class Clock:
+    """A clock on which only sleeping takes time."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[float], None]], tuple[int, float]]:
+    """Return a function that runs the program until it ends; it returns the status and the seconds.
+
+    Each conversation is one step, in which `act` is called with the seconds since the start.
+    """
+    clock = Clock()
+    start = clock.now
+    monkeypatch.setattr(program, "time", clock)
+    monkeypatch.setattr(program, "open_scene", lambda *assistants: [])
+
+    def run_until_end(act: Callable[[float], None]) -> tuple[int, float]:
+        def converse(*_: Any) -> Iterator[float]:
+            act(clock.now - start)
+            yield from ()
+
+        monkeypatch.setattr(program.people, "run_conversation", converse)
+        assistant: Any = SimpleNamespace(chance=Random(1), with_pace=lambda pace: None)
+        status = program.run_conversations([assistant, assistant], released_at=float("inf"))
+        return status, clock.now - start
+
+    return run_until_end
+
+
+def test_traffic_goes_on_for_hours_although_nothing_is_due_for_minutes(run):
+    begun = list[float]()
+
+    def act(seconds: float) -> None:
+        begun.append(seconds)
+        if seconds > HOURS * 3600:
+            raise KeyRefused
+
+    status, seconds = run(act)
+    quiet = [at for at in begun if at > program.LIVELY_SECONDS]
+    assert (status, seconds > HOURS * 3600) == (0, True)
+    assert HOURS * 3 < len(quiet) < HOURS * 12  # about six an hour
+    assert len(begun) - len(quiet) > 100
+
+
+def test_the_program_ends_when_the_hub_stays_away(run):
+    def act(seconds: float) -> None:
+        if seconds > 100:
+            raise HubAway
+
+    status, seconds = run(act)
+    assert status == 1
+    assert 100 + program.HUB_PATIENCE <= seconds < 120 + program.HUB_PATIENCE
+
+
+def test_an_answer_within_the_patience_counts(run):
+    def act(seconds: float) -> None:
+        if 100 < seconds < 140:
+            raise HubAway
+        if seconds > 400:
+            raise KeyRefused
+
+    assert run(act)[0] == 0
