@@ -15,6 +15,7 @@ from catalog.drift.queries import count_drifted_operations, list_drift, summariz
 from catalog.queries import count_operations
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
 from hub.sample.views import may_remove_sample
+from hub.sample.workspace import count_missing_days
 from intents.gate.queries import has_decisions
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
@@ -73,6 +74,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "has_data": any(step.is_done for step in steps if step.page),
             "open_steps": sum(not step.is_done for step in steps),
             "removable_sample": may_remove_sample(request, environment.workspace),
+            "missing_days": count_missing_days(environment.workspace),
             "facts": facts.values(),
             "broken_joins": facts["brokenJoins"],
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,

@@ -19,11 +19,11 @@ from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.gate import SampleGate
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
+from hub.sample.workspace import DAYS
 from outcomes.ingest.register import Arrival, register_conversations
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspace
 
-DAYS = 30
 DAY_SECONDS = 86_400
 QUARTERS_PER_DAY = 96
 CONVERSATIONS_PER_DAY = 120  # conversations on an average day, halfway through the history

@@ -26,6 +26,7 @@ from workspaces.models import ApiKey, SampleWorkspace, Workspace
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
 ACTOR = "sample"
 KEY_NAME = "bookshop"  # of the key with every scope: the example is backend and assistant in one program
+DAYS = 30  # of history
 AGE = timedelta(days=31)
 RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
 
@@ -76,6 +77,12 @@ def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
 
 def is_sample(workspace: Workspace) -> bool:
     return SampleWorkspace.objects.filter(workspace=workspace).exists()
+
+
+def count_missing_days(workspace: Workspace) -> int:
+    """Return how many days of a sample's history are still to be simulated; 0 for any other workspace."""
+    days = SampleWorkspace.objects.filter(workspace=workspace).values_list("days", flat=True).first()
+    return 0 if days is None else DAYS - days
 
 
 def count_rows(workspace: Workspace) -> Mapping[str, int]:

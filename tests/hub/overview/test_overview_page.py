@@ -16,7 +16,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
-from workspaces.models import Annotation
+from workspaces.models import Annotation, SampleWorkspace
 
 PAGE = "/w/lumen-books/production/overview"
 STEPS = ["Create a workspace", "Observe an API", "Report an outcome", "Verify an intent", "Confirm a call"]
@@ -379,3 +379,12 @@ def test_points_are_the_difference_of_the_displayed_rates(total, previous_total,
     rates = round(100 * value / total, 1), round(100 * previous / previous_total, 1)
     points = 0.0 if fact.points == "±0" else float(fact.points.replace("−", "-"))
     assert points == pytest.approx(rates[0] - rates[1], abs=1e-6)
+
+
+@pytest.mark.parametrize(("days", "words"), [(12, "18 of 30 days are missing"), (30, "sends it live traffic")])
+def test_the_banner_of_the_sample_says_whether_its_history_is_complete(overview, workspace, days, words):
+    SampleWorkspace.objects.create(workspace=workspace.workspace, made_at=timezone.now(), days=days)
+    page = " ".join(overview().split())
+    assert "This is a sample workspace." in page
+    assert [text in page for text in ("days are missing", "sends it live traffic")] == [days < 30, days == 30]
+    assert words in page
