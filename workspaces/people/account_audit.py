@@ -22,11 +22,16 @@ def record_account_action(user: User, action: str, facts: Mapping[str, Any] | No
         record_audit(workspace_id, action, facts, actor=user.get_username(), now=now)
 
 
+def find_account(name: str) -> User | None:
+    """Return the user with this user name or address; None if nobody has it."""
+    return User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name)).first() if name else None
+
+
 def record_failed_sign_in(name: str, *, now: datetime) -> None:
     """Record that somebody gave a wrong password for this user name or address; at most once an hour for an account.
 
     Names that no account has are not recorded: they may be passwords, typed into the wrong field.
     """
-    user = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name)).first() if name else None
+    user = find_account(name)
     if user and cache.add(f"failed-sign-in:{user.pk}", True, FAILURES_RECORDED_EVERY):
         record_account_action(user, "sign-in failed", now=now)

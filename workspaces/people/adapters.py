@@ -25,7 +25,7 @@ from requests import RequestException
 
 from wire.redelivery.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
-from workspaces.people.account_audit import record_account_action, record_failed_sign_in
+from workspaces.people.account_audit import find_account, record_account_action, record_failed_sign_in
 from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused, TooManyAttempts
 from workspaces.people.invitations import create_invited_user, has_open_invitation
 
@@ -74,6 +74,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             raise TooManyAttempts(ACCOUNT_LIMIT_SECONDS)
         error: ValidationError = super().validation_error(code, *args)
         return error
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return what guesses are counted by: the account, whether it was named by user name or by address."""
+        name = (credentials.get("email") or credentials.get("username") or "").strip()
+        user = find_account(name)
+        return f"account {user.pk}" if user else f"name {name.casefold()}"
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         record_failed_sign_in(credentials.get("username") or credentials.get("email") or "", now=timezone.now())

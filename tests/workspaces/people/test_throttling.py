@@ -47,6 +47,13 @@ def test_guesses_for_one_account_are_limited_from_any_address(ada):
     assert answers == [False] * 10 + [True] * 2
 
 
+def test_guesses_by_user_name_and_by_address_count_together(ada):
+    names = ["ada", "ada@example.com", "ADA", " Ada@Example.com "] * 3
+    clients = [client_at(f"198.51.100.{number}") for number in range(12)]
+    answers = [is_refused(guess(client, name)) for client, name in zip(clients, names, strict=True)]
+    assert answers == [False] * 10 + [True] * 2
+
+
 def test_addresses_of_one_ipv6_network_count_as_one(ada):
     answers = [is_refused(guess(client_at(f"2001:db8::{number:x}"), f"user-{number}")) for number in range(12)]
     assert answers[10:] == [True, True]
