@@ -20,7 +20,7 @@ PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
     "all": ("all", None),
 }
 DEFAULT_PRESET = "7d"
-MAX_AHEAD = timedelta(days=366)  # how far in the future a period may end: all that is shown costs time by its length
+MAX_AHEAD = timedelta(days=36_525)  # how far in the future a period may end, because its length costs time
 QUARTER = timedelta(minutes=15)
 
 
@@ -149,7 +149,7 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
     if start < EARLIEST:
         raise UnusableDates("The dates begin before the year 2000.")
     if end > now + MAX_AHEAD:
-        raise UnusableDates("The dates end more than a year from now.")
+        raise UnusableDates("The dates end more than a hundred years from now.")
     if start >= end:
         raise UnusableDates("The dates end before they begin." if query.get("to") else "The dates begin in the future.")
     return Period(floor_to_quarter(start), ceil_to_quarter(end), zone, now=now)

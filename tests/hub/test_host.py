@@ -32,6 +32,13 @@ def test_a_person_gets_a_page_that_does_not_repeat_the_name(client, address):
     assert "Content-Security-Policy" in answer.headers
 
 
+@pytest.mark.parametrize("address", ["/healthz", "/readyz", "/metrics"])
+def test_a_monitor_gets_a_problem_document(client, address):
+    answer = client.get(address, headers={**WRONG, "accept": "*/*"})
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert "ALLOWED_HOSTS" in answer.json()["detail"]
+
+
 def test_a_form_that_django_refuses_to_read_is_reported_in_the_same_shape(settings):
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 2
     form = {str(n): "x" for n in range(5)}

@@ -16,6 +16,8 @@ from wire.errors import DomainError
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, BodyTooSlow, BrokenBody
 from wire.http.problems import FailureResponse, Problem, build_document, find_cause, list_headers, render_problem
 
+FOR_MONITORS = ("/healthz", "/readyz", "/metrics")
+
 
 class FailureMiddleware:
     """Answer what a view raised, and addresses that Django does not know."""
@@ -80,5 +82,7 @@ def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
 
 
 def wants_json(request: HttpRequest) -> bool:
+    if request.path in FOR_MONITORS and "text/html" not in request.headers.get("Accept", ""):
+        return True
     extension = request.path.rsplit(".", 1)[-1]
     return request.path.startswith("/api/") or extension in {"json", "csv"} or not request.accepts("text/html")

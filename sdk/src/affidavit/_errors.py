@@ -99,3 +99,8 @@ class ReportError(AffidavitError):
 
 class HubUnreachable(ReportError):
     """No try got a response: the hub or the network is down. Whether anything was stored is unknown."""
+
+
+def end_sentence(text: str) -> str:
+    """Return the text with a full stop, unless it ends a sentence already."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -64,7 +64,7 @@ def test_the_first_failure_shows_both_values_its_reason_and_the_usual_fix(verify
     ("nonsense!", (), "malformed"),
     (sign_call("POST /orders", ARGS, now=NOW - 1000), (), "expired"),
     (sign_call("POST /orders", ARGS, now=NOW), ("--audience", "elsewhere"), "audience-mismatch"),
-    (sign_call("POST /orders", ARGS, now=NOW), ("--workspace", "elsewhere"), "tenant-mismatch"),
+    (sign_call("POST /orders", ARGS, now=NOW), ("--workspace", "ws_elsewhere"), "tenant-mismatch"),
     (sign_call("POST /orders", ARGS, now=NOW), ("--content-type", "text/plain"), "args-mismatch"),
     (sign_call("POST /orders", ARGS, now=NOW), ("--operation", "orders.create"), "operation-mismatch"),
     (sign_call("POST /orders", ARGS, now=NOW, requires_step_up=True), (), "step-up-required"),
@@ -88,6 +88,17 @@ def test_a_header_may_be_given_with_its_name(verify):
 def test_a_path_that_is_none_is_named_as_the_option(verify, path):
     status, _, errors = verify(sign_call("POST /orders", ARGS, now=NOW), path=path)
     assert (status, "--path is the path of the request" in errors) == (2, True)
+
+
+def test_the_name_of_a_workspace_is_not_taken_for_its_id(verify):
+    status, _, errors = verify(sign_call("POST /orders", ARGS, now=NOW), "--workspace", "my-shop")
+    assert (status, "begins with ws_" in errors) == (2, True)
+
+
+def test_a_fault_that_is_a_question_ends_without_a_full_stop(verify, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", "gas_short")
+    status, _, errors = verify(sign_call("POST /orders", ARGS, now=NOW))
+    assert (status, errors.endswith("was it cut off?\n")) == (2, True)
 
 
 @pytest.mark.parametrize("option", ["workspace", "audience"])

@@ -13,6 +13,7 @@ from affidavit._cli._hub import UsageError
 from affidavit._cli._terminal import escape_unprintable
 from affidavit._cli._times import parse_time
 from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable
+from affidavit._errors import end_sentence
 from affidavit._intents.explain import Check
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import REASONS
@@ -22,7 +23,7 @@ _DESCRIPTION = """Check an intent against the request that carries it and print 
 sides if they are no secret. Checks after a failed one run as well, if they can. Only your backend's store knows
 whether the nonce was used before. Exit status: 0 when every check passes, 1 when one fails."""
 
-_HEADER = "x-service-intent"
+_HEADER, _WORKSPACE_PREFIX = "x-service-intent", "ws_"
 _STANDARD_INPUT = "-"
 _LINE_WIDTH = 100
 _INDENT = " " * 6
@@ -108,6 +109,8 @@ def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
     for option, name in (("workspace", WORKSPACE_VARIABLE), ("audience", AUDIENCE_VARIABLE)):
         if not read_variable(getattr(options, option), name):
             raise UsageError(f"No {option}. Set {name}, or pass --{option}.")
+    if not str(read_variable(options.workspace, WORKSPACE_VARIABLE)).startswith(_WORKSPACE_PREFIX):
+        raise UsageError(f"--workspace is the id, which begins with {_WORKSPACE_PREFIX}, and not the name.")
     clock = time.time if options.at is None else lambda: options.at
     nonces = MemoryNonces(several_workers=True)
     try:
@@ -116,7 +119,7 @@ def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
             step_up=lambda *_: options.step_up, now=clock,
         )  # fmt: skip
     except ValueError as fault:  # such as a weak secret or an empty workspace: the message repeats no value
-        raise UsageError(f"This cannot be checked: {fault}.") from None
+        raise UsageError(end_sentence(f"This cannot be checked: {fault}")) from None
 
 
 def _read_secret(options: argparse.Namespace) -> str:

@@ -16,7 +16,7 @@ from affidavit._credentials import (
     describe_mistake,
     read_variable,
 )
-from affidavit._errors import AffidavitError
+from affidavit._errors import AffidavitError, end_sentence
 from affidavit._json import Json
 
 from .args import InvalidArgs, request_args
@@ -223,7 +223,7 @@ class IntentVerifier:
         try:
             attempt.envelope = open_envelope(attempt.header)
         except Unreadable as fault:
-            return attempt.fail("malformed", f"{fault}.")
+            return attempt.fail("malformed", end_sentence(str(fault)))
         return None
 
     def _check_signature(self, attempt: Attempt) -> str | None:
@@ -253,7 +253,7 @@ class IntentVerifier:
         try:
             attempt.intent = read_intent(attempt.payload, version)
         except Unreadable as fault:
-            return attempt.fail("malformed", f"{fault}.")
+            return attempt.fail("malformed", end_sentence(str(fault)))
         attempt.intent.signed_with = attempt.envelope.signed_with
         return None
 
@@ -291,7 +291,7 @@ class IntentVerifier:
                 attempt.body, attempt.content_type, attempt.query, content_encoding=attempt.content_encoding
             )
         except InvalidArgs as fault:
-            return attempt.fail("args-mismatch", f"{fault}.")
+            return attempt.fail("args-mismatch", end_sentence(str(fault)))
         attempt.args_hash = args.hash
         if args.hash != intent.args_hash:
             return "args-mismatch"

@@ -33,7 +33,8 @@ class History:
     def describe_addition(self, operation: str) -> str:
         """Return `first seen 2026-11-20 10:00 UTC, 14 observations`; "" if it is not known."""
         for row in self._list_rows("operations", operation):
-            return f"first seen {_format_time(row['firstSeenAt'])}, {row['observations']:,} observations"
+            count = f"{row['observations']:,} observation{'' if row['observations'] == 1 else 's'}"
+            return f"first seen {_format_time(row['firstSeenAt'])}, {count}"
         return ""
 
     def describe_change(self, operation: str, change: ToolChange) -> str:
