@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_network
@@ -37,6 +38,13 @@ def delete_rows(_: TransactionTestCase) -> None:
 
 
 TransactionTestCase._fixture_teardown = delete_rows
+
+
+def pytest_collection_finish() -> None:
+    """Exempt all modules and collected tests from garbage collection, which would traverse them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)
