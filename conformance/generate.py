@@ -20,13 +20,13 @@ Document = dict[str, Any]
 
 def build_documents() -> Iterator[tuple[str, Document]]:
     """Yield the name and content of each file."""
-    yield "intents.json", build_intents(_committed("intents.json"))
+    yield "intents.json", build_intents(_read_committed("intents.json"))
     yield "args.json", {"cases": list(arguments.cases())}
     yield (
         "canonical.json",
         {
             "values": list(canonical.values()),
-            "numbers": canonical.numbers(_committed("canonical.json").get("numbers", [])),
+            "numbers": canonical.numbers(_read_committed("canonical.json").get("numbers", [])),
         },
     )
 
@@ -38,7 +38,7 @@ def build_intents(committed: Mapping[str, Any]) -> Document:
     return {"defaults": DEFAULTS, "vectors": vectors}
 
 
-def _committed(name: str) -> Document:
+def _read_committed(name: str) -> Document:
     path = FOLDER / name
     return json.loads(path.read_bytes()) if path.exists() else {}
 

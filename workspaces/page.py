@@ -92,7 +92,7 @@ def page_paths(
 
     role: the role that a signed-in member needs to see it. Without a role, every member and every key with the scope
         `report` may.
-    is_current: whether it is never read from a replica; pages with a role never are.
+    is_current: whether it is always read from the primary, as pages with a role are.
     is_shareable: whether a shared link may show it to strangers, without the parts that its templates mark as private.
     """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
@@ -168,9 +168,9 @@ def return_to_page(
         members = QueryDict(form_address.query, mutable=True)
     else:
         members = read_form_period(request, environment)
-    answered = dict.fromkeys(name for name in (*RESULT_MEMBERS, *QUESTION_MEMBERS) if name not in query)
-    changed = change_query(members, answered | dict(query))
-    return redirect_to_page(page, environment, changed, fragment=fragment)
+    removed_members = dict.fromkeys(name for name in (*RESULT_MEMBERS, *QUESTION_MEMBERS) if name not in query)
+    members = change_query(members, removed_members | dict(query))
+    return redirect_to_page(page, environment, members, fragment=fragment)
 
 
 def render_refused_form(
@@ -182,7 +182,7 @@ def render_refused_form(
 
 
 def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let a view take forms only, and of signed-in people.
+    """Let a view take only forms, and only from people who are signed in.
 
     Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again.
     """
@@ -251,7 +251,7 @@ def _respond(
     page = route.view(request, environment, period)
     if unknown := page.find_unknown(request.GET):
         members = ", ".join(f"{name}={value}" for name, value in unknown.items())
-        detail = f"This page does not know {members}. Correct the address: a download leaves out no filter."
+        detail = f"This page does not know {members}. Correct the address: a download never ignores a filter."
         raise Problem("invalid-request", detail)
     if format_ == "csv":
         filename = f"{environment.workspace.slug}-{environment.name}-{route.name}"

@@ -133,8 +133,8 @@ def delete_target(target: Target, *, actor: str, now: datetime) -> None:
     Target.objects.select_for_update().filter(pk=target.pk).first()
     count = Alert.objects.filter(workspace=target.workspace_id, target_ids__contains=[target.pk]).count()
     if count:
-        alerts = "1 alert notifies" if count == 1 else f"{count} alerts notify"
-        raise InvalidRequest(f"{alerts} {target.name}. Choose another target there, or delete the alert first.")
+        alerts, pronoun = ("1 alert notifies", "it") if count == 1 else (f"{count} alerts notify", "them")
+        raise InvalidRequest(f"{alerts} {target.name}. Give {pronoun} another target first, or delete {pronoun}.")
     target.delete()
     record_audit(target.workspace_id, "alert target deleted", {"target": target.name}, actor=actor, now=now)
 

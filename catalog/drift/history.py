@@ -85,7 +85,7 @@ class VersionComparison:
 
     @property
     def rows(self) -> list[tuple[Change | Drift, int]]:
-        """Each change with the number of properties that came inside."""
+        """Return each change with the number of properties that were added inside it."""
         return [(change, max(self.inside.get((change.part, change.pointer), 0), 0)) for change in self.changes]
 
 
@@ -125,15 +125,15 @@ def _build_entry(
 
 
 def fold_media_types(timeline: Sequence[TimelineEntry]) -> list[TimelineEntry]:
-    """Return the entries, the newest first, those as one that follow each other and only have new media types."""
-    folded: list[TimelineEntry] = []
+    """Return the entries, the newest first. Neighbours that only have new media types become one entry."""
+    entries: list[TimelineEntry] = []
     for entry in timeline:
-        if folded and folded[-1].has_only_media_types and entry.has_only_media_types:
-            media_types = [*folded[-1].media_types, *entry.media_types]
-            folded[-1] = replace(folded[-1], first_number=entry.first_number, media_types=media_types)
+        if entries and entries[-1].has_only_media_types and entry.has_only_media_types:
+            media_types = [*entries[-1].media_types, *entry.media_types]
+            entries[-1] = replace(entries[-1], first_number=entry.first_number, media_types=media_types)
         else:
-            folded.append(entry)
-    return folded
+            entries.append(entry)
+    return entries
 
 
 def compare_versions(operation: Operation, address: Mapping[str, str]) -> VersionComparison | None:
@@ -159,10 +159,10 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     changes = [_recall(change, recorded.get((change.part, change.pointer), ())) for change in differences]
     changes += _list_presence_changes(operation, before, after)
     media_types = () if changes else list_first_media_types(outlines[before], outlines[after])
-    grown = [change for change in changes if change.kind in ("new", "type", "known")]
+    growing_changes = [change for change in changes if change.kind in ("new", "type", "known")]
     inside = {
         (change.part, change.pointer): _count_inside(outlines[after], change) - _count_inside(outlines[before], change)
-        for change in grown
+        for change in growing_changes
     }
     return VersionComparison(sides[before], sides[after], changes, inside, media_types)
 

@@ -47,11 +47,11 @@ def _walk(part: str, pointer: str, descriptor: Descriptor) -> Iterator[OutlineNo
             yield from _walk(part, f"{pointer}/{step}", descriptor[member])
 
 
-def remove_properties(outline: Outline, places: Iterable[tuple[str, str]]) -> Outline:
+def remove_properties(outline: Outline, properties: Iterable[tuple[str, str]]) -> Outline:
     """Return the outline without these properties, each a part and a pointer."""
     copy = deepcopy(outline)
     parts = dict(list_outline_parts(copy))
-    for part, pointer in places:
+    for part, pointer in properties:
         *steps, last = split_pointer(pointer) or [""]
         descriptor: Any = parts.get(part, {})
         for step in steps:

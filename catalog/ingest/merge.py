@@ -168,7 +168,7 @@ def load_evidence(environment: Environment, identities: Collection[Identity]) ->
 
 
 def find_rows(environment: Environment, identities: Collection[Identity]) -> QuerySet[Operation]:
-    """Return the rows of these operations. There may be more: keys of some with the methods of others."""
+    """Return the rows of these operations, and perhaps others: the key of one with the method of another."""
     return Operation.objects.filter(
         environment=environment,
         method__in={identity.method for identity in identities},

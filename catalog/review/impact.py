@@ -24,7 +24,10 @@ RESPONSE_SENTENCES: Mapping[tuple[str, str], str] = {
     ("type", ""): "Every value that can come now could come before, so consumers are not affected.",
     ("nullable", "consumer"): "Consumers that do not expect null can fail on it.",
     ("not-null", ""): "Every value that can come now could come before, so consumers are not affected.",
-    ("media-type", "consumer"): "Consumers that accept only the media types before can fail on the one that was added.",
+    (
+        "media-type",
+        "consumer",
+    ): "Consumers that accept only the previous media types can fail on the one that was added.",
 }
 REQUEST_SENTENCES: Mapping[tuple[str, str], str] = {
     (
@@ -42,12 +45,12 @@ REQUEST_SENTENCES: Mapping[tuple[str, str], str] = {
     ): "Callers no longer send it: a server that needs it fails, and callers that still send it may be refused.",
     ("back", ""): "Callers send it again, as they did before.",
     ("optional", ""): "Callers may leave it out, so those that send it are not affected.",
-    ("type", "producer"): "Callers send more than before: a server that accepts only the type before can fail.",
-    ("type", "consumer"): "Callers send less than before: those that still send the type before may be refused.",
-    ("type", "both"): "Callers send another type: a server, or callers that still send the type before, can fail.",
+    ("type", "producer"): "Callers send more than before: a server that accepts only the previous type can fail.",
+    ("type", "consumer"): "Callers send less than before: those that still send the previous type may be refused.",
+    ("type", "both"): "Callers send another type: a server, or callers that still send the previous type, can fail.",
     ("nullable", "producer"): "Callers send null, too: a server that does not expect it can fail.",
     ("not-null", "consumer"): "Null is no longer sent: callers that still send it may be refused.",
-    ("media-type", ""): "Callers send one more media type; those that send the ones before are not affected.",
+    ("media-type", ""): "Callers send one more media type; those that send a previous one are not affected.",
 }
 OTHER_SENTENCES: Mapping[str, str] = {
     "type": "Its type changed.",
@@ -98,7 +101,7 @@ def explain_impact(change: ClassifiedChange) -> str:
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]
     sentence = sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)
-    return sentence.format(before=change.before or "the type before", after=_list_new_types(change) or "the new one")
+    return sentence.format(before=change.before or "the previous type", after=_list_new_types(change) or "the new one")
 
 
 def _list_new_types(change: ClassifiedChange) -> str:

@@ -51,10 +51,10 @@ def reset_baseline(
         )
 
     reset = begin_epoch(row, None)
-    caused = _list_possible_members(row, rules)
-    for member in caused:
+    members = _list_possible_members(row, rules)
+    for member in members:
         begin_epoch(member, reset)
-    reproject_rows(row.environment, [target.pk for target in (row, *caused)], rules, now=now)
+    reproject_rows(row.environment, [target.pk for target in (row, *members)], rules, now=now)
     record_override(row, "baseline reset", actor=actor, now=now, location=reset.location)
     return reset
 

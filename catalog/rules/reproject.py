@@ -68,8 +68,8 @@ def clear_projection(row: Operation) -> None:
 def reproject_rows(environment: Environment, row_ids: Collection[int], rules: RuleSet, *, now: datetime) -> None:
     """Project these rows again after a manual override. The caller holds the lock of the environment.
 
-    A changed outline becomes a version that is marked as an override; it is never drift. Undoing the override that made
-    the last version takes this version back.
+    A changed outline becomes a version that is marked as an override; it is never drift. If an override made the last
+    version, undoing the override deletes that version.
     """
     rows = Operation.objects.filter(environment=environment, pk__in=row_ids).order_by("pk")
     for row in rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets__through__operation"):
@@ -124,7 +124,7 @@ def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
 
 
 def _add_version(row: Operation, *, now: datetime) -> None:
-    """Store the changed outline of a visible row as its next version, or take back the version that it undoes."""
+    """Store the changed outline of a visible row as its next version, or delete the version that it undoes."""
     if not row.begun or row.shown_under_id is not None:
         return
     latest, previous = _load_last_versions(row)

@@ -106,8 +106,8 @@ def envelopes() -> Iterator[Vector]:
     deepest = v2(deep=nested(62))
     yield accept("deepest-json", "Exactly 64 levels of JSON, the envelope being the first.", deepest)
     for name, value in SCALARS.items():
-        described = f"64 levels of arrays and objects, the innermost with a scalar, which is no level: {name}."
-        yield accept(f"deepest-json-with-{name}", described, v2(deep=nested(62, value)))
+        description = f"64 levels of arrays and objects, the innermost with a scalar, which is no level: {name}."
+        yield accept(f"deepest-json-with-{name}", description, v2(deep=nested(62, value)))
     members = v2(deep=nested_objects(62, "x"))
     yield accept("deepest-json-of-objects", "64 levels of objects, the innermost with a string.", members)
     siblings = v2(deep=[[], 1, {"a": [2]}, nested(61, "x")])
@@ -201,8 +201,8 @@ def operations() -> Iterator[Vector]:
         ("unencoded", "/für", "/für"),
     ):
         request = {"method": "GET", "path": path, "rawPath": raw_path, **NO_BODY}
-        described = f"Every escape of the raw path {raw_path} is a byte of UTF-8."
-        yield accept(f"raw-path-{name}", described, v2_without_args(f"GET {path}"), **request)
+        description = f"Every escape of the raw path {raw_path} is a byte of UTF-8."
+        yield accept(f"raw-path-{name}", description, v2_without_args(f"GET {path}"), **request)
     both = v2(operation="POST /orders?dry=1&x=%20")
     yield accept("body-and-query", "With a body, the operation carries the raw query.", both, query="dry=1&x=%20")
     query = v2(operation="GET /books?q=a+b", argsHash=sha256('{"q":"a b"}'))

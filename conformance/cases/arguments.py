@@ -160,15 +160,15 @@ def content_encodings() -> Iterator[Case]:
     for name, encoding in (
         ("identity", "identity"), ("upper-case", "IDENTITY"), ("spaces", " identity\t"), ("empty", ""),
     ):  # fmt: skip
-        described = f"No encoding: {encoding}"
-        yield hashed_case(f"encoding-{name}", described, '{"a":1}', body, JSON, encoding=encoding)
-        yield raw_case(f"raw-encoding-{name}", described, body, "text/plain", encoding)
+        description = f"No encoding: {encoding}"
+        yield hashed_case(f"encoding-{name}", description, '{"a":1}', body, JSON, encoding=encoding)
+        yield raw_case(f"raw-encoding-{name}", description, body, "text/plain", encoding)
     for name, encoding in (
         ("gzip", "gzip"), ("upper-case", "GZIP"), ("deflate", "deflate"), ("brotli", "br"), ("unknown", "aws-chunked"),
         ("charset", "utf-8"), ("list", "identity, gzip"), ("identities", "identity, identity"),
     ):  # fmt: skip
-        described = f"Another encoding than identity: {encoding}"
-        yield refused_case(f"none-encoding-{name}", described, body, JSON, encoding=encoding)
+        description = f"Another encoding than identity: {encoding}"
+        yield refused_case(f"none-encoding-{name}", description, body, JSON, encoding=encoding)
     for name, content_type in (("json", JSON), ("form", FORM), ("raw", "application/octet-stream"), ("no-type", None)):
         yield refused_case(f"none-gzip-{name}", "A compressed body.", GZIPPED, content_type, encoding="gzip")
     yield raw_case("gzip-as-a-type", "Compressed bytes, not said to be encoded.", GZIPPED, "application/gzip")

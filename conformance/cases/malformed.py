@@ -197,14 +197,14 @@ def members() -> Iterator[Vector]:
     for version, payload in (("version-2", v2), ("version-1", v1)):
         for name in ("issuedAt", "expiresAt"):
             for kind, value in (("missing", ...), ("string", str(ISSUED)), ("null", None), ("boolean", True)):
-                described = f"{name} is no number: {kind}."
-                yield reject_malformed(f"{version}-{name}-{kind}", described, header(payload(**{name: value})))
+                description = f"{name} is no number: {kind}."
+                yield reject_malformed(f"{version}-{name}-{kind}", description, header(payload(**{name: value})))
         mixed = "issuedAt and expiresAt are in different units."
         yield reject_malformed(f"{version}-issued-in-milliseconds", mixed, header(payload(issuedAt=ISSUED * 1000)))
         yield reject_malformed(f"{version}-expires-in-milliseconds", mixed, header(payload(expiresAt=EXPIRES * 1000)))
         meeting = payload(issuedAt=99_999_999_999, expiresAt=100_000_000_000)
-        described = "The last second and the first millisecond."
-        yield reject_malformed(f"{version}-units-meet", described, header(meeting), verifier={"now": 99_999_999_999})
+        description = "The last second and the first millisecond."
+        yield reject_malformed(f"{version}-units-meet", description, header(meeting), verifier={"now": 99_999_999_999})
     for kind, value in (("null", None), ("string", "true"), ("number", 1)):
         step_up = v2(requiresStepUp=value)
         yield reject_malformed(

@@ -40,13 +40,13 @@ def other_operations() -> Iterator[Vector]:
         ("encoded-query", "dry=%31&x=2"),
     ):
         yield mismatch(name, "The raw query differs from the signed one.", with_query, query=query)
-    described = "The query is the signed one, the path is not."
+    description = "The query is the signed one, the path is not."
     elsewhere = v2(operation="POST /refunds?dry=1")
-    yield mismatch("other-path-and-query", described, elsewhere, query="dry=1")
+    yield mismatch("other-path-and-query", description, elsewhere, query="dry=1")
     get = {"method": "GET", "path": "/books", "query": "q=a", **NO_BODY}
     for name, operation in (("without-query", "GET /orders"), ("with-query", "GET /orders?q=a")):
         elsewhere = v2(operation=operation, argsHash=sha256('{"q":"a"}'))
-        yield mismatch(f"other-path-{name}", described, elsewhere, **get)
+        yield mismatch(f"other-path-{name}", description, elsewhere, **get)
     yield mismatch("body-and-unsigned-query", "With a body the query has to be signed.", v2(), query="dry=1")
     declared = v2(operation="orders.create")
     yield mismatch("other-declared", "Another operation is declared.", declared, operation="orders.delete")
@@ -67,19 +67,19 @@ def other_operations() -> Iterator[Vector]:
 
 
 def ambiguous_paths() -> Iterator[Vector]:
-    described = "Two servers could read this path differently."
+    description = "Two servers could read this path differently."
     for name, path in AMBIGUOUS:
         signed = v2_without_args(f"GET {path}")
-        yield mismatch(f"path-with-{name}", described, signed, method="GET", path=path, **NO_BODY)
+        yield mismatch(f"path-with-{name}", description, signed, method="GET", path=path, **NO_BODY)
     request = {"method": "GET", "path": "/a/b", **NO_BODY}
     for name, raw in (("upper-case", "/a%2Fb"), ("lower-case", "/a%2fb")):
-        described = "An escaped slash in the raw path."
-        yield mismatch(f"escaped-slash-{name}", described, v2_without_args("GET /a/b"), rawPath=raw, **request)
+        description = "An escaped slash in the raw path."
+        yield mismatch(f"escaped-slash-{name}", description, v2_without_args("GET /a/b"), rawPath=raw, **request)
 
     for name, path, raw in BAD_ESCAPES:
         request = {"method": "GET", "path": path, "rawPath": raw, **NO_BODY}
-        described = f"The raw path {raw} is not percent-encoded UTF-8."
-        yield mismatch(f"raw-path-{name}", described, v2_without_args(f"GET {path}"), **request)
+        description = f"The raw path {raw} is not percent-encoded UTF-8."
+        yield mismatch(f"raw-path-{name}", description, v2_without_args(f"GET {path}"), **request)
 
 
 BAD_ESCAPES = (
@@ -136,8 +136,8 @@ def methods_and_paths() -> Iterator[Vector]:
         "path-mismatch", "escaped-slash", "An escaped slash in the raw path.", value, path="/a/b", rawPath="/a%2Fb"
     )
     for name, path, raw in BAD_ESCAPES:
-        described = f"The raw path {raw} is not percent-encoded UTF-8."
-        yield reject("path-mismatch", f"raw-path-{name}", described, header(v1(path=path)), path=path, rawPath=raw)
+        description = f"The raw path {raw} is not percent-encoded UTF-8."
+        yield reject("path-mismatch", f"raw-path-{name}", description, header(v1(path=path)), path=path, rawPath=raw)
     yield reject(
         "path-mismatch", "query-in-path", "Version 1 signs no query.", header(v1(path="/orders?a=1")), query="a=1"
     )

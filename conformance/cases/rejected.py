@@ -121,14 +121,14 @@ def times() -> Iterator[Vector]:
     for name, payload in (("version-2", v2), ("version-1", v1)):
         milliseconds = {"issuedAt": ISSUED * 1000, "expiresAt": EXPIRES * 1000}
         for unit, changes in (("seconds", {}), ("milliseconds", milliseconds)):
-            value, described = header(payload(**changes)), f"{name}, in {unit}."
+            value, description = header(payload(**changes)), f"{name}, in {unit}."
             late, early, short = {"now": EXPIRES + 0.5}, {"now": ISSUED - 60.5}, {"maxLifetime": LIFETIME_LESS_ONE}
-            yield reject("expired", f"{name}-{unit}", f"Half a second too late; {described}", value, verifier=late)
+            yield reject("expired", f"{name}-{unit}", f"Half a second too late; {description}", value, verifier=late)
             yield reject(
-                "not-yet-valid", f"{name}-{unit}", f"Issued 60.5 s from now; {described}", value, verifier=early
+                "not-yet-valid", f"{name}-{unit}", f"Issued 60.5 s from now; {description}", value, verifier=early
             )
             yield reject(
-                "lifetime-too-long", f"{name}-{unit}", f"A second too long; {described}", value, verifier=short
+                "lifetime-too-long", f"{name}-{unit}", f"A second too long; {description}", value, verifier=short
             )
         for name_of_case, issued, expires in (
             ("ends-before-it-begins", NOW + 30, NOW + 20),
@@ -138,8 +138,8 @@ def times() -> Iterator[Vector]:
             value = header(payload(issuedAt=issued, expiresAt=expires))
             yield reject("expired", f"{name}-{name_of_case}", "expiresAt is before issuedAt, and after now.", value)
         value = header(payload(issuedAt=(NOW + 30) * 1000, expiresAt=(NOW + 20) * 1000))
-        described = "expiresAt is before issuedAt, and after now; in milliseconds."
-        yield reject("expired", f"{name}-ends-before-it-begins-in-milliseconds", described, value)
+        description = "expiresAt is before issuedAt, and after now; in milliseconds."
+        yield reject("expired", f"{name}-ends-before-it-begins-in-milliseconds", description, value)
     yield reject("expired", "in-1970", "Times in 1970.", header(v2(issuedAt=1, expiresAt=2)))
     yield reject(
         "not-yet-valid", "far-ahead", "Issued next century.", header(v2(issuedAt=99999999998, expiresAt=99999999999))
@@ -186,8 +186,8 @@ def arguments() -> Iterator[Vector]:
     )
     for encoding in ("gzip", "identity, gzip", "utf-8"):
         encoded = {"contentEncoding": encoding}
-        described = f"The body has Content-Encoding: {encoding}. None but identity is accepted."
-        yield mismatch(f"encoding-{encoding.replace(', ', '-')}", described, v2(), **encoded)
+        description = f"The body has Content-Encoding: {encoding}. None but identity is accepted."
+        yield mismatch(f"encoding-{encoding.replace(', ', '-')}", description, v2(), **encoded)
     get = {"method": "GET", "path": "/books", **NO_BODY}
     odd = v2(operation="GET /books", argsHash=sha256('{"q":"100%"}'))
     yield mismatch("query-lone-percent", "A lone % in the query: not percent-encoded.", odd, query="q=100%", **get)

@@ -129,10 +129,10 @@ def announce_release(production: Assistant, released_at: float) -> people.Steps:
 
 def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Steps]:
     """Yield one conversation of each kind, so that every page has data at once."""
-    usual, mangled = people.Habits(), people.Habits(mangled=1.0)
+    usual, altering = people.Habits(), people.Habits(altered_share=1.0)
     for scenario in (people.buy, people.request_refund, people.change_newsletter):
         yield people.run_conversation(production, staging, usual, scenario)
-        yield people.run_conversation(production, staging, mangled, scenario)
+        yield people.run_conversation(production, staging, altering, scenario)
     yield people.run_conversation(staging, production, usual, people.buy)
     for reason in ("expired", "audience-mismatch", "replayed", "unsupported-version", "args-mismatch"):
         talk = people.Conversation(production, "user-ada", "", usual)

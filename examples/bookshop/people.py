@@ -28,16 +28,16 @@ Steps = Generator[float, None, Any]
 
 @dataclass(frozen=True)
 class Habits:
-    """The shares of conversations and calls in which something happens.
+    """How often something happens.
 
-    legacy: the share of reads that are signed as version 1.
-    mangled: the share of conversation ids that are altered.
-    mistaken: the share of conversations with a wrong call.
+    legacy_share: the share of reads that are signed as version 1.
+    altered_share: the share of conversation ids that are altered.
+    mistake_share: the share of conversations with a wrong call.
     """
 
-    legacy: float = 0.05
-    mangled: float = 0.06
-    mistaken: float = 0.11
+    legacy_share: float = 0.05
+    altered_share: float = 0.06
+    mistake_share: float = 0.11
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Conversation:
     def read(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """Return the JSON of a read; sometimes its header is of version 1, which does not bind the query."""
         call = ToolCall(self.sub, "GET", path, query)
-        if self.chance.random() < self.habits.legacy:
+        if self.chance.random() < self.habits.legacy_share:
             return self.assistant.send(call, self.assistant.sign_version_1(call)).json
         return self.assistant.read(call).json
 
@@ -153,7 +153,7 @@ def run_conversation(assistant: Assistant, other: Assistant, habits: Habits, sce
     yield assistant.pause(2, 12)
     run_scenario = scenario or chance.choices(list(SCENARIOS), list(SCENARIOS.values()))[0]
     yield from run_scenario(talk)
-    if chance.random() < habits.mistaken:
+    if chance.random() < habits.mistake_share:
         yield from make_mistake(talk, other.site)
     if known_id and is_late:
         yield assistant.pause(*REGISTRATION_DELAY)
@@ -181,7 +181,7 @@ DIAGNOSES: Mapping[str, float] = {
 def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
     """Return the id to register, the id that reaches the shop, and whether the registration is late."""
     chance, known_id = assistant.chance, generate_id(assistant.chance)
-    if chance.random() >= habits.mangled:
+    if chance.random() >= habits.altered_share:
         return known_id, known_id, False
     diagnosis = chance.choices([*DIAGNOSES], [*DIAGNOSES.values()])[0]
     if diagnosis == "other-environment":

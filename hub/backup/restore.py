@@ -43,7 +43,7 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
 
     without_key: restore even if no key of this hub fits.
 
-    Raises StartupError, and has then restored nothing unless it says so.
+    Raises StartupError; nothing was restored then, unless the message says otherwise.
     """
     refuse_pooler(connection)
     check_server_version()
@@ -86,7 +86,7 @@ def provide_key(archive: Archive) -> bool:
         )
     if path is None:
         raise StartupError(
-            f"SECRET_KEY is not the key of this backup. It is in there: write it into a file with "
+            f"SECRET_KEY is not the key of this backup. The backup holds its key: write that into a file with "
             f"`unzip -p {archive.path.name} secret.key`, and set SECRET_KEY_FILE. Nothing was restored."
         )
     replace_key(path, archive.secret_key)

@@ -103,7 +103,7 @@ def check_secret_key() -> Result:
     if file and file.stat().st_mode & 0o077:
         return Result("wrong", f"Other users may read {file}.", f"chmod 600 {file}")
     earlier = len(settings.SECRET_KEY_FALLBACKS)
-    return Result("ok", f"Long and private; {earlier} earlier ones still decrypt." if earlier else "Long and private.")
+    return Result("ok", f"Long and private; {earlier} earlier keys still decrypt." if earlier else "Long and private.")
 
 
 def check_deployment() -> Result:
@@ -113,7 +113,7 @@ def check_deployment() -> Result:
     if remarks:
         cure = "Run `manage.py check --deploy`." if settings.BEHIND_TLS else USE_TLS
         return Result("wrong", f"{remarks[0].id}: {remarks[0].msg}", remarks[0].hint or cure)
-    return Result("ok", "Django's own checks have no remark.")
+    return Result("ok", "Django's own checks found nothing.")
 
 
 def list_public_names(allowed_hosts: Sequence[str]) -> list[str]:

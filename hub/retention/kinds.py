@@ -69,7 +69,7 @@ KINDS = (
     Kind(
         "broken_joins",
         "Broken joins",
-        "Reported outcomes whose conversation is not known, since their last report. Later, they can no longer heal.",
+        "Reported outcomes whose conversation is not known. Once deleted, they can no longer heal.",
         (RowSource(broken_joins.find_expired_joins, broken_joins.delete_expired_joins),),
     ),
     Kind(
@@ -93,7 +93,7 @@ KINDS = (
     Kind(
         "inbox",
         "Inbox",
-        "Ids of processed reports: a report delivered again later counts twice.",
+        "Ids of processed reports. A report that arrives again after its id was deleted counts twice.",
         (
             RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports, catalog_prune.INBOX),
             RowSource(catalog_prune.find_expired_ids, catalog_prune.delete_expired_ids),
@@ -117,7 +117,7 @@ KINDS = (
     Kind(
         "annotations",
         "Annotations",
-        "What charts mark as having happened: deploys, campaigns.",
+        "Events that charts mark, such as deploys and campaigns.",
         (RowSource(annotation_prune.find_expired_annotations, annotation_prune.delete_expired_annotations),),
     ),
     Kind(

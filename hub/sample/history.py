@@ -197,8 +197,8 @@ def expect_conversations(time: float, progress: float) -> float:
 
 def choose_habits(day: int) -> people.Habits:
     progress = day / (DAYS - 1)
-    legacy = LEGACY_SHARES[0] * (1 - progress) ** 1.5 + LEGACY_SHARES[1]
-    return people.Habits(legacy, mangled=0.11 if day in TROUBLED_DAYS else 0.045, mistaken=0.06)
+    legacy_share = LEGACY_SHARES[0] * (1 - progress) ** 1.5 + LEGACY_SHARES[1]
+    return people.Habits(legacy_share, altered_share=0.11 if day in TROUBLED_DAYS else 0.045, mistake_share=0.06)
 
 
 def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> None:

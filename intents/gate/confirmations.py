@@ -44,7 +44,9 @@ class NotPending(DomainError):
     code = "not-pending"
 
     def __init__(self, state: str) -> None:
-        detail = f"This confirmation is {state} and can no longer be decided; ask for a new one if it is still wanted."
+        detail = (
+            f"This confirmation is {state} and can no longer be decided; request a new one if the call is still wanted."
+        )
         super().__init__(detail, extra={"state": state})
         self.state = state
 

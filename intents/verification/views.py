@@ -39,17 +39,17 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
     """
 
     def build_context() -> Mapping[str, Any]:
-        sought = request.GET.get("check")
-        kept = find_for_a_while(request, CHECK) if sought else None
-        if kept and kept["id"] == sought:
-            return _build_context(environment, kept["form"], datetime.fromisoformat(kept["checked_at"]))
+        check_id = request.GET.get("check")
+        stored_check = find_for_a_while(request, CHECK) if check_id else None
+        if stored_check and stored_check["id"] == check_id:
+            return _build_context(environment, stored_check["form"], datetime.fromisoformat(stored_check["checked_at"]))
         members = {name: request.GET[name] for name in LINK_MEMBERS if name in request.GET}
         template = members.pop("path", "") if "{" in members.get("path", "") else ""
         initial = INITIAL | members
         if initial["method"] in BODILESS:
             initial["content_type"] = ""
         form = RequestForm(initial=initial)
-        context = {"form": form, "inspection": None, "is_gone": bool(sought), "reported_template": template}
+        context = {"form": form, "inspection": None, "is_gone": bool(check_id), "reported_template": template}
         return {**context, "rejection": _read_rejection_link(request.GET)}
 
     return _build_page(build_context)

@@ -125,8 +125,8 @@ def read_lost(
 
 def _list_parameters(environment: Environment, period: Period, keys: Sequence[str]) -> dict[str, Any]:
     start, end = widen_to_quarters(period)
-    numbered = {f"key_{number}": key for number, key in enumerate(keys, 1)}
-    return {"environment": environment.pk, "start": start, "end": end, "limit": MAX_CONVERSATIONS, **numbered}
+    key_parameters = {f"key_{number}": key for number, key in enumerate(keys, 1)}
+    return {"environment": environment.pk, "start": start, "end": end, "limit": MAX_CONVERSATIONS, **key_parameters}
 
 
 def _write_joins(steps: int) -> str:

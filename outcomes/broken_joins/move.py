@@ -94,18 +94,20 @@ def move_broken_joins(
 ) -> Move | None:
     """Move all that is movable, record it, and return the move; None if nothing is movable (any more)."""
     _lock_environments(source, target)
-    moving = _detach_joins(source, target, find_movable(source, target, period))
-    if not moving:
+    moving_joins = _detach_joins(source, target, find_movable(source, target, period))
+    if not moving_joins:
         return None
-    outcomes = lock_outcomes(target, [join.target for join in moving], now=now, create_missing=True)
+    outcomes = lock_outcomes(target, [join.target for join in moving_joins], now=now, create_missing=True)
     merged_outcomes = sum(outcome.total.reports > 0 for outcome in outcomes)
     move = Move.objects.create(
-        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=merged_outcomes
+        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving_joins), met=merged_outcomes
     )
-    source_changes = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
+    source_changes = [
+        change for join in moving_joins for change in count_outcome(join.key, join.summary, None, sign=-1)
+    ]
     write_updates(source, (), source_changes)
-    write_updates(target, _add_joins(outcomes, moving))
-    moved_rows = [join.as_moved_outcome(move) for join in moving]
+    write_updates(target, _add_joins(outcomes, moving_joins))
+    moved_rows = [join.as_moved_outcome(move) for join in moving_joins]
     MovedOutcome.objects.bulk_create(moved_rows, batch_size=ROWS_WRITTEN_AT_ONCE)
     _audit(move, "broken joins moved", actor=actor, now=now)
     return move
@@ -116,17 +118,17 @@ def _detach_joins(source: Environment, target: Environment, refs: Sequence[Outco
     lock_conversations(source, [ref.conversation for ref in refs])
     with connection.cursor() as cursor:
         cursor.execute(move_sql.LOCK_BROKEN_JOINS, {"source": source.pk, "target": target.pk, **ref_columns(refs)})
-        moving = [
+        moving_joins = [
             MovingJoin(source_conversation, target_conversation, key, ReportSummary(*summary))
             for source_conversation, target_conversation, key, *summary in cursor.fetchall()
         ]
-    delete_outcomes(source, [join.source for join in moving])
-    return moving
+    delete_outcomes(source, [join.source for join in moving_joins])
+    return moving_joins
 
 
-def _add_joins(outcomes: Sequence[StoredOutcome], moving: Sequence[MovingJoin]) -> Sequence[OutcomeUpdate]:
+def _add_joins(outcomes: Sequence[StoredOutcome], moving_joins: Sequence[MovingJoin]) -> Sequence[OutcomeUpdate]:
     by_target: dict[OutcomeRef, list[ReportSummary]] = defaultdict(list)
-    for join in moving:
+    for join in moving_joins:
         by_target[join.target].append(join.summary)
     return [
         OutcomeUpdate(outcome, outcome.own, [*outcome.moved_summaries, *by_target[outcome.ref]], outcome.healed_at)

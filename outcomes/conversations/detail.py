@@ -43,7 +43,7 @@ class ConversationDetail:
     """A conversation with its outcomes. While it is not registered, they are broken joins.
 
     diagnosis: why it is not known; None if it is.
-    meant: the known conversation that was probably meant, if any.
+    match: the known conversation that was probably meant, if any.
     naming: if it is known, the broken joins that probably mean it, each with its environment.
     api_keys: the API keys of the workspace by row id.
     """
@@ -52,7 +52,7 @@ class ConversationDetail:
     outcomes: Sequence[Outcome]
     moves: Sequence[MovedOutcome]
     diagnosis: Diagnosis | None
-    meant: Conversation | None
+    match: Conversation | None
     naming: Sequence[tuple[Environment, BrokenJoin]]
     api_keys: Mapping[int | None, ApiKey]
 
@@ -70,8 +70,8 @@ class ConversationDetail:
             yield ConversationEvent(conversation.started_at, "started")
         if conversation.registered_at:
             yield ConversationEvent(conversation.registered_at, "registered")
-        if self.meant and self.meant.started_at:
-            yield self._describe_meant(self.meant, self.meant.started_at)
+        if self.match and self.match.started_at:
+            yield self._describe_match(self.match, self.match.started_at)
         for outcome in self.outcomes:
             yield from self._describe_outcome(outcome)
         for moved in self.moves:
@@ -86,13 +86,13 @@ class ConversationDetail:
                 join.first_reported_at, "first reported", join.outcome_key, detail, str(api_key or ""), True, api_key
             )
 
-    def _describe_meant(self, meant: Conversation, started_at: datetime) -> ConversationEvent:
+    def _describe_match(self, match: Conversation, started_at: datetime) -> ConversationEvent:
         """Describe the start of the conversation that was meant: the same id elsewhere, or another one."""
-        place = f"in {meant.environment.name}"
-        if meant.conversation_id == self.conversation.conversation_id:
-            return ConversationEvent(started_at, f"started {place}", detail="under the same id")
+        location = f"in {match.environment.name}"
+        if match.conversation_id == self.conversation.conversation_id:
+            return ConversationEvent(started_at, f"started {location}", detail="under the same id")
         return ConversationEvent(
-            started_at, f"probably meant: a conversation that started {place}", detail=meant.conversation_id
+            started_at, f"probably meant: a conversation that started {location}", detail=match.conversation_id
         )
 
     def _describe_outcome(self, outcome: Outcome) -> Iterator[ConversationEvent]:

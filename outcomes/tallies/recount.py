@@ -74,7 +74,7 @@ def _recount_day(environment: Environment, day: datetime, seed: int) -> Recount:
         cursor.execute(SELECT_DAY, {"environment": environment.pk, "day": day, "seed": seed, **limits})
         rows = cursor.fetchall()
     differences = [
-        f"{key or 'all keys'}: the tallies say {tallied:,} outcomes and {tallied_broken:,} broken joins, but it is "
+        f"{key or 'all keys'}: the tallies say {tallied:,} outcomes and {tallied_broken:,} broken joins, but there are "
         f"{stored:,} and {stored_broken:,}"
         for key, tallied, tallied_broken, stored, stored_broken in rows
         if tallied != stored or tallied_broken < stored_broken

@@ -109,13 +109,22 @@ def read_top_page(
     comparison: Comparison | None = None,
 ) -> KeyPage:
     """Return the same as `read_key_page`, but count the keys only if all of them had to be read."""
-    compared = comparison or compare_with_previous(environment, period)
-    rows, only = find_top_totals(environment, period, max(start + limit, lead) + 1, search=search, comparison=compared)
+    comparison = comparison or compare_with_previous(environment, period)
+    rows, keys_to_read = find_top_totals(
+        environment, period, max(start + limit, lead) + 1, search=search, comparison=comparison
+    )
     if not rows:
         return read_key_page(
-            environment, period, search=search, start=start, limit=limit, lead=lead, only=only, comparison=compared
+            environment,
+            period,
+            search=search,
+            start=start,
+            limit=limit,
+            lead=lead,
+            only=keys_to_read,
+            comparison=comparison,
         )
-    total = replace(read_total_of_keys(environment, period, compared), keys=len(rows))
+    total = replace(read_total_of_keys(environment, period, comparison), keys=len(rows))
     return KeyPage(rows[start : start + limit], rows[:lead], total, is_counted=False)
 
 
@@ -126,18 +135,18 @@ def find_top_totals(
 
     Otherwise return no rows, and the keys that must be read (None for all of them).
     """
-    compared = comparison or compare_with_previous(environment, period)
-    if search and len(matches := _find_few_matches({environment, compared.environment}, search)) <= FEW_MATCHES:
+    comparison = comparison or compare_with_previous(environment, period)
+    if search and len(matches := _find_few_matches({environment, comparison.environment}, search)) <= FEW_MATCHES:
         return (), matches
     attempts = _list_attempts(period, count) if count <= MAX_TOP and not _is_short(environment, period) else ()
     for span, depths in attempts:
         bounds = read_key_bounds(environment, span, depths, search)
         bounds = replace(bounds, surplus=(span.end - span.start) / (period.end - period.start))
         if bounds.complete:
-            return (), _list_complete(bounds, compared, depths, search) if search else None
+            return (), _list_complete(bounds, comparison, depths, search) if search else None
         candidates, others_at_most = bounds.find_candidates(count)
         if len(candidates) <= MAX_CANDIDATES * count:
-            totals = read_keys(environment, period, candidates, compared).values()
+            totals = read_keys(environment, period, candidates, comparison).values()
             rows = sorted(totals, key=attrgetter("sort_key"))[:count]
             if len(rows) == count and rows[-1].outcomes > others_at_most:
                 return rows, None
@@ -160,7 +169,7 @@ def _list_attempts(period: Period, count: int) -> Sequence[tuple[Period, Mapping
 
 
 def widen_period(period: Period) -> Period:
-    """Return the period widened to whole months, or else to whole days, of UTC, unless it grew by more than WIDEST."""
+    """Return the period widened to whole months of UTC, or else to whole days; unchanged if both exceed WIDEST."""
     if period.end.year == MAXYEAR:
         return period
     start = floor_to_day(floor_to_quarter(period.start))

@@ -1,5 +1,5 @@
-// Draws figures (JSON in the page) into their boxes with plotly.js, which is fetched only where there is one, after
-// the tables have painted. Colours named "var(--x)" in a figure are those of the page; they follow its theme.
+// Draws figures (JSON in the page) into their boxes. plotly.js is fetched only for a page that has a figure, after its
+// tables have painted. Colours named "var(--x)" in a figure are those of the page; they follow its theme.
 (() => {
   const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: false };
   const NAMED = /^var\((--[\w-]+)\)$/;
@@ -101,7 +101,7 @@
   // whose name it would seem to be. The list below the chart has them all.
   function placeNames(marks, bucketWidth, width) {
     const centres = marks.map((mark) => (mark.bucket + 0.5) * bucketWidth);
-    let free = width;
+    let freeWidth = width;
     return marks.toReversed().map((mark) => {
       const x = (mark.bucket + 0.5) * bucketWidth;
       const length = writeMark(mark, true).length * LETTER_WIDTH;
@@ -109,10 +109,10 @@
       const isFree = (side) => {
         const [start, end] = [starts[side], starts[side] + length];
         const coversMark = centres.some((other) => other !== x && other > start - MARK_WIDTH && other < end + MARK_WIDTH);
-        return start >= 0 && end <= free && !coversMark;
+        return start >= 0 && end <= freeWidth && !coversMark;
       };
       const side = mark.note && ["center", "right", "left"].find(isFree);
-      if (side) free = starts[side] - LETTER_WIDTH;
+      if (side) freeWidth = starts[side] - LETTER_WIDTH;
       return { text: escapeMarkup(writeMark(mark, Boolean(side))), position: `top ${side || "center"}` };
     }).toReversed();
   }
@@ -120,22 +120,22 @@
   // One mark for each bucket with annotations: a line with a sign on top. Their texts appear under the pointer.
   function buildMarks(figure, marks, width) {
     const labels = figure.data[0]?.x ?? [];
-    const placed = marks.filter((mark) => mark.bucket < labels.length);
-    if (!placed.length) return { traces: [], layout: {} };
-    const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
-    const names = placeNames(placed, (width - AXIS_WIDTH) / labels.length, width - AXIS_WIDTH);
+    const visibleMarks = marks.filter((mark) => mark.bucket < labels.length);
+    if (!visibleMarks.length) return { traces: [], layout: {} };
+    const colours = visibleMarks.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
+    const names = placeNames(visibleMarks, (width - AXIS_WIDTH) / labels.length, width - AXIS_WIDTH);
     const trace = {
       type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
-      x: placed.map((mark) => labels[mark.bucket]),
-      y: placed.map(() => 1),
+      x: visibleMarks.map((mark) => labels[mark.bucket]),
+      y: visibleMarks.map(() => 1),
       text: names.map((name) => name.text),
       textposition: names.map((name) => name.position),
       textfont: { size: 11 },
-      marker: { size: 9, color: colours, symbol: placed.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
-      customdata: placed.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
+      marker: { size: 9, color: colours, symbol: visibleMarks.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
+      customdata: visibleMarks.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
       hovertemplate: "%{customdata}<extra></extra>",
     };
-    const shapes = placed.map((mark, index) => ({
+    const shapes = visibleMarks.map((mark, index) => ({
       type: "line", xref: "x", yref: "paper", x0: labels[mark.bucket], x1: labels[mark.bucket], y0: 0, y1: 1, layer: "below",
       line: { width: 1, dash: mark.kind === "drift" ? "solid" : "dot", color: colours[index] },
     }));
@@ -223,7 +223,7 @@
     }
   }
 
-  // On paper a chart is as wide as that, and has the colours of the light theme.
+  // On paper a chart is as wide as the paper, and has the colours of the light theme.
   function setPrinting(value) {
     isPrinting = value;
     document.documentElement.style.colorScheme = value ? "light" : "";

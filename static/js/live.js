@@ -6,12 +6,12 @@
   const main = document.querySelector("main[data-live]");
   if (!main) return;
 
-  // A form's CSRF value differs with every answer, and a person opens and closes: neither is a change.
+  // The CSRF value of a form differs in every answer, and a reader opens and closes sections: neither is a change of the page.
   const comparableHtml = (element) => element.outerHTML
     .replace(/(name="csrfmiddlewaretoken" value=")[^"]*/g, "$1").replace(/(<details [^>]*?) open=""/g, "$1");
   const readAddress = () => location.pathname + location.search;
 
-  let served = [...main.children].map(comparableHtml); // as the hub rendered them, before charts changed them
+  let servedHtml = [...main.children].map(comparableHtml); // as the hub rendered them, before charts changed them
   const servedFrame = {};
   let address = readAddress();
   let isBehind = false; // the address has changed, and the page could not follow
@@ -41,13 +41,14 @@
   // Makes `old` like `fresh` around the focused control, which stays in the page: so it keeps the focus and its text.
   function replaceAround(control, twin, old, fresh) {
     if (old === control) return;
-    const [kept, freshKept] = [[...old.children].find((child) => child.contains(control)), [...fresh.children].find((child) => child.contains(twin))];
+    const keptChild = [...old.children].find((child) => child.contains(control));
+    const freshChild = [...fresh.children].find((child) => child.contains(twin));
     const nodes = [...fresh.childNodes];
-    const position = nodes.indexOf(freshKept);
-    for (const node of [...old.childNodes]) if (node !== kept) node.remove();
-    kept.before(...nodes.slice(0, position));
-    kept.after(...nodes.slice(position + 1));
-    replaceAround(control, twin, kept, freshKept);
+    const position = nodes.indexOf(freshChild);
+    for (const node of [...old.childNodes]) if (node !== keptChild) node.remove();
+    keptChild.before(...nodes.slice(0, position));
+    keptChild.after(...nodes.slice(position + 1));
+    replaceAround(control, twin, keptChild, freshChild);
   }
 
   function replace(old, fresh, takesValue) {
@@ -75,19 +76,19 @@
   function replaceChanged(fresh, { followsAddress, takesValue }) {
     const blocks = [...main.children];
     const freshBlocks = [...fresh.children];
-    const received = freshBlocks.map(comparableHtml);
+    const receivedHtml = freshBlocks.map(comparableHtml);
     const mayReplace = (block) => followsAddress || !isInUse(block);
-    if (received.length !== blocks.length) {
+    if (receivedHtml.length !== blocks.length) {
       if (!blocks.every(mayReplace)) return false;
       replace(main, fresh, takesValue);
-      served = received;
+      servedHtml = receivedHtml;
       return true;
     }
-    const changed = blocks.map((_, index) => index).filter((index) => received[index] !== served[index]);
+    const changed = blocks.map((_, index) => index).filter((index) => receivedHtml[index] !== servedHtml[index]);
     const replaceable = changed.filter((index) => mayReplace(blocks[index]));
     for (const index of replaceable) {
       replace(blocks[index], freshBlocks[index], takesValue);
-      served[index] = received[index];
+      servedHtml[index] = receivedHtml[index];
     }
     return replaceable.length === changed.length;
   }
@@ -107,19 +108,19 @@
     request.abort(); // only the latest answer counts
     request = new AbortController();
     requestedAt = Date.now();
-    const wanted = readAddress();
-    if (wanted !== address) etag = "";
-    address = wanted;
+    const requestedAddress = readAddress();
+    if (requestedAddress !== address) etag = "";
+    address = requestedAddress;
     const headers = { Accept: "text/html", ...(etag && { "If-None-Match": etag }) };
     const { signal } = request;
-    const response = await fetch(wanted, { headers, signal, cache: "no-store" });
+    const response = await fetch(requestedAddress, { headers, signal, cache: "no-store" });
     if (response.status === 304) return;
     if (response.redirected && followsAddress) location.reload(); // signed out: the hub leads to the sign-in page
     isSignedOut = response.redirected;
     if (!response.ok || isSignedOut) throw new Error("this is not the page");
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
     if (signal.aborted) return;
-    if (readAddress() !== wanted) { // a branch was opened meanwhile
+    if (readAddress() !== requestedAddress) { // a branch was opened meanwhile
       if (followsAddress) await followAddress(takesValue);
       return;
     }
@@ -137,7 +138,7 @@
   // As the page writes its times: in its zone, and with the day if it is another one.
   function formatMoment(moment) {
     const timeZone = document.querySelector("[data-zone]")?.dataset.zone;
-    const [day, today] = [moment, Date.now()].map((at) => new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }));
+    const [day, today] = [moment, Date.now()].map((time) => new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }));
     const time = new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
     return day === today ? time : `${day}, ${time}`;
   }
@@ -183,19 +184,19 @@
   setInterval(showAge, 1000);
   setInterval(refresh, INTERVAL);
   document.addEventListener("visibilitychange", () => { if (Date.now() - requestedAt > INTERVAL) refresh(); });
-  document.addEventListener("addresschange", async ({ detail: place }) => {
+  document.addEventListener("addresschange", async ({ detail: elementId }) => {
     await followAddress(false);
-    const element = place && document.getElementById(place);
+    const element = elementId && document.getElementById(elementId);
     if (element) window.viewState.show(element);
   });
   // Back and Forward: every control shows what the address says, whatever was chosen in it meanwhile.
   addEventListener("popstate", () => {
     if (readAddress() === address) return;
-    served = served.map(() => "");
+    servedHtml = servedHtml.map(() => "");
     followAddress(true);
   });
   // What htmx has swapped in is newer than the last answer: every block counts as changed at the next one.
-  document.addEventListener("htmx:afterSwap", () => { served = served.map(() => ""); etag = ""; markUpdated(); });
+  document.addEventListener("htmx:afterSwap", () => { servedHtml = servedHtml.map(() => ""); etag = ""; markUpdated(); });
   for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, () => markStale());
   // Somebody who was signed out meanwhile is led to the sign-in page, instead of seeing it inside a table.
   document.addEventListener("htmx:beforeSwap", (event) => {

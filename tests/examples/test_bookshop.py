@@ -230,7 +230,8 @@ def test_a_hundred_conversations_run_through_and_every_way_to_mangle_an_id_occur
     agenda = Agenda(lambda: world.time)
     for n in range(100):
         agenda.add(
-            people.run_conversation(world.assistant, staging, people.Habits(mangled=0.5)), due_at=world.time + 30 * n
+            people.run_conversation(world.assistant, staging, people.Habits(altered_share=0.5)),
+            due_at=world.time + 30 * n,
         )
     while len(agenda):
         world.time = max(world.time, agenda.next_at)

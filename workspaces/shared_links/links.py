@@ -43,7 +43,7 @@ def share_page(
 
 @transaction.atomic
 def revoke_link(workspace: Workspace, link_id: int, *, actor: str, now: datetime) -> None:
-    """Let a link work no longer; a second time changes nothing."""
+    """Revoke a link; a second time changes nothing."""
     open_links = list_links(workspace).filter(pk=link_id, revoked_at=None).select_for_update(of=("self",))
     link = open_links.first()
     if link is None:

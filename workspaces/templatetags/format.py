@@ -222,10 +222,14 @@ def period_query(context: Context) -> str:
 
 
 @register.filter
-def keep_members(query: str, kept: str) -> str:
-    """Add the members of a kept query, such as the period's, to another, before its fragment. Both begin with `?`."""
+def keep_members(query: str, kept_query: str) -> str:
+    """Add the members of `kept_query`, such as the period's, to `query`, before its fragment. Both begin with `?`."""
     members, mark, fragment = query.partition("#")
-    return f"{members}&{kept[1:]}{mark}{fragment}" if members and kept else f"{members or kept}{mark}{fragment}"
+    return (
+        f"{members}&{kept_query[1:]}{mark}{fragment}"
+        if members and kept_query
+        else f"{members or kept_query}{mark}{fragment}"
+    )
 
 
 def _list_period_members(context: Context) -> list[tuple[str, str]]:

@@ -102,7 +102,7 @@ def test_an_interrupted_upload_continues_where_it_stopped(csv_file, capsys):
         hub.server.steps = [all_recorded]
         upload(path, hub)
         assert [item[0] for item in read_items(hub)[1000:]] == [f"c{n}" for n in range(500, 1200)]
-    assert "Sent 1200 outcomes, 1200 recorded. Went on after 500 outcomes sent before." in capsys.readouterr().out
+    assert "Sent 1200 outcomes, 1200 recorded. 500 outcomes had been sent before." in capsys.readouterr().out
 
 
 def test_a_file_that_changed_after_the_interruption_is_sent_from_the_beginning(csv_file):

@@ -293,7 +293,7 @@ def test_every_kind_of_change_has_its_reason():
         ("integer", "string", "expect integer can fail on string."),
         ("integer", "integer or string", "expect integer can fail on string."),
         ("integer", "array of (integer or string)", "can fail on array of (integer or string)."),
-        ("", "", "expect the type before can fail on the new one."),
+        ("", "", "expect the previous type can fail on the new one."),
     ],
 )
 def test_the_reason_of_a_type_change_names_the_types_that_came(before, after, words):

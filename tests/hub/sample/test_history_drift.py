@@ -39,7 +39,7 @@ def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tu
     hub = HistoryHub(key, clock, created.signing_secret)
     sites = list_sites(created.as_json())[:2]
     stacks = [build_stack(site, created.full_key, hub, chance, released_at=start + released_at) for site in sites]
-    agenda, habits = Agenda(clock), people.Habits(mangled=0.0)
+    agenda, habits = Agenda(clock), people.Habits(altered_share=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
         agenda.add(people.run_conversation(*pair, habits), due_at=start + number * BETWEEN_CONVERSATIONS)

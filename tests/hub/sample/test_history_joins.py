@@ -62,7 +62,7 @@ def play(created: NewWorkspace) -> Environment:
     production, staging = (
         build_stack(site, created.full_key, hub, chance) for site in list_sites(created.as_json())[:2]
     )
-    agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
+    agenda, habits = Agenda(clock), people.Habits(altered_share=1.0, mistake_share=0.0)
     for number in range(CONVERSATIONS):
         course = people.run_conversation(production.assistant, staging.assistant, habits, people.buy)
         agenda.add(course, due_at=start + number * APART)

@@ -235,7 +235,7 @@ def test_filters_narrow_the_page_and_its_downloads_alike(page, filled, query, ve
 
 def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled):
     response = page(reason="no-such-reason", version="7")
-    assert "does not know reason=no-such-reason, version=7, and is shown without." in " ".join(
+    assert "does not know reason=no-such-reason, version=7, and ignores them." in " ".join(
         response.content.decode().split()
     )
     assert response.context["rejected"] == 6

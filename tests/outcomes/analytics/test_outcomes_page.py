@@ -339,9 +339,7 @@ def test_an_unknown_environment_is_named_and_ignored(production, browser_client,
     response = browser_client.get(f"{PAGE}?compare={unknown}")
     (row, _, _) = response.context["rows"][0]
     assert (response.context["comparison"].kind, row.compared) == ("previous", 2)
-    assert f"This page does not know compare={unknown}, and is shown without." in " ".join(
-        response.content.decode().split()
-    )
+    assert f"This page does not know compare={unknown}, and ignores it." in " ".join(response.content.decode().split())
 
 
 @pytest.mark.parametrize("query", ["compare=none", "range=all"])

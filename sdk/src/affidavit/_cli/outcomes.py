@@ -50,11 +50,11 @@ def run(options: argparse.Namespace) -> None:
     transport, key = read_hub_options(options)
     total = _check_and_report(path)
     progress = UploadProgress.read(path, hub=options.hub, environment=options.environment)
-    resumed = f" Went on after {_format_outcomes(progress.items)} sent before." if progress.items else ""
+    continuation = f" {_format_outcomes(progress.items)} had been sent before." if progress.items else ""
     send_file(path, transport, key, options.environment, progress, total)
     unknown = progress.items - progress.recorded
     remark = f" {unknown} named a conversation that is not known: see the page Broken joins." if unknown else ""
-    print(f"Sent {_format_outcomes(progress.items)}, {progress.recorded} recorded.{remark}{resumed}")
+    print(f"Sent {_format_outcomes(progress.items)}, {progress.recorded} recorded.{remark}{continuation}")
 
 
 def _check_and_report(path: Path) -> int:
@@ -86,11 +86,11 @@ class UploadProgress:
         target = sha256(json.dumps([read_variable(hub, HUB_VARIABLE), environment]).encode()).hexdigest()
         blank = cls(path.with_name(path.name + ".progress"), target)
         try:
-            stored = json.loads(blank.file.read_text())
-            resumed = cls(blank.file, stored["target"], int(stored["items"]), int(stored["recorded"]), stored["digest"])
+            facts = json.loads(blank.file.read_text())
+            progress = cls(blank.file, facts["target"], int(facts["items"]), int(facts["recorded"]), facts["digest"])
         except (OSError, ValueError, KeyError, TypeError):
             return blank
-        return resumed if resumed.target == target and resumed.digest == _hash_items(path, resumed.items) else blank
+        return progress if progress.target == target and progress.digest == _hash_items(path, progress.items) else blank
 
     def write(self) -> None:
         """Store the progress. If the folder cannot be written, the next run starts over, which is harmless."""

@@ -122,8 +122,8 @@ def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange 
     if seconds is None or not EARLIEST <= seconds <= now + SECONDS_A_DAY:
         return Skip.NO_TIME
     has_response = method != "HEAD" and status not in BODILESS
-    content, posted = _read_member(response, "content"), _read_member(request, "postData")
-    request_body = _read_request_body(posted, request.get("bodySize"), bodies)
+    content, post_data = _read_member(response, "content"), _read_member(request, "postData")
+    request_body = _read_request_body(post_data, request.get("bodySize"), bodies)
     response_body = _read_json_body(content, content.get("size"), bodies) if has_response else ABSENT
     return Exchange(
         method,
@@ -135,7 +135,7 @@ def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange 
         response=response_body,
         media_types=find_media_types(
             status,
-            None if isinstance(request_body, Absent) else _read_sent_type(posted),
+            None if isinstance(request_body, Absent) else _read_sent_type(post_data),
             None if isinstance(response_body, Absent) else _read_sent_type(content),
         ),
         host=address.host,
@@ -257,8 +257,8 @@ def _read_raw_body(part: Mapping[str, Json], bodies: AttachedBodies) -> bytes | 
     if not (isinstance(text, str) and text.strip()):
         if "_file" not in part:
             return None
-        attached = bodies.read(part["_file"])
-        return LeftOut.NOT_IN_FILE if attached is None else attached
+        attached_body = bodies.read(part["_file"])
+        return LeftOut.NOT_IN_FILE if attached_body is None else attached_body
     try:
         return b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
     except ValueError:

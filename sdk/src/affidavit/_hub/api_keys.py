@@ -56,7 +56,7 @@ def require_secret_key(api_key: str | None) -> str:
     if mistake := describe_mistake(api_key, _SECRET_PREFIX):
         raise ReportError(f"As API key: {mistake}.", code="invalid-api-key")
     if not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
-        detail = "The API key holds white space or signs that no key has. Look for a line break at its end."
+        detail = "The API key holds white space or characters that no key has. Look for a line break at its end."
         raise ReportError(detail, code="invalid-api-key")
     return api_key
 

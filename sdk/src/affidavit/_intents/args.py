@@ -13,12 +13,12 @@ from affidavit._canonical import NotCanonical, canonical_json, number_text
 from affidavit._json import InvalidJson, Json, member_text, parse
 
 # The outline of a body shows whether it needs a slower path. It has 0 for every digit and point, e for E, d for D, and
-# 0xFF for the first byte of every character of two UTF-16 units. To search it is faster than a regular expression.
+# 0xFF for the first byte of every character of two UTF-16 units. Searching it is faster than a regular expression.
 _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000000ed" + b"\xff" * 15)
 # Numbers that Python's encoder may write otherwise than RFC 8785: those with an exponent, and long ones.
 _MAYBE_REWRITTEN = (b"0e", b"0" * 16)
-# Only a literal of 16 signs, or one next to 0, can differ in value from the double that it is read as (DBL_DIG in C).
-_NUMBER_SIGNS = bytes.maketrans(b"123456789.eE+-", b"0" * 14)
+# Only a literal of 16 characters, or one next to 0, can differ in value from the double that is read (DBL_DIG in C).
+_NUMBER_CHARACTERS = bytes.maketrans(b"123456789.eE+-", b"0" * 14)
 _LONG, _TINY = b"0" * 16, b"e-000"
 _MAYBE_TWO_UNITS = (b"\xff", b"\\ud")
 _ZEROS_AFTER_POINT = re.compile(rb"\.0(?![1-9])")
@@ -117,7 +117,7 @@ def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
     try:
         outline = body.translate(_OUTLINE)
         if _contains_any(_MAYBE_REWRITTEN, outline):
-            if _TINY in outline or _LONG in body.translate(_NUMBER_SIGNS):
+            if _TINY in outline or _LONG in body.translate(_NUMBER_CHARACTERS):
                 json.loads(
                     body, parse_float=_parse_exact_double
                 )  # this checks the literals only: the caller has parsed the body

@@ -107,14 +107,14 @@ class OutcomeReporter(Reporter):
                     self._undelivered += 1
                 else:
                     self._queue.append((conversation_id, outcome_key))
-                queued = len(self._queue)
-                if queued == 1 and not self._outbox.weight:
+                queue_length = len(self._queue)
+                if queue_length == 1 and not self._outbox.weight:
                     self._due = time.monotonic() + self._flush_every
             if is_full:
                 self._warn_of_full_queue()
             if is_refused:
                 return False
-            if queued in (1, MAX_OUTCOMES):
+            if queue_length in (1, MAX_OUTCOMES):
                 self._background.wake()
         except Exception:  # reporting must not make the host fail
             _log.exception("an outcome could not be queued")

@@ -96,8 +96,8 @@ class MemoryDeliveries:
     def _describe_state(self, key: str) -> Finished | NotKept | None:
         if key in self._leases:
             return None
-        stored = self._responses.get(key)
-        return NotKept() if stored is None else Finished(_restore(stored))
+        response = self._responses.get(key)
+        return NotKept() if response is None else Finished(_restore(response))
 
     def _add_call(self, claim: Claim, fingerprint: str, now: float) -> Claim:
         if len(self._fingerprints) >= self._limit:
@@ -141,12 +141,12 @@ class MemoryDeliveries:
     def _forget(self, key: str) -> None:
         del self._fingerprints[key], self._keep_until[key]
         self._leases.pop(key, None)
-        if stored := self._responses.pop(key, None):
-            self._bytes -= _restore(stored).size
+        if response := self._responses.pop(key, None):
+            self._bytes -= _restore(response).size
 
     def _drop_oldest_response(self) -> None:
-        _, stored = self._responses.popitem(last=False)
-        self._bytes -= _restore(stored).size
+        _, response = self._responses.popitem(last=False)
+        self._bytes -= _restore(response).size
 
     def _warn_when_nearly_full(self) -> None:
         calls = len(self._fingerprints)

@@ -146,9 +146,9 @@ class VerificationReports(Reporter):
         self._background.end(timeout)
         with self._lock:
             pending, self._pending = self._pending, {}
-        lost = _count_verifications(pending) + self._outbox.give_up()
-        self.dropped += lost
-        self._announce_loss(lost)
+        lost_count = _count_verifications(pending) + self._outbox.give_up()
+        self.dropped += lost_count
+        self._announce_loss(lost_count)
 
     def _hurry(self) -> None:
         if self._count_pending():

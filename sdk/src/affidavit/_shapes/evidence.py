@@ -173,23 +173,23 @@ class Evidence:
 
     def close(self) -> Evidence:
         """Return a copy without children that keeps only the counts: everything but null becomes `limit`."""
-        closed = self._copy_marks()
+        result = self._copy_marks()
         nulls = self.counts.get("null")
-        closed.count("limit", self.seen - (nulls or 0))
+        result.count("limit", self.seen - (nulls or 0))
         if nulls is not None:
-            closed.count("null", nulls)
-        return closed
+            result.count("null", nulls)
+        return result
 
     def cut(self, levels: int) -> Evidence:
         """Return a copy of the first `levels` levels (at least 1); on the last, whatever has children is closed."""
         if levels == 1:
             return self.close() if any(True for _ in self.children()) else self.copy()
-        cut = self._copy_marks()
-        cut.counts, cut.collapsed = self.counts, self.collapsed
-        cut.items = self.items and self.items.cut(levels - 1)
-        cut.values = self.values and self.values.cut(levels - 1)
-        cut.properties = {name: child.cut(levels - 1) for name, child in self.properties.items()}
-        return cut
+        result = self._copy_marks()
+        result.counts, result.collapsed = self.counts, self.collapsed
+        result.items = self.items and self.items.cut(levels - 1)
+        result.values = self.values and self.values.cut(levels - 1)
+        result.properties = {name: child.cut(levels - 1) for name, child in self.properties.items()}
+        return result
 
     def _copy_marks(self) -> Evidence:
         """Return a new evidence with the marks and days of this one, without counts and children."""
