@@ -434,7 +434,7 @@ class BaselineReset(Decision):
 
     @property
     def location(self) -> str:
-        """`200 /lines/[]`; "" for the whole operation."""
+        """Return `200 /lines/[]`; "" for the whole operation."""
         return f"{self.part} {self.pointer}".rstrip()
 
     @property
@@ -510,7 +510,7 @@ class MapRule(Decision):
 
     @property
     def location(self) -> str:
-        """`200 /lines/[]`."""
+        """Return `200 /lines/[]`."""
         return f"{self.part} {self.pointer}".rstrip()
 
 
@@ -539,5 +539,5 @@ class HintRule(Decision):
 
     @property
     def location(self) -> str:
-        """`readOnlyHint true`."""
+        """Return `readOnlyHint true`."""
         return f"{self.hint} {str(self.value).lower()}"

@@ -21,7 +21,9 @@ VERIFICATIONS = Counter("affidavit_verifications", "Verifications by result: acc
 FOLDS = Histogram("affidavit_fold_seconds", "Time to fold one batch of witness reports.", buckets=SECONDS)
 FOLDED = Counter("affidavit_folded_reports", "Witness reports that were folded or became dead letters.")
 ALERT_DELIVERIES = Counter(
-    "affidavit_alert_deliveries", "Attempts to deliver an alert: delivered, failed, or dead: given up.", ["result"]
+    "affidavit_alert_deliveries",
+    "Attempts to deliver an alert, by result: delivered, failed, or dead (given up).",
+    ["result"],
 )
 
 

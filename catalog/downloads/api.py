@@ -36,7 +36,7 @@ REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 class DownloadView(MethodFirstView):
     """A GET of one environment's catalog in some format, with a strong ETag (contract 5).
 
-    is_current: whether it is never read from a replica.
+    is_current: whether it is always read from the primary.
 
     A subclass implements `compute_etag`, which is cheap, and `respond`, which sets the ETag of the bytes that it
     returns.

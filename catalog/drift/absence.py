@@ -14,7 +14,7 @@ from affidavit import Evidence
 from catalog.drift.renames import find_successors
 from catalog.evidence.pointers import ITEMS, VALUES, join_property, parent_pointer
 
-EXPECTED = 20  # an absence counts once the usual rate of the property would have shown it so often
+EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
@@ -46,7 +46,7 @@ class Absence(NamedTuple):
 
     @property
     def objects_before_first(self) -> int:
-        """Return at most how many objects had come without the property before it first came."""
+        """Return an upper bound of the objects that had come without the property before it first came."""
         return self.first_objects - self.first_seen
 
     @classmethod

@@ -67,7 +67,9 @@ class VerificationItem(BatchItem):
     )
     toolCallId = ExactText(max_length=255, required=False, help_text="The tool call of the intent, if it is known.")
     count = Count(
-        max_value=MAX_ITEM_COUNT, required=False, help_text="How many equal verifications this is; without it, 1."
+        max_value=MAX_ITEM_COUNT,
+        required=False,
+        help_text="How many equal verifications it stands for; without it, 1.",
     )
     occurredAt = Moment(required=False, help_text="When, in Unix seconds; without it, now.")
     secret = SecretPrefix(required=False, help_text="The first 8 characters of the signing secret that verified.")

@@ -25,7 +25,9 @@ class WebAddress(ExactText):
 
 class AnnotationForm(serializers.Serializer[Any]):
     environment = EnvironmentName()
-    allEnvironments = Flag(required=False, default=False, help_text="It concerns all environments of the workspace.")
+    allEnvironments = Flag(
+        required=False, default=False, help_text="Whether it is for all environments of the workspace."
+    )
     at = Moment(required=False, help_text="When it happened, in Unix seconds; without it, now.")
     text = ExactText(max_length=Annotation.MAX_TEXT, help_text="What happened, as charts show it.")
     url = WebAddress(required=False, max_length=Annotation.MAX_URL, help_text="Where more can be read.")
@@ -33,12 +35,12 @@ class AnnotationForm(serializers.Serializer[Any]):
 
 class AnnotationReceipt(serializers.Serializer[Any]):
     annotationId = serializers.UUIDField()
-    at = Moment(help_text="When it happened, in Unix seconds; without it, now.")
+    at = Moment(help_text="When it happened, in Unix seconds.")
 
 
 class ListedAnnotation(serializers.Serializer[Any]):
     annotationId = serializers.UUIDField()
-    at = Moment(help_text="When it happened, in Unix seconds; without it, now.")
+    at = Moment(help_text="When it happened, in Unix seconds.")
     text = serializers.CharField()
     url = serializers.CharField(allow_null=True)
     environment = serializers.CharField(allow_null=True, help_text="null: all environments of the workspace.")

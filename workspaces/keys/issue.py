@@ -42,5 +42,5 @@ def issue_key(
 
 
 def hash_key(key: str) -> bytes:
-    """Return the SHA-256 of a key: it has 155 random bits, so a slow hash would not protect it better."""
+    """Return the SHA-256 of a key: it has 154 random bits, so a slow hash would not protect it better."""
     return hashlib.sha256(key.encode()).digest()

@@ -180,7 +180,7 @@ class _Reader:
 
     def count_nulls(self, nulls: int | None, seen: int, pointer: str) -> int:
         if nulls is not None and nulls != seen:
-            self.add_fault(f"{pointer}/nulls", "contradictory-counts", "Of type null, all that was seen is null.")
+            self.add_fault(f"{pointer}/nulls", "contradictory-counts", "If the type is null, nulls has to equal seen.")
         return seen
 
     def count_values(self, default: int, seen: int | None, nulls: int, pointer: str) -> int:
@@ -228,7 +228,7 @@ class _Reader:
         """Check that items belong to an array, properties and values to an object, as far as the type is known."""
         for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
             if name in node and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
-                detail = f"These stand only where an {parent} was seen, or beside unknown."
+                detail = f"Send these only if an {parent} was seen, or with the type unknown."
                 self.add_fault(f"{pointer}/{name}", "contradictory-type", detail)
 
     def check_parent(self, child: Evidence, parents: int, pointer: str) -> None:

@@ -115,7 +115,7 @@ class Aggregator:
             self._add(operation, key.day, part)
 
     def _add(self, operation: Operation, day: int, part: EntrySum) -> None:
-        new_facts = _count_news(operation.known, part)
+        new_facts = _count_news(operation.evidence, part)
         fits = self._facts + new_facts <= _MAX_FACTS
         self._intake.note_inspection(operation, news=fits and bool(new_facts))
         if not fits:
@@ -126,7 +126,7 @@ class Aggregator:
             return
         total.add(part)
         if new_facts:
-            operation.known.add(part)
+            operation.evidence.add(part)
             operation.facts += new_facts
             self._facts += new_facts
             self.has_news = self.has_news or operation.template is not None

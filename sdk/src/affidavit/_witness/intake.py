@@ -67,19 +67,19 @@ class Operation:
 
     template: None if the path is to be learned.
     value_types: the types of parameters whose type the route does not name, from the values so far.
-    known, facts: the evidence of its bodies so far, and the number of facts in it; all three are used by the reporter's
+    evidence, facts: the evidence of its bodies so far, and the number of facts in it; both are used by the reporter's
         thread alone.
     waiting: how many of its exchanges are in the queue.
     """
 
-    __slots__ = ("facts", "key", "known", "method", "pace", "path", "status", "template", "value_types", "waiting")
+    __slots__ = ("evidence", "facts", "key", "method", "pace", "path", "status", "template", "value_types", "waiting")
 
     def __init__(self, key: OperationKey, template: Template | None) -> None:
         self.key, self.template = key, template
         self.method, self.path, self.status = key.method, key.path, key.status
         self.pace = Pace()
         self.value_types = find_unknown(template) if template else {}
-        self.known = EntrySum(first=0, last=0)
+        self.evidence = EntrySum(first=0, last=0)
         self.facts = self.waiting = 0
 
     @property
@@ -128,7 +128,7 @@ class Intake:
     """Shared by all threads of the host. Every `observed` request is in a tally or in one of the other counts.
 
     dropped: requests without room even for a count.
-    ignored: requests answered 404, 405 or 501 on a path that never answered otherwise, and requests that can be no
+    ignored: requests answered 404, 405 or 501 on a path that never answered otherwise, and requests that cannot be an
         operation.
     unlooked: requests counted without their bodies, because the shape has settled, or enough bodies wait.
     """
@@ -210,7 +210,7 @@ class Intake:
             self.dropped += 1
 
     def ignore(self) -> None:
-        """Count one request that can be no operation."""
+        """Count one request that cannot be an operation."""
         with self._lock:
             self.observed += 1
             self.ignored += 1

@@ -28,17 +28,17 @@ def name_path(identity: Identity, operation_sum: OperationSum) -> str:
 def build_operation_document(identity: Identity, operation_sum: OperationSum, *, counts: bool = True) -> dict[str, Any]:
     """Return one entry of `/api/catalog`. Without counts it changes only with the shape."""
     names = choose_names(operation_sum.names)
-    seen = {
+    totals = {
         "observations": operation_sum.observations,
         "firstSeenAt": operation_sum.first,
         "lastSeenAt": operation_sum.last,
     }
     shapes = {part: describe(evidence, counts=counts) for part, evidence in operation_sum.evidence.items()}
-    unseen = describe(Evidence(), counts=counts)
+    unknown_shape = describe(Evidence(), counts=counts)
     return {
         "method": identity.method,
         "path": fill_names(identity.key, names),
-        **(seen if counts else {}),
+        **(totals if counts else {}),
         "parameters": {
             name: _describe_parameter(types, operation_sum.observations if counts else None)
             for name, types in zip(names, operation_sum.types, strict=True)
@@ -46,7 +46,8 @@ def build_operation_document(identity: Identity, operation_sum: OperationSum, *,
         "query": shapes.get(Part("query")),
         "request": shapes.get(Part("request")),
         "responses": {
-            str(status): shapes.get(Part("response", status), unseen) for status in sorted(operation_sum.statuses)
+            str(status): shapes.get(Part("response", status), unknown_shape)
+            for status in sorted(operation_sum.statuses)
         },
         **_list_media_types(operation_sum),
     }
@@ -87,16 +88,16 @@ def choose_names(positions: Iterable[Counter[str]]) -> list[str]:
     """Return for each position the name observed most often, ties by code point; names in a path differ."""
     names: list[str] = []
     for counts in positions:
-        ranked = sorted(counts, key=lambda name: (-counts[name], name))
-        names.append(next(name for name in _list_candidates(ranked) if name not in names))
+        ranked_names = sorted(counts, key=lambda name: (-counts[name], name))
+        names.append(next(name for name in _list_candidates(ranked_names) if name not in names))
     return names
 
 
-def _list_candidates(ranked: Sequence[str]) -> Iterator[str]:
-    yield from ranked
+def _list_candidates(ranked_names: Sequence[str]) -> Iterator[str]:
+    yield from ranked_names
     number = 2
     while True:
-        yield f"{ranked[0]}{number}"
+        yield f"{ranked_names[0]}{number}"
         number += 1
 
 

@@ -34,14 +34,14 @@ def is_alike_map(evidence: Evidence) -> bool:
     share = max(child.seen for child in children) / objects
     if share > MAX_SHARE or len({child.redacted for child in children}) > 1:
         return False
-    telling = [child for child in children if _name_kind(child)]
-    values = telling if evidence.values is None else [*telling, evidence.values]
+    typed_children = [child for child in children if _name_kind(child)]
+    values = typed_children if evidence.values is None else [*typed_children, evidence.values]
     kinds = {_name_kind(value) for value in values} - {""}
     if len(kinds) != 1 or _MIXED in kinds:
         return False
     if kinds.pop().endswith("object"):
-        return len(telling) >= MIN_NAMES and _have_alike_properties(values)
-    return len(telling) >= MIN_NAMES_OF_SCALARS and share <= MAX_SHARE_OF_SCALARS
+        return len(typed_children) >= MIN_NAMES and _have_alike_properties(values)
+    return len(typed_children) >= MIN_NAMES_OF_SCALARS and share <= MAX_SHARE_OF_SCALARS
 
 
 def _have_alike_properties(values: Sequence[Evidence]) -> bool:
