@@ -1,14 +1,14 @@
 """Measure the time that Affidavit's middleware adds to a request, with stores in memory.
 
-Django runs within this process. Under uvicorn (Starlette) and gunicorn (Flask), it is the server's processor time that
-counts.
+Django and a bare ASGI app run within this process. Under uvicorn (Starlette) and gunicorn (Flask), it is the server's
+processor time that counts.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from itertools import count
 from typing import Any
 
@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, mint_intent
+from affidavit.contrib.asgi import IntentMiddleware
 from bench._support.measure import Row, measure_medians, print_table
 from bench._support.servers import REQUESTS, SERVERS, build_request, measure_servers
 from bench._support.servers import ROUNDS as SERVER_ROUNDS
@@ -63,21 +64,78 @@ def _environ(header: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rows() -> Iterator[Row]:
-    def verifier() -> IntentVerifier:
-        return IntentVerifier(
-            secrets=SECRET, workspace=WORKSPACE, audience=AUDIENCE, nonces=MemoryNonces(several_workers=True)
-        )
+async def answer_ok(scope: Any, receive: Any, send: Any) -> None:
+    """Answer as the smallest ASGI app does that reads its body."""
+    await receive()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
 
+
+def build_asgi_caller(protection: Protection | None) -> Callable[[], object]:
+    """Return a function that sends one request to an ASGI app, protected or not; it raises if the status is not 200."""
+    app = answer_ok if protection is None else IntentMiddleware(answer_ok, protection)
+    intents = mint_headers()
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": BODY, "more_body": False}
+
+    async def send(message: Any) -> None:
+        if "status" in message:
+            statuses.append(message["status"])
+
+    def call() -> None:
+        _run_without_loop(app(_scope(next(intents)), receive, send))
+        if (status := statuses.pop()) != 200:
+            raise AssertionError(f"a request was answered {status}")
+
+    return call
+
+
+def _run_without_loop(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that never waits, as these do with stores in memory: an event loop's own time is left out."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("the app waited for something")
+
+
+def _scope(header: str) -> dict[str, Any]:
+    return {
+        "type": "http", "http_version": "1.1", "method": "POST", "path": "/orders", "raw_path": b"/orders",
+        "query_string": b"", "root_path": "", "scheme": "http", "server": ("127.0.0.1", 80),
+        "client": ("127.0.0.1", 1), "headers": [
+            (b"host", b"localhost"), (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(BODY)), (b"x-service-intent", header.encode()),
+        ],
+    }  # fmt: skip
+
+
+def build_protection(*, with_deliveries: bool = True) -> Protection:
+    verifier = IntentVerifier(
+        secrets=SECRET, workspace=WORKSPACE, audience=AUDIENCE, nonces=MemoryNonces(several_workers=True)
+    )
+    return Protection(verifier, MemoryDeliveries(several_workers=True) if with_deliveries else None)
+
+
+def rows() -> Iterator[Row]:
     candidates = {
         "bare": build_caller(None),
-        "nonces": build_caller(Protection(verifier(), None)),
-        "deliveries": build_caller(Protection(verifier(), MemoryDeliveries(several_workers=True))),
+        "nonces": build_caller(build_protection(with_deliveries=False)),
+        "deliveries": build_caller(build_protection()),
     }
     times = measure_medians(candidates, calls=CALLS, rounds=ROUNDS)
     for label, name in (("Django middleware, memory nonces", "nonces"), ("... and memory deliveries", "deliveries")):
         added_time = times[name] - times["bare"]
         yield Row(label, f"{times[name]:.1f} µs", f"no middleware {times['bare']:.1f} µs", added_time, LIMIT, "µs")
+
+
+def asgi_rows() -> Iterator[Row]:
+    candidates = {"bare": build_asgi_caller(None), "protected": build_asgi_caller(build_protection())}
+    times = measure_medians(candidates, calls=CALLS, rounds=ROUNDS)
+    label, measured = "ASGI middleware, memory nonces and deliveries", f"{times['protected']:.1f} µs"
+    yield Row(label, measured, f"no middleware {times['bare']:.1f} µs", times["protected"] - times["bare"], LIMIT, "µs")
 
 
 def server_rows() -> Iterator[Row]:
@@ -97,4 +155,4 @@ def server_rows() -> Iterator[Row]:
 if __name__ == "__main__":
     settings.configure(ROOT_URLCONF=(path("orders", order),), ALLOWED_HOSTS=["testserver"], DATABASES={})
     django.setup()
-    print_table([*rows(), *server_rows()])
+    print_table([*rows(), *asgi_rows(), *server_rows()])
