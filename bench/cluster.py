@@ -318,7 +318,7 @@ def wait_for(condition: Callable[[], Any], *, pause: float = 0.1) -> Any:
     deadline = time.monotonic() + START_SECONDS
     while not (value := condition()):
         if time.monotonic() > deadline:
-            raise SystemExit("The cluster did not get on for a minute.")
+            raise SystemExit("The cluster made no progress for a minute.")
         time.sleep(pause)
     return value
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .cases import accepted, arguments, canonical, malformed, rejected, resigned
+from .cases import accepted, arguments, canonical, malformed, rejected, rewritten
 from .cases.headers import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parent
@@ -33,8 +33,8 @@ def build_documents() -> Iterator[tuple[str, Document]]:
 
 def build_intents(committed: Mapping[str, Any]) -> Document:
     headers = {vector["id"]: vector["request"]["header"] for vector in committed.get("vectors", ())}
-    resigned_vectors = list(resigned.vectors(headers))
-    vectors = [*accepted.vectors(), *resigned_vectors, *malformed.vectors(), *rejected.vectors()]
+    rewritten_vectors = list(rewritten.vectors(headers))
+    vectors = [*accepted.vectors(), *rewritten_vectors, *malformed.vectors(), *rejected.vectors()]
     return {"defaults": DEFAULTS, "vectors": vectors}
 
 

@@ -269,7 +269,7 @@ class Request:
 
 
 def refuse_stream(answer: Answer) -> Answer:
-    """Return a 429 in place of a streamed answer: to wait for a free stream would occupy a thread of others."""
+    """Return a 429 in place of a streamed answer: waiting for a free stream would occupy a thread that others need."""
     detail = "Too many downloads are being sent at once. Read those that you have begun, then try again."
     request_id = dict(answer.headers).get(b"x-request-id", b"").decode()
     document = {**build_document(Problem("rate-limited", detail)), "requestId": request_id}

@@ -90,7 +90,7 @@ def has_module(name: str) -> bool:
 
 
 def check_tracing() -> None:
-    """Raise StartupError if traces are asked for and the packages for them are not there, or the address is none."""
+    """Raise StartupError if the endpoint for traces is not an address, or the packages for traces are missing."""
     endpoint = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
     if endpoint and not (urlsplit(endpoint).scheme in ("http", "https") and urlsplit(endpoint).netloc):
         raise StartupError("OTEL_EXPORTER_OTLP_ENDPOINT: not an address. Write http://HOST:4318.")

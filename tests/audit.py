@@ -37,17 +37,17 @@ def audit(locks: Sequence[Path]) -> Verdict:
 
 def judge(packages: Sequence[Mapping[str, Any]]) -> Verdict:
     """Return the verdict on the packages that pip-audit lists; one may be listed several times."""
-    known = {
+    vulnerabilities = {
         f"{package['name']} {package['version']}: {item['id']}, mended in {', '.join(item['fix_versions']) or 'none'}"
         for package in packages
         for item in package.get("vulns", ())
     }
     names = {package["name"] for package in packages}
     skipped = sorted({package["name"] for package in packages if "skip_reason" in package})
-    lines = sorted(known)
+    lines = sorted(vulnerabilities)
     if skipped:
         lines.append(f"{len(skipped)} of {len(names)} packages could not be looked up: {', '.join(skipped)}. {CURE}")
-    status = 1 if known else 2 if skipped else 0
+    status = 1 if vulnerabilities else 2 if skipped else 0
     return Verdict(status, "\n".join(lines) or f"{len(names)} packages: no vulnerability is known.")
 
 

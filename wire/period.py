@@ -80,8 +80,8 @@ class Period:
     def begin_with_data(self, first: datetime | None) -> Period:
         """Return the part of the period that a chart shows, which begins with the bucket of the first data.
 
-        The bucket is an hour, day or month of the zone, as it fits what is left. Nothing is left of a period that ends
-        before the first data; None (no data) leaves the period as it is.
+        The bucket is an hour, day or month of the zone, depending on the length of that part. A period that ends before
+        the first data becomes empty; None (no data) leaves the period as it is.
         """
         if first is None or first <= self.start:
             return self

@@ -19,8 +19,8 @@ from wire.postgresql.selected_rows import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
 from wire.timestamps import unix_seconds
 
-# A spreadsheet may run a cell that begins with one of these, even behind spaces or quotes; the wide signs run in East
-# Asia. Where cells are separated by semicolons, as in much of Europe, a cell also begins within the text of another.
+# A spreadsheet may run a cell that begins with one of these, even behind spaces or quotes; in East Asia also with a
+# full-width one. Where semicolons separate cells, as in much of Europe, a cell may begin within the text of another.
 RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
 RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
 # The names of columns of times. In CSV, a second column beside each has the same times in ISO 8601.
@@ -69,8 +69,8 @@ def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpRespon
 def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
     """Stream the chunks. The first chunk is read at once, so that a failure in it becomes an error response.
 
-    A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. All is read in
-    one snapshot, so that tables agree; poolers in transaction mode lose a server's cursor that outlives a transaction.
+    A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. Everything is
+    read in one transaction: all tables are of one snapshot, and a pooler in transaction mode keeps the cursor.
     """
     stream = keep_context(read_chunks(chunks))
     next(stream)
@@ -78,7 +78,7 @@ def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
 
 
 def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
-    """Yield the chunks. Read them all in the present context, which may name the replica; their sender has another."""
+    """Yield the chunks. They are read in the present context, which may name the replica; the server has another."""
     context = copy_context()
     try:
         while (chunk := context.run(next, chunks, None)) is not None:

@@ -1,1 +1,1 @@
-"""When an alert fires (pure): rules over series of figures, the same for what happens now and for a preview."""
+"""Rules that say when an alert fires (pure), given series of figures. A preview uses the same rules."""

@@ -23,7 +23,7 @@ CANDIDATES_AT_ONCE = ((0, 20), (20, 500))  # operations whose names are read: mo
 LINES_OF_A_HIT = 4  # a property of several types has a line for each
 MAX_HITS = 3  # properties that are shown with each operation that a search finds
 
-# The first line of the text is the path. Names that are a word come before those that only contain one.
+# The first line of the text is the path. Names that equal a word come before those that only contain it.
 SELECT_HITS = """
 SELECT operation.id, hit.line
 FROM catalog_operation AS operation
@@ -126,8 +126,8 @@ def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
 
 
 def _match_names(environment: Environment, name: str) -> QuerySet[Operation]:
-    """Return the operations whose `search` has this text behind the path. The whole of it is compared first, which is
-    cheaper.
+    """Return the operations whose `search` has this text behind the path. The whole of `search` is compared first,
+    which is cheaper.
     """
     behind_path = Lower(_of_ascii(Substr("search", Length("path") + 1), name))
     rows = visible_operations(environment).alias(lowered=Lower(_of_ascii(F("search"), name)), behind_path=behind_path)

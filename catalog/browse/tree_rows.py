@@ -18,7 +18,7 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 
 
 def label_node(node: Node) -> str:
-    """Return what a page calls a node: the name of a property, in quotes if it is empty, or what stands for it."""
+    """Return what a page calls a node: its name, `""` if that is empty, or the label of a nameless node."""
     return NAMELESS_LABELS.get(node.name, node.name) if node.is_nameless else node.name or '""'
 
 
@@ -71,7 +71,7 @@ class TreeRow:
 
     @property
     def types(self) -> list[tuple[str, int]]:
-        """How often each type was observed, the most frequent first; empty if there was only one."""
+        """Return how often each type was observed, the most frequent first; empty if there was only one."""
         return sorted(self.node.types.items(), key=lambda item: -item[1])
 
     @property

@@ -44,7 +44,7 @@ def iterate_operation_texts(environment: Environment, *, evidence: bool) -> Iter
 
 
 def load_catalog(environment: Environment) -> tuple[list[Outline], str]:
-    """Return every operation's outline by path then method, and the catalog's revision, of one moment."""
+    """Return the outlines of all operations, sorted by path and method, and the revision of this catalog."""
     rows = list(visible_operations(environment).order_by(*BY_PATH).values_list("outline", "outline_digest"))
     revision = hashlib.sha256(b"".join(digest for _, digest in rows)).hexdigest()
     return [json.loads(text) for text, _ in rows], revision

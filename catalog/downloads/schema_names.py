@@ -1,7 +1,7 @@
 """Name the schemas in `components/schemas` (pure): a body after its operation, a nested schema after its parent.
 
-A name says where its schema was observed. It depends on other operations only if they have the same schema, or would
-give its name to another one; never on their order.
+A name says where its schema was observed. Other operations change it only if they have the same schema, or would give
+the same name to another schema. Their order never changes it.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ Use = BodyUse | NestedUse
 
 
 def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[int, str]:
-    """Return a name for each schema, from the use that it is named after.
+    """Return a name for each schema, made from its use in `uses`.
 
     If several want the same name, none gets it: each takes its next proposal, and finally one with a digest of the use.
 

@@ -22,9 +22,9 @@ UNKNOWN_WORDS = {"nothing": "nothing yet", "cut": "cut by a limit"}
 BREAKS_IN_RESPONSES = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
 BREAKS_IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
 
-IsWhole = Callable[[str, str], bool]
-"""Takes part and pointer of a new node; returns whether it was always present since, and so may be required."""
-IsRule = Callable[[str, str], bool]
+IsAlwaysThere = Callable[[str, str], bool]
+"""Takes part and pointer of a new node; returns whether it was always present since it appeared."""
+WasUsuallyNull = Callable[[str, str], bool]
 """Takes part and pointer of a node that was always null; returns whether that was often enough to rely on."""
 
 
@@ -59,8 +59,8 @@ def compare_outlines(
     before: Outline,
     after: Outline,
     *,
-    is_whole: IsWhole = lambda part, pointer: True,
-    is_rule: IsRule = lambda part, pointer: False,
+    is_always_there: IsAlwaysThere = lambda part, pointer: True,
+    was_usually_null: WasUsuallyNull = lambda part, pointer: False,
 ) -> list[Change]:
     """Return all changes by part and node, then those of media types; [] if both have equal shapes and media types."""
     changes = [*_compare_parameters(before["parameters"], after["parameters"])]
@@ -73,7 +73,7 @@ def compare_outlines(
         changes += _compare_nodes(status, "", before["responses"].get(status), after["responses"].get(status))
     for part in (REQUEST, *sorted(before["responses"])):
         changes += _compare_media_types(part, list_media_types(before, part), list_media_types(after, part))
-    return [_weigh_change(change, is_whole, is_rule) for change in changes]
+    return [_weigh_change(change, is_always_there, was_usually_null) for change in changes]
 
 
 def _has_kept_requests(outline: Outline) -> bool:
@@ -124,11 +124,11 @@ def describe_descriptor(descriptor: Descriptor) -> str:
     return f"{words} or null" if descriptor.get("nullable") else words
 
 
-def _weigh_change(change: Change, is_whole: IsWhole, is_rule: IsRule) -> Change:
+def _weigh_change(change: Change, is_always_there: IsAlwaysThere, was_usually_null: WasUsuallyNull) -> Change:
     """Adjust a change by facts that outlines do not have: whether the node is required, or was always null."""
-    if change.kind == "new" and change.breaks and not is_whole(change.part, change.pointer):
+    if change.kind == "new" and change.breaks and not is_always_there(change.part, change.pointer):
         return replace(change, breaks=NOBODY)  # it is new in a request, but optional
-    if (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer):
+    if (change.kind, change.before) == ("known", "null") and was_usually_null(change.part, change.pointer):
         return replace(change, kind="type", breaks=_breaks_whom(change.part, "wider"))  # callers relied on null
     return change
 

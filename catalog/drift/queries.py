@@ -161,7 +161,7 @@ def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Dr
 
 
 def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
-    """Return all changes, the latest first; of their operations the method and the path only.
+    """Return all changes, the latest first, with only the method and the path of their operations.
 
     Each has `muted_until`: when the mute of this kind of change at this node ends; None if none is in force.
     """

@@ -77,7 +77,7 @@ def _list_changes(result: FoldResult, before: Outline, after: Outline) -> list[C
         total, added = (node.evidence.counts.get("null", 0) if node else 0 for node in nodes)
         return total - added >= ENOUGH
 
-    changes = compare_outlines(before, after, is_whole=was_always_there, is_rule=was_often_null)
+    changes = compare_outlines(before, after, is_always_there=was_always_there, was_usually_null=was_often_null)
     return [change for change in changes if not result.is_first(change)]
 
 

@@ -17,7 +17,7 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
     """Show the object at `pointer` of a part (`query`, `request` or a status) as `as_map` says, in past and future
     observations.
 
-    The rule wins over what its values look like. Names that were not kept, for their form or number, stay unknown.
+    The rule wins over the similarity of the values. Names that were not kept, for their form or number, stay unknown.
     """
     row = lock_operation(operation)
     rule = MapRule.objects.create(

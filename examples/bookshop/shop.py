@@ -150,8 +150,8 @@ class Bookshop:
             if route.method == method:
                 query = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
                 body, *rest = route.view(*route.identifiers, arguments={**query, **read_body(environ)})
-                is_out = self._now() >= self._settings.released_at
-                return apply_release(method, route.rule, body) if is_out else body, *rest
+                is_released = self._now() >= self._settings.released_at
+                return apply_release(method, route.rule, body) if is_released else body, *rest
         raise Refusal(405, "method-not-allowed") if matches else Refusal(404, "not-found")
 
     def _match_path(self, path: str) -> list[Route]:

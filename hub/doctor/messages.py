@@ -67,7 +67,7 @@ def check_alerts() -> Result:
     if delay is not None and delay > LONGEST_LAG_SECONDS:
         return Result(
             "wrong",
-            f"A delivery of an alert is due for {delay:,.0f} s.",
+            f"A delivery of an alert has been due for {delay:,.0f} s.",
             "If no worker answers, start it. Else read its log.",
         )
     return Result("ok", "No delivery of an alert is late.")

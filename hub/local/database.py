@@ -133,7 +133,7 @@ def migrate() -> None:
 
 @contextmanager
 def lock_migrations() -> Iterator[None]:
-    """Let only one start or command migrate at a time, also across hosts; the second finds the tables there."""
+    """Let only one start or command migrate at a time, also across hosts; the second finds all tables made."""
     lock_connection = connection.copy()
     try:
         lock_connection.set_autocommit(False)  # the lock is the transaction's, because poolers lose a session's lock

@@ -1,4 +1,4 @@
-"""Create the tables of an unused database at once. The migrations would give the same tables in ten times as long.
+"""Create the tables of an unused database at once. The migrations would take ten times as long.
 
 `make schema` writes the file. It may be older than the migrations: those that it lacks run after it.
 """

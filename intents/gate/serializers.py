@@ -105,7 +105,9 @@ class CallForm(serializers.Serializer[Any]):
 class IntentForm(CallForm):
     """The call to mint for. `confirmationId` is needed for anything but GET, HEAD and OPTIONS."""
 
-    toolCallId = ExactText(max_length=255, required=False, help_text="The id of the tool call; without it, a new one.")
+    toolCallId = ExactText(
+        max_length=255, required=False, help_text="The id of the tool call; if it is missing, a new one is made."
+    )
     requiresStepUp = Flag(required=False, help_text="Whether the backend has to ask for the stronger verification.")
     confirmationId = UuidText(
         required=False, help_text="The confirmed confirmation; required for all but GET, HEAD and OPTIONS."

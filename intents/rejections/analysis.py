@@ -50,7 +50,7 @@ class RejectionAnalysis:
 
     @property
     def totals_of_all_versions(self) -> Sequence[Total]:
-        """The totals as if no version were chosen: a share of one version among itself says nothing."""
+        """Return the totals of all versions, even if one is chosen: its share of itself would always be 100 %."""
         if not self.filters.version:
             return self.totals
         return RejectionAnalysis(self.environment, self.period, replace(self.filters, version=0)).totals

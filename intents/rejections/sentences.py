@@ -22,7 +22,7 @@ def describe_reasons(
         return "No rejections in this period."
     beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
     if is_partial:
-        beginning += ", the last one not over"
+        beginning += ", the last one partial"
     if reason:
         return f"{beginning}: {reason} only{_describe_change(summaries[0], before)}."
     return f"{beginning}; {_describe_leaders(summaries)}{_describe_growth(summaries, before)}."

@@ -112,7 +112,9 @@ def read_rejection(request: HttpRequest, environment: Environment) -> Rejection:
     """Return the rejection that the address names by time and number. Raises NotFound."""
     rejection = find_rejection(environment, read_moment(request.GET), read_number(request.GET, "id"))
     if rejection is None:
-        detail = "This environment has no such rejection, or no longer: its retention may have ended. Look at the list."
+        detail = (
+            "This environment has no such rejection. If it had one, its retention may have ended. Look at the list."
+        )
         raise NotFound(detail)
     return rejection
 

@@ -105,7 +105,7 @@ def read_key_chart(environment: Environment, period: Period, key: str, compariso
 
 
 def read_compared_numbers(chart: Chart, period: Period, comparison: Comparison) -> Mapping[str | None, Sequence[int]]:
-    """Return the compared outcomes of every line of a chart, by its key, also of those that are drawn without."""
+    """Return the compared outcomes of every line of a chart, by its key, also of lines without a drawn comparison."""
     keys = [line.key for line in chart.lines if line.key is not None]
     buckets = _find_compared_buckets(comparison, period, chart.buckets)
     series = read_series(comparison.environment, buckets, [*keys, *chart.without, ALL_KEYS])

@@ -109,7 +109,7 @@ def _lost_rows(analytics: Analytics) -> Rows:
 
 
 def _find_kind(comparison: Comparison) -> str:
-    """Return the kind of the comparison; NOTHING for a previous period before the first data: null, and not 0."""
+    """Return the kind of the comparison; NOTHING, so that cells are null and not 0, if there were no data before."""
     if comparison.kind != PREVIOUS:
         return comparison.kind
     first = find_first_data(comparison.environment)

@@ -18,7 +18,7 @@ from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import ApiKey, Environment
 
-NEWEST_DIAGNOSED = 500  # broken joins, a sample for the causes of all
+NEWEST_DIAGNOSED = 500  # the newest broken joins, from which the causes of all are estimated
 IDS_AT_ONCE = 500  # ids that are diagnosed together, with two look-ups
 JOINS_AT_ONCE = 2000
 MAX_HEALED_MEASURED = 5000  # the time to heal is read for the latest healed joins only

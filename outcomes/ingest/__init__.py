@@ -1,1 +1,1 @@
-"""Conversations and outcome reports in: one statement per batch."""
+"""Store conversations and outcome reports, with one statement for each batch."""

@@ -1,5 +1,5 @@
 // Buttons that copy: [data-copy] the code beside it (or the element it names), [data-copy-link] the address of this
-// page with a fixed range. A form that shares the page [data-share] names what its address shows now.
+// page with a fixed range. A form that shares the page [data-share] gets the present query of the address.
 (() => {
   function textFor(button) {
     if (button.dataset.copyLink !== undefined) return window.viewState.complete(button.dataset.copyLink);

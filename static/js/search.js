@@ -7,7 +7,7 @@
   const listResults = (box) => [...box.querySelectorAll("[data-result]")];
 
   const isCurrent = (box) => box.dataset.shows === box.querySelector("[data-find]").value;
-  let waiting = 0; // since Enter, for the results of what was typed
+  let waiting = 0; // a timer, set by Enter while the results of the typed text have not come yet
 
   function openFirst(box) {
     clearTimeout(waiting);

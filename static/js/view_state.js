@@ -32,7 +32,7 @@
       url.search = keepView(url.searchParams);
       return url.href;
     },
-    // Scrolls to an element that does not begin in sight.
+    // Scrolls to an element unless its top is in sight.
     show(element) {
       const { top } = element.getBoundingClientRect();
       if (top < 0 || top > innerHeight * 0.8) element.scrollIntoView({ block: "start" });
@@ -100,9 +100,9 @@
     if (event.detail.path.startsWith("?")) event.detail.path = window.viewState.complete(event.detail.path);
   });
 
-  // A form that changes something leads back to its page: there the reader goes on where it was sent, unless the page
-  // says elsewhere what came of it, such as a key that it shows only once.
-  // Sent twice within five seconds, it was a double click, and would create two keys of which one is never shown.
+  // A form that changes something leads back to its page. The page is scrolled to where it was, or to the result if it
+  // shows one, such as a key that it shows only once.
+  // A form that is sent twice within five seconds was double-clicked: it would create two keys, and show one of them.
   const sentAt = new WeakMap();
   document.addEventListener("submit", (event) => {
     const form = event.target;

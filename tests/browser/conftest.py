@@ -98,6 +98,6 @@ def sign_in(context: BrowserContext, url: str) -> None:
 
 
 @pytest.fixture
-def filled(transactional_db: None, workspace: NewWorkspace, api: Any) -> str:
+def start_of_pages(transactional_db: None, workspace: NewWorkspace, api: Any) -> str:
     """Create a workspace with something on every page. Return the start of its pages' addresses."""
     return fill_workspace(workspace, api)

@@ -42,10 +42,12 @@ FILTERS = {
 }
 
 
-def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(new_tab: Any, filled: str) -> None:
+def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
+    new_tab: Any, start_of_pages: str
+) -> None:
     tab = new_tab()
     for name, (selector, value, member) in FILTERS.items():
-        page = tab.open(f"{filled}/{name}?range=all")
+        page = tab.open(f"{start_of_pages}/{name}?range=all")
         before = read_text(page)
         page.evaluate("scrollTo(0, 40)")
         page.locator(selector).focus()
@@ -66,8 +68,8 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
     assert tab.complaints == []
 
 
-def test_typing_adds_one_history_entry_and_the_latest_answer_wins(new_tab: Any, filled: str) -> None:
-    page = new_tab().open(f"{filled}/catalog")
+def test_typing_adds_one_history_entry_and_the_latest_answer_wins(new_tab: Any, start_of_pages: str) -> None:
+    page = new_tab().open(f"{start_of_pages}/catalog")
     page.route(re.compile("q=s$"), lambda route: page.wait_for_timeout(400) or route.continue_())
     search = page.locator("#catalog-search")
     search.press_sequentially("s")
@@ -84,10 +86,10 @@ def test_typing_adds_one_history_entry_and_the_latest_answer_wins(new_tab: Any, 
     assert "q=" not in page.url
 
 
-def test_branches_stay_open_or_closed_as_they_were_left(new_tab: Any, filled: str) -> None:
+def test_branches_stay_open_or_closed_as_they_were_left(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab()
     tab.page.clock.install()
-    page = tab.open(filled + OPERATION)
+    page = tab.open(start_of_pages + OPERATION)
     branch = page.locator(".tree details[data-disclosure]").first
     table = page.locator("details[data-disclosure=curl]")
     branch.locator("> summary").click()
@@ -112,10 +114,10 @@ def test_branches_stay_open_or_closed_as_they_were_left(new_tab: Any, filled: st
     assert tab.complaints == []
 
 
-def test_a_chart_line_that_was_switched_off_stays_off(new_tab: Any, filled: str) -> None:
+def test_a_chart_line_that_was_switched_off_stays_off(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab()
     tab.page.clock.install()
-    page = tab.open(f"{filled}/overview")
+    page = tab.open(f"{start_of_pages}/overview")
 
     def expect_off(count: int) -> None:
         expect(page.locator(".plot .scatterlayer .trace .js-line")).to_have_count(count)
@@ -139,12 +141,12 @@ def test_a_chart_line_that_was_switched_off_stays_off(new_tab: Any, filled: str)
     assert tab.complaints == []
 
 
-def test_j_and_k_reach_the_rows_of_every_list_and_slash_its_search(new_tab: Any, filled: str) -> None:
+def test_j_and_k_reach_the_rows_of_every_list_and_slash_its_search(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab()
     position = """() => [...document.querySelectorAll('main tbody tr')]
         .filter((row) => row.checkVisibility()).indexOf(document.activeElement.closest('tr'))"""
     for name in ("catalog", "drift", "outcomes", "joins", "rejections", "keys", "members", "environments", "audit"):
-        page = tab.open(f"{filled}/{name}?range=all")
+        page = tab.open(f"{start_of_pages}/{name}?range=all")
         last = page.evaluate(ROW_COUNT) - 1
         positions = []
         for key in "jjk":
@@ -156,10 +158,10 @@ def test_j_and_k_reach_the_rows_of_every_list_and_slash_its_search(new_tab: Any,
             assert page.evaluate("Boolean(document.activeElement.closest('form.filters'))"), name
 
 
-def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: Any, filled: str) -> None:
+def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab(zone="Asia/Tokyo")
-    tab.page.goto(f"{tab.base}{filled}/catalog?tz=Asia/Tokyo")
-    tab.page.goto(f"{tab.base}{filled}/joins?range=24h#main", wait_until="commit")
+    tab.page.goto(f"{tab.base}{start_of_pages}/catalog?tz=Asia/Tokyo")
+    tab.page.goto(f"{tab.base}{start_of_pages}/joins?range=24h#main", wait_until="commit")
     page = tab.page
     page.wait_for_url(re.compile(r"/joins\?range=24h&tz=Asia%2FTokyo#main$"))
     expect(page.get_by_text("Times in Asia/Tokyo")).to_have_count(1)
@@ -172,25 +174,27 @@ def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: An
     assert tab.complaints == []
 
 
-def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_it_is_utc(new_tab: Any, filled: str) -> None:
-    page = new_tab(zone="Asia/Tokyo").open(f"{filled}/joins?tz=Europe/Berlin")
+def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_it_is_utc(
+    new_tab: Any, start_of_pages: str
+) -> None:
+    page = new_tab(zone="Asia/Tokyo").open(f"{start_of_pages}/joins?tz=Europe/Berlin")
     expect(page.get_by_text("Times in Europe/Berlin")).to_have_count(1)
-    page = new_tab(zone="Asia/Tokyo", javascript=False).open(f"{filled}/joins")
+    page = new_tab(zone="Asia/Tokyo", javascript=False).open(f"{start_of_pages}/joins")
     expect(page.get_by_text("Times in UTC")).to_have_count(1)
 
 
-def test_the_live_refresh_does_not_replace_a_form_with_errors(new_tab: Any, filled: str) -> None:
+def test_the_live_refresh_does_not_replace_a_form_with_errors(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab(zone="Asia/Tokyo")
-    page = tab.open(f"{filled}/environments?tz=Asia/Tokyo")
+    page = tab.open(f"{start_of_pages}/environments?tz=Asia/Tokyo")
     page.locator("#new-name").fill("production")
     page.locator("#new-name").press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator("#new-name")).to_have_value("production")
 
 
-def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, filled: str) -> None:
+def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, start_of_pages: str) -> None:
     """Phones change the height of the window when their address bar appears or disappears."""
-    page = new_tab(width=390).open(f"{filled}/outcomes?range=all#keys")
+    page = new_tab(width=390).open(f"{start_of_pages}/outcomes?range=all#keys")
     read_top = "document.querySelector('#keys').getBoundingClientRect().top"
     assert abs(page.evaluate(read_top)) < 100  # the address leads to its fragment
     page.set_viewport_size({"width": 390, "height": 840})
@@ -204,13 +208,13 @@ def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, filled: str) 
 
 
 def test_on_a_phone_a_comparison_is_in_sight_once_it_was_asked_for(
-    new_tab: Any, filled: str, api: Any, workspace: NewWorkspace
+    new_tab: Any, start_of_pages: str, api: Any, workspace: NewWorkspace
 ) -> None:
     fields = {f"field{number}": 1 for number in range(40)}
     for value in (1, "a"):
         shape = observation(path="/books/{bookId}", response={**fields, "id": value})
         deliver(api, workspace, *[shape] * 30)
-    page = new_tab(width=390).open(f"{filled}/operation?method=GET&path=/books/{{bookId}}")
+    page = new_tab(width=390).open(f"{start_of_pages}/operation?method=GET&path=/books/{{bookId}}")
     page.locator("#versions").get_by_role("button", name="Compare").click()
     settle(page)
     result = page.locator("#versions [role=status]")

@@ -123,18 +123,18 @@ ACTIONS: list[Callable[[random.Random, Page], None]] = [
 
 
 def test_the_page_agrees_with_its_address_after_each_of_many_interactions(
-    new_tab: Any, filled: str, monkeypatch: pytest.MonkeyPatch
+    new_tab: Any, start_of_pages: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started_at = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: started_at)  # or a new day would change a page after it was answered
     dice = random.Random(SEED)
     tab = new_tab()
     tab.page.add_init_script(LATE_ANSWERS)
-    page = tab.open(f"{filled}/catalog")
+    page = tab.open(f"{start_of_pages}/catalog")
     for number in range(INTERACTIONS):
         action = dice.choice(ACTIONS)
         if number % 8 == 7:
-            page.goto(f"{tab.base}{filled}/{dice.choice(PAGES)}")
+            page.goto(f"{tab.base}{start_of_pages}/{dice.choice(PAGES)}")
         action(dice, page)
         if dice.random() < 0.6:  # otherwise the next interaction happens before the answer
             settle(page)

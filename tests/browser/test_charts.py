@@ -16,9 +16,9 @@ def labels(page) -> list[dict[str, float]]:
     return sorted(boxes, key=lambda box: box["left"])
 
 
-def test_the_labels_of_the_days_never_overlap(new_tab, filled):
+def test_the_labels_of_the_days_never_overlap(new_tab, start_of_pages):
     for width in (1280, 390):
-        page = new_tab(width=width).open(f"{filled}/overview?range=30d")
+        page = new_tab(width=width).open(f"{start_of_pages}/overview?range=30d")
         page.wait_for_selector(".plot .xtick text", timeout=10_000)
         for _ in range(20):  # a chart is drawn in steps
             boxes = labels(page)
@@ -29,9 +29,9 @@ def test_the_labels_of_the_days_never_overlap(new_tab, filled):
         assert is_legible, width
 
 
-def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled):
+def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, start_of_pages):
     tab = new_tab()
-    page = tab.open(f"{filled}/overview")
+    page = tab.open(f"{start_of_pages}/overview")
     button = page.get_by_role("button", name="renewal")
     button.focus()
     lines = page.locator(".plot .scatterlayer .trace .js-line")
@@ -44,8 +44,8 @@ def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled
     assert tab.complaints == []
 
 
-def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, filled):
-    page = new_tab().open(f"{filled}/catalog")
+def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/catalog")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
     page.locator("#catalog-search").fill("search")
     page.get_by_text(re.compile(r"^not updated since \d\d:\d\d$")).wait_for()
@@ -54,8 +54,8 @@ def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, filled):
     expect(page.locator("[data-live-status]")).to_have_text("")
 
 
-def test_the_age_of_a_page_is_a_time_in_its_zone(new_tab, filled):
-    page = new_tab().open(f"{filled}/catalog?tz=Asia/Kathmandu")
+def test_the_age_of_a_page_is_a_time_in_its_zone(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/catalog?tz=Asia/Kathmandu")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=503, body=""))
     page.locator("#catalog-search").fill("search")
     expect(page.locator("[data-live-status]")).to_have_text(re.compile("^not updated since"))
@@ -65,10 +65,10 @@ def test_the_age_of_a_page_is_a_time_in_its_zone(new_tab, filled):
     assert page.locator("[data-live-status]").inner_text().rpartition(" ")[2] in minutes
 
 
-def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new_tab, filled):
+def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new_tab, start_of_pages):
     tab = new_tab()
     tab.page.clock.install()
-    page = tab.open(f"{filled}/overview?range=30d")
+    page = tab.open(f"{start_of_pages}/overview?range=30d")
     page.context.clear_cookies()
     page.clock.run_for(16_000)
     expect(page.locator("[data-live-status]")).to_have_text(re.compile("^signed out, not updated since"))
@@ -78,21 +78,21 @@ def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new
     page.wait_for_url(re.compile("/sign-in[?]next=.*overview.*range"))
 
 
-def test_a_filter_leads_to_sign_in_after_the_session_has_ended(new_tab, filled):
-    page = new_tab().open(f"{filled}/catalog")
+def test_a_filter_leads_to_sign_in_after_the_session_has_ended(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/catalog")
     page.context.clear_cookies()
     page.locator("#catalog-search").fill("search")
     page.wait_for_url(re.compile("/sign-in"))
     assert page.get_by_role("heading", name="Sign in").is_visible()
 
 
-def test_the_label_of_a_mark_covers_no_other_mark(new_tab, filled, api):
+def test_the_label_of_a_mark_covers_no_other_mark(new_tab, start_of_pages, api):
     now = timezone.now()
     for days, text in ((0, "Release 5.0"), (0.001, "Hotfix of 5.0"), (4, "Release 4.2.1"), (20, "Release 4.2")):
         annotation = {"text": text, "at": int((now - timedelta(days=days)).timestamp())}
         assert api.post("/api/annotations", annotation).status_code == 201
     for width in (1280, 390):
-        page = new_tab(width=width).open(f"{filled}/outcomes?range=30d")
+        page = new_tab(width=width).open(f"{start_of_pages}/outcomes?range=30d")
         names = page.locator(".plot .textpoint text").filter(has_text=re.compile("[a-z]"))  # others are only counted
         names.first.wait_for(timeout=10_000)
         marks = page.locator(".plot .scatterlayer .points path.point").evaluate_all(BOXES)

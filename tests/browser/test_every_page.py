@@ -65,14 +65,14 @@ FOR_STRANGERS = (
 
 
 @pytest.mark.parametrize(("width", "schemes"), [(1280, ("light", "dark")), (390, ("dark", "light"))])
-def test_axe_and_the_console_find_nothing_and_nothing_is_loaded_from_elsewhere(new_tab, filled, width, schemes):
+def test_axe_and_the_console_find_nothing_and_nothing_is_loaded_from_elsewhere(new_tab, start_of_pages, width, schemes):
     """Each page is loaded in one colour scheme and then switched to the other."""
     tab = new_tab(width=width)
     requested: list[str] = []
     tab.page.on("request", lambda request: requested.append(request.url))
-    addresses = {name: filled + address for name, address in PAGES.items()}
+    addresses = {name: start_of_pages + address for name, address in PAGES.items()}
     for page_of_rows, name in (("rejections?range=all", "rejection"), ("drift?range=all", "change")):
-        row_link = tab.open(f"{filled}/{page_of_rows}").locator(f"a[href*='/{name}?']").first
+        row_link = tab.open(f"{start_of_pages}/{page_of_rows}").locator(f"a[href*='/{name}?']").first
         addresses[name] = row_link.get_attribute("href")
     for name, address in addresses.items():
         tab.page.emulate_media(color_scheme=schemes[0])
@@ -131,7 +131,7 @@ def test_the_pages_that_add_a_second_factor_are_as_clean(new_tab, transactional_
 
 
 @pytest.mark.parametrize(("width", "schemes"), [(1280, ("light", "dark")), (390, ("dark", "light"))])
-def test_pages_outside_of_a_workspace_are_as_clean(new_tab, filled, settings, width, schemes):
+def test_pages_outside_of_a_workspace_are_as_clean(new_tab, start_of_pages, settings, width, schemes):
     settings.EMAIL_URL = "consolemail://"
     _, token = invite(Workspace.objects.get(), "ada@example.com", "viewer", actor="test", now=timezone.now())
     for is_member, addresses in ((True, FOR_MEMBERS), (False, (*FOR_STRANGERS, f"/invitations/{token}"))):
@@ -158,19 +158,19 @@ def test_empty_pages_show_the_next_step_and_have_no_faults(new_tab, transactiona
     assert tab.complaints == []
 
 
-def test_charts_are_drawn_without_a_button_that_uploads_them(new_tab, filled):
+def test_charts_are_drawn_without_a_button_that_uploads_them(new_tab, start_of_pages):
     tab = new_tab()
     for name in ("overview", "outcomes", "rejections"):
-        page = tab.open(f"{filled}/{name}")
+        page = tab.open(f"{start_of_pages}/{name}")
         page.wait_for_selector(".plot svg.main-svg", timeout=10_000)
         assert page.locator("[data-title*='hare'], [data-title*='loud'], [data-title*='Plotly']").count() == 0
     assert tab.complaints == []
 
 
-def test_every_page_works_without_javascript(new_tab, filled):
+def test_every_page_works_without_javascript(new_tab, start_of_pages):
     tab = new_tab(javascript=False)
     for name, address in PAGES.items():
-        page = tab.open(filled + address)
+        page = tab.open(start_of_pages + address)
         assert page.locator("main table, main .tree, main form, main .empty").count() > 0, name
-    tab.open(f"{filled}/overview").get_by_role("link", name="Catalog").first.click()
+    tab.open(f"{start_of_pages}/overview").get_by_role("link", name="Catalog").first.click()
     assert "/catalog" in tab.page.url

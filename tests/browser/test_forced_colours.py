@@ -3,8 +3,8 @@
 from playwright.sync_api import expect
 
 
-def test_the_lines_of_a_chart_and_of_its_legend_keep_their_colours(new_tab, filled):
-    page = new_tab().open(f"{filled}/outcomes")
+def test_the_lines_of_a_chart_and_of_its_legend_keep_their_colours(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/outcomes")
     page.emulate_media(forced_colors="active")
     page.reload()
     lines = page.locator(".plot .scatterlayer .trace .js-line")

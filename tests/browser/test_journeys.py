@@ -37,8 +37,8 @@ def test_a_one_time_link_signs_in_and_a_first_workspace_is_made(new_tab, chromiu
     page.context.close()
 
 
-def test_a_search_narrows_the_catalog_and_back_restores_the_page(new_tab, filled):
-    page = new_tab().open(f"{filled}/catalog")
+def test_a_search_narrows_the_catalog_and_back_restores_the_page(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/catalog")
     page.keyboard.press("/")
     page.keyboard.type("search")
     page.wait_for_url(re.compile("q=search"))
@@ -54,8 +54,8 @@ def test_a_search_narrows_the_catalog_and_back_restores_the_page(new_tab, filled
     assert page.locator("main tbody tr").count() == 1
 
 
-def test_keys_lead_from_page_to_page(new_tab, filled):
-    page = new_tab().open(f"{filled}/overview")
+def test_keyboard_shortcuts_lead_from_page_to_page(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/overview")
     page.keyboard.press("g")
     page.keyboard.press("o")
     page.wait_for_url(re.compile("/outcomes"))
@@ -64,8 +64,8 @@ def test_keys_lead_from_page_to_page(new_tab, filled):
     assert page.get_by_role("dialog").is_visible()
 
 
-def test_the_environment_switch_keeps_page_and_range(new_tab, filled):
-    page = new_tab(javascript=False).open(f"{filled}/outcomes?range=30d")
+def test_the_environment_switch_keeps_page_and_range(new_tab, start_of_pages):
+    page = new_tab(javascript=False).open(f"{start_of_pages}/outcomes?range=30d")
     press(page.locator("summary", has_text="production"))
     press(page.get_by_role("link", name="staging"))
     assert re.search(r"/staging/outcomes\?.*range=30d", page.url)
@@ -106,13 +106,13 @@ def test_the_empty_page_s_own_calls_bring_the_first_outcome_and_no_broken_join(n
     assert "0 of 1" in facts
 
 
-def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clicks(new_tab, filled, api):
+def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clicks(new_tab, start_of_pages, api):
     ids = [f"mixed_up_{number}" for number in range(30)]
     body = {"environment": "staging", "conversations": [{"conversationId": id_} for id_ in ids]}
     assert api.post("/api/conversations", body).status_code == 200
     mixed_up = [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]
     assert len(api.post("/api/conversation-outcomes", {"outcomes": mixed_up}).json()["unknownConversations"]) == 30
-    page = new_tab().open(f"{filled}/overview")
+    page = new_tab().open(f"{start_of_pages}/overview")
     assert "42 of 45 are of conversations of staging, reported to production" in read_words(page, "main")
     press(page.get_by_role("link", name="See them and move them"))
     press(page.get_by_role("button", name="Move 42 to staging"))
@@ -121,7 +121,7 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clic
     assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 of the fixture and 30 of this test
 
 
-def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, workspace, api):
+def test_the_inspector_shows_the_true_reason_of_a_rejection(new_tab, start_of_pages, workspace, api):
     """By now the intent has expired. The inspector checks as of the rejection and finds the wrong audience."""
     received_at = timezone.now() - timedelta(minutes=30)
     header = mint_intent(
@@ -134,7 +134,7 @@ def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, w
     }  # fmt: skip
     report = {"reportId": str(uuid.uuid4()), "verifications": [rejection]}
     assert api.post("/api/verification-reports", report).status_code == 200
-    page = new_tab().open(f"{filled}/rejections?reason=audience-mismatch&range=24h")
+    page = new_tab().open(f"{start_of_pages}/rejections?reason=audience-mismatch&range=24h")
     press(page.locator("#singles tbody tr").first.get_by_role("link").first)
     press(page.get_by_role("link", name="Open in inspector"))
     type_into(page.get_by_label("X-Service-Intent"), header)
@@ -154,10 +154,10 @@ def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, w
     assert page.get_by_label("X-Service-Intent").input_value() == header
 
 
-def test_a_confirmation_can_be_undone_within_ten_seconds(new_tab, filled, api):
+def test_a_confirmation_can_be_undone_within_ten_seconds(new_tab, start_of_pages, api):
     call = {"sub": "user_17", "operation": "POST /refunds", "args": {"amount": 1250}, "summary": "Refund 12.50"}
     assert api.post("/api/confirmations", call).status_code == 201
-    page = new_tab().open(f"{filled}/confirmations")
+    page = new_tab().open(f"{start_of_pages}/confirmations")
     press(page.get_by_role("link", name="Confirm: Refund 12.50"))
     press(page.get_by_role("button", name="Confirm now: Refund 12.50"))
     press(page.get_by_role("button", name="Undo: Refund 12.50"))
@@ -165,9 +165,9 @@ def test_a_confirmation_can_be_undone_within_ten_seconds(new_tab, filled, api):
     assert "Confirmed by" not in page.inner_text("main")
 
 
-def test_exports_have_the_rows_that_the_page_shows(new_tab, filled):
+def test_exports_have_the_rows_that_the_page_shows(new_tab, start_of_pages):
     """On a page with a filter, the table, its CSV and its JSON have the same rows in the same order."""
-    page = new_tab().open(f"{filled}/catalog?q=orders")
+    page = new_tab().open(f"{start_of_pages}/catalog?q=orders")
     visible_rows = [tuple(re.split(r"\s+", row.inner_text())[:2]) for row in page.locator("main tbody tr").all()]
     as_csv, as_json = (page.get_by_label(label).get_attribute("href") for label in EXPORTS)
     csv_rows = [*csv.DictReader(page.request.get(urljoin(page.url, as_csv)).text().splitlines())]
@@ -177,10 +177,12 @@ def test_exports_have_the_rows_that_the_page_shows(new_tab, filled):
     assert [(row["method"], row["path"]) for row in json_rows] == visible_rows
 
 
-def test_an_annotation_that_a_deploy_posts_is_seen_by_a_stranger_on_a_shared_link(new_tab, filled, api, chromium):
+def test_an_annotation_that_a_deploy_posts_is_seen_by_a_stranger_on_a_shared_link(
+    new_tab, start_of_pages, api, chromium
+):
     annotation = {"environment": "production", "text": "Deploy 4.2", "at": timezone.now().timestamp() - 3600}
     assert api.post("/api/annotations", annotation).status_code == 201
-    page = new_tab().open(f"{filled}/outcomes?range=7d")
+    page = new_tab().open(f"{start_of_pages}/outcomes?range=7d")
     press(page.locator("summary", has_text="Share"))
     press(page.get_by_role("button", name="Make the link"))
     link = page.locator("#new-link").inner_text()
@@ -197,9 +199,9 @@ def read_words(page, selector: str) -> str:
     return re.sub(r"\s+", " ", page.inner_text(selector))
 
 
-def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, filled):
+def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, start_of_pages):
     tab = new_tab()
-    page = tab.open(f"{filled}/outcomes")
+    page = tab.open(f"{start_of_pages}/outcomes")
     page.keyboard.press("Control+k")
     page.locator("#quick-results").get_by_role("region", name="Operations").wait_for()
     page.keyboard.press("Enter")  # nothing is typed: the examples are no results
@@ -226,11 +228,13 @@ def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, fill
     assert tab.complaints == []
 
 
-def test_a_property_found_by_search_shows_when_it_appeared_and_what_replaced_it(new_tab, filled, workspace, api):
+def test_a_property_found_by_search_shows_when_it_appeared_and_what_replaced_it(
+    new_tab, start_of_pages, workspace, api
+):
     before, after = ({"id": 1, name: "x"} for name in ("footnote", "remark"))
     deliver(api, workspace, *[observation(path="/books", response=before)] * 30)
     deliver(api, workspace, *[observation(path="/books", response=after)] * 30)
-    page = new_tab().open(f"{filled}/overview")
+    page = new_tab().open(f"{start_of_pages}/overview")
     page.keyboard.press("Control+k")
     page.keyboard.type("footn")
     page.locator("#quick-results").get_by_text("/footnote").wait_for()
@@ -249,9 +253,9 @@ def test_a_property_found_by_search_shows_when_it_appeared_and_what_replaced_it(
     page.get_by_text("Not acknowledged yet").wait_for()
 
 
-def test_without_javascript_the_search_is_a_page(new_tab, filled):
+def test_without_javascript_the_search_is_a_page(new_tab, start_of_pages):
     tab = new_tab(javascript=False)
-    page = tab.open(f"{filled}/outcomes")
+    page = tab.open(f"{start_of_pages}/outcomes")
     press(page.get_by_role("link", name="Search"))
     type_into(page.locator("main").get_by_label("Search everything").last, "email")
     press(page.locator("main").get_by_role("button", name="Search"))
@@ -259,9 +263,11 @@ def test_without_javascript_the_search_is_a_page(new_tab, filled):
     assert "/property?" in page.url
 
 
-def test_an_alert_is_set_up_fired_by_traffic_and_its_webhook_verified(new_tab, filled, workspace, api, receiver):
+def test_an_alert_is_set_up_fired_by_traffic_and_its_webhook_verified(
+    new_tab, start_of_pages, workspace, api, receiver
+):
     deliver(api, workspace, *[observation(path="/books", response={"id": 1, "note": "x"})] * 30)
-    page = new_tab().open(f"{filled}/alerts")
+    page = new_tab().open(f"{start_of_pages}/alerts")
     choose(page.get_by_role("radio", name="Webhook a program"))
     type_into(page.locator("#target-name"), "ops")
     type_into(page.locator("#target-address"), receiver.url)

@@ -20,19 +20,19 @@ PATH = "/security_monitoring/configuration/suppressions/{suppressionId}/validati
 
 
 @pytest.fixture
-def large(filled: str, workspace: Any, api: Any) -> str:
+def large_operation(start_of_pages: str, workspace: Any, api: Any) -> str:
     """Return the address of an operation whose response has 1,990 nodes and whose request has two."""
     seen = {"method": "PUT", "path": PATH, "status": 200, "count": 1, "response": describe(infer(BODY))}
     report = {"reportId": str(uuid.uuid4()), "observations": [{**seen, "request": describe(infer({"sku": "x"}))}]}
     assert api.post("/api/witness-reports", report).status_code == 202
     fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
-    return f"{filled}/operation?method=PUT&path={PATH}"
+    return f"{start_of_pages}/operation?method=PUT&path={PATH}"
 
 
-def test_a_level_is_loaded_once_when_it_is_opened(new_tab, large):
+def test_a_level_is_loaded_once_when_it_is_opened(new_tab, large_operation):
     tab = new_tab()
     requested: list[str] = []
-    page = tab.open(large)
+    page = tab.open(large_operation)
     page.on("request", lambda request: requested.append(request.url))
     assert page.locator(".tree .row").count() < 40
     assert "partc" not in page.inner_text(".tree")
@@ -48,8 +48,8 @@ def test_a_level_is_loaded_once_when_it_is_opened(new_tab, large):
     assert tab.complaints == []
 
 
-def test_without_javascript_a_branch_opens_in_its_place(new_tab, large):
-    page = new_tab(javascript=False).open(large)
+def test_without_javascript_a_branch_opens_in_its_place(new_tab, large_operation):
+    page = new_tab(javascript=False).open(large_operation)
     page.locator("summary", has_text="groupb").click()
     page.get_by_role("link", name="Show the 220 fields inside").locator("visible=true").click()
     assert "at=%2Fgroupb" in page.url
@@ -60,9 +60,9 @@ def test_without_javascript_a_branch_opens_in_its_place(new_tab, large):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_of_one_node_is_clean_with_everything_opened(new_tab, large, width):
+def test_the_page_of_one_node_is_clean_with_everything_opened(new_tab, large_operation, width):
     tab = new_tab(width=width)
-    page = tab.open(f"{large}&at=/groupb/partc")
+    page = tab.open(f"{large_operation}&at=/groupb/partc")
     for summary in page.locator("details.codes summary").all():
         summary.click()
     for scheme in ("light", "dark"):
@@ -73,8 +73,8 @@ def test_the_page_of_one_node_is_clean_with_everything_opened(new_tab, large, wi
     assert tab.complaints == []
 
 
-def test_a_node_is_chosen_by_its_row_and_shown_as_a_map_and_back(new_tab, large):
-    page = new_tab().open(f"{large}&at=/groupb")
+def test_a_node_is_chosen_by_its_row_and_shown_as_a_map_and_back(new_tab, large_operation):
+    page = new_tab().open(f"{large_operation}&at=/groupb")
     page.get_by_role("link", name="Manual overrides of /groupb/partc", exact=True).click()
     page.wait_for_url(re.compile("at=%2Fgroupb%2Fpartc"))
     page.get_by_role("button", name="Show as a map").click()
@@ -85,10 +85,10 @@ def test_a_node_is_chosen_by_its_row_and_shown_as_a_map_and_back(new_tab, large)
     assert "map of integer" not in page.inner_text("#shape")
 
 
-def test_the_copied_call_is_the_shown_call(new_tab, large):
+def test_the_copied_call_is_the_shown_call(new_tab, large_operation):
     tab = new_tab()
     tab.page.context.grant_permissions(["clipboard-write"])
-    page = tab.open(large)
+    page = tab.open(large_operation)
     copied = {}
     # Pages may only write to the clipboard, so the test pastes like a person.
     page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
@@ -104,8 +104,8 @@ def test_the_copied_call_is_the_shown_call(new_tab, large):
     assert json.loads(copied["tool definition"])["operation"] == f"PUT {PATH}"
 
 
-def test_a_long_path_wraps_only_between_words(new_tab, large, filled):
-    page = new_tab(width=390).open(f"{filled}/catalog?q=security")
+def test_a_long_path_wraps_only_between_words(new_tab, large_operation, start_of_pages):
+    page = new_tab(width=390).open(f"{start_of_pages}/catalog?q=security")
     words = page.evaluate(
         """[...document.querySelector('th code.path').childNodes].filter((node) => node.nodeType === 3).map((node) => {
              const range = document.createRange(); range.selectNodeContents(node);

@@ -101,8 +101,8 @@ def test_the_workspace_stays_in_the_head_of_a_phone(new_tab: Any, start: str) ->
     assert workspace["width"] >= 40
 
 
-def test_a_short_environment_is_whole_in_the_head_of_a_phone(new_tab: Any, filled: str) -> None:
-    page = new_tab(width=390).open(f"{filled}/outcomes")
+def test_a_short_environment_is_whole_in_the_head_of_a_phone(new_tab: Any, start_of_pages: str) -> None:
+    page = new_tab(width=390).open(f"{start_of_pages}/outcomes")
     name = page.locator(".top > .menu > summary > b")
     assert name.evaluate("name => { const range = document.createRange(); range.selectNodeContents(name);"
         " return range.getBoundingClientRect().width <= name.getBoundingClientRect().width }")  # fmt: skip

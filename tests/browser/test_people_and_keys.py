@@ -58,9 +58,9 @@ def join(page: Page, link: str) -> None:
 
 @pytest.mark.usefixtures("provider")
 def test_from_the_invitation_to_the_revoked_key(
-    new_tab: Any, chromium: Browser, live_server: Any, filled: str, workspace: NewWorkspace
+    new_tab: Any, chromium: Browser, live_server: Any, start_of_pages: str, workspace: NewWorkspace
 ) -> None:
-    admin = new_tab().open(f"{filled}/members")
+    admin = new_tab().open(f"{start_of_pages}/members")
     admin.get_by_label("E-mail").fill(str(ADA["email"]))
     admin.locator("input[value=admin]").check()
     admin.get_by_role("button", name="Invite", exact=True).click()
@@ -75,7 +75,7 @@ def test_from_the_invitation_to_the_revoked_key(
         page.get_by_role("button", name="Add").click()
         page.wait_for_load_state()
 
-    page.goto(f"{live_server.url}{filled}/keys")
+    page.goto(f"{live_server.url}{start_of_pages}/keys")
     page.get_by_label("Name").fill("orders-api")
     page.locator("input[name=scopes][value=report]").check()
     page.get_by_role("button", name="Create key").click()
@@ -90,7 +90,7 @@ def test_from_the_invitation_to_the_revoked_key(
     page.get_by_role("button", name="Revoke now").click()
     assert post(outcomes, OUTCOMES, key)[1]["code"] == "invalid-api-key"
 
-    page.goto(f"{live_server.url}{filled}/audit")
+    page.goto(f"{live_server.url}{start_of_pages}/audit")
     log = page.inner_text("main")
     for action in ("member invited", "member joined", "second factor", "key created", "key revoked"):
         assert action in log, action
@@ -154,9 +154,9 @@ class Traffic:
 
 
 def test_a_secret_is_rotated_while_traffic_flows_and_no_call_is_rejected(
-    new_tab: Any, live_server: Any, filled: str, workspace: NewWorkspace
+    new_tab: Any, live_server: Any, start_of_pages: str, workspace: NewWorkspace
 ) -> None:
-    page = new_tab().open(f"{filled}/secrets")
+    page = new_tab().open(f"{start_of_pages}/secrets")
     traffic = Traffic(live_server.url, workspace)
     with traffic.running() as wait:
         wait()
@@ -174,7 +174,7 @@ def test_a_secret_is_rotated_while_traffic_flows_and_no_call_is_rejected(
         page.get_by_role("button", name=re.compile("Revoke")).click()
         wait()
     assert traffic.failures == []
-    page.goto(f"{live_server.url}{filled}/audit")
+    page.goto(f"{live_server.url}{start_of_pages}/audit")
     log = page.inner_text("main")
     for action in ("signing secret prepared", "signing secret rotated", "signing secret revoked"):
         assert action in log, action
@@ -182,16 +182,16 @@ def test_a_secret_is_rotated_while_traffic_flows_and_no_call_is_rejected(
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_on_a_phone_a_new_key_is_in_sight_once_it_is_created(new_tab, filled, javascript):
-    page = new_tab(width=390, javascript=javascript).open(f"{filled}/keys")
+def test_on_a_phone_a_new_key_is_in_sight_once_it_is_created(new_tab, start_of_pages, javascript):
+    page = new_tab(width=390, javascript=javascript).open(f"{start_of_pages}/keys")
     page.locator("#create").get_by_label("Name").fill("from a phone")
     page.locator("#create").get_by_label("report").check()
     page.locator("#create").get_by_role("button", name="Create key").click()
     expect(page.locator("#new-key")).to_be_in_viewport()
 
 
-def test_a_double_click_creates_one_key(new_tab: Any, filled: str) -> None:
-    page = new_tab().open(f"{filled}/keys")
+def test_a_double_click_creates_one_key(new_tab: Any, start_of_pages: str) -> None:
+    page = new_tab().open(f"{start_of_pages}/keys")
     form = page.locator("form[action*='keys/create']")
     form.get_by_label("Name").fill("clicked twice")
     form.get_by_label("report").check()

@@ -15,9 +15,9 @@ CUT = """() => [...document.querySelectorAll("main, main *")].filter((one) => {
 
 
 @pytest.fixture
-def dark_page(new_tab, filled):
+def dark_page(new_tab, start_of_pages):
     """Return a page whose theme is dark by choice, as printed on white paper it would be pale."""
-    page = new_tab(scheme="dark").open(f"{filled}/outcomes")
+    page = new_tab(scheme="dark").open(f"{start_of_pages}/outcomes")
     page.evaluate("localStorage.setItem('theme', 'dark')")
     page.reload()
     page.locator(".plot .xtick text").first.wait_for(timeout=10_000)
@@ -49,8 +49,8 @@ def test_a_printed_chart_fits_the_paper_and_is_drawn_in_dark_ink(dark_page):
 
 
 @pytest.mark.parametrize("page_name", ["joins", "rejections", "catalog", "keys", "audit"])
-def test_a_printed_table_keeps_its_columns_and_none_is_cut(new_tab, filled, page_name):
-    page = new_tab(width=PAPER_WIDTH).open(f"{filled}/{page_name}")
+def test_a_printed_table_keeps_its_columns_and_none_is_cut(new_tab, start_of_pages, page_name):
+    page = new_tab(width=PAPER_WIDTH).open(f"{start_of_pages}/{page_name}")
     page.emulate_media(media="print")
     assert any(head.is_visible() for head in page.locator("main thead").all())
     assert json.dumps(page.evaluate(CUT)) == "[]"

@@ -26,7 +26,7 @@ def _closed():
     close_witnesses()
 
 
-def shop(eye: Any) -> Any:
+def shop(witness: Any) -> Any:
     app = flask.Flask(__name__)
 
     @app.get("/orders/<int:order_id>")
@@ -37,7 +37,7 @@ def shop(eye: Any) -> Any:
     def order() -> Any:
         return flask.request.get_json(), 201
 
-    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness)
     return app.test_client()
 
 
@@ -47,13 +47,13 @@ def test_answers_of_an_app_are_in_the_catalog_under_the_rules_of_the_hub(api, wo
     redaction_rules.add_redaction_rule(environment, "sensitive", "shoe*", actor="anna", now=now)
     redaction_rules.add_redaction_rule(environment, "drop", "user*Email", everywhere=True, actor="anna", now=now)
     hub = Hub(*api.get("/api/witness-rules?environment=production").json()["rules"])
-    client = shop(eye := make_witness(hub, environment="production"))
+    client = shop(witness := make_witness(hub, environment="production"))
     for number in range(300):
         client.get(f"/orders/{number}?full=1", buffered=True)
         if number % 30 == 0:
-            eye.flush()
+            witness.flush()
     client.post("/orders", json={"books": [1, None]}, buffered=True)
-    assert eye.flush()
+    assert witness.flush()
     for body in hub.bodies:
         assert api.post("/api/witness-reports", json.loads(body)).status_code == 202
     fold_reports(environment, now=timezone.now())
@@ -67,7 +67,7 @@ def test_answers_of_an_app_are_in_the_catalog_under_the_rules_of_the_hub(api, wo
     }  # fmt: skip
     assert 0 < shape["seen"] <= 300
     assert {of["seen"] for of in shape["properties"].values()} == {shape["seen"]}
-    assert eye.stats.delivered == 301
+    assert witness.stats.delivered == 301
 
 
 def test_forms_files_csv_and_repeated_names_are_in_every_document(api, workspace):
@@ -82,14 +82,14 @@ def test_forms_files_csv_and_repeated_names_are_in_every_document(api, workspace
         return flask.Response("canary;1\n", mimetype="text/csv")
 
     hub = Hub()
-    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye := make_witness(hub))
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness := make_witness(hub))
     client = app.test_client()
     for number in range(2):
         form = {"file": (io.BytesIO(b"canary" * 100_000), "canary.pdf"), "note": "canary"}
         assert client.post(f"/uploads/{number}", data=form, buffered=True).status_code == 200
     for query in ("tag=canary", "tag=canary&tag=b"):
         client.get(f"/orders.csv?{query}", buffered=True)
-    assert eye.flush()
+    assert witness.flush()
     for body in hub.bodies:
         assert b"canary" not in body
         assert api.post("/api/witness-reports", json.loads(body)).status_code == 202

@@ -19,18 +19,18 @@ VECTORS = load_vectors()
 INTENTS = [vector for vector in VECTORS if vector.question["kind"] == "intent"]
 
 
-def named(vectors):
+def for_each(vectors):
     return pytest.mark.parametrize("vector", [pytest.param(vector, id=vector.name) for vector in vectors])
 
 
-@named(VECTORS)
+@for_each(VECTORS)
 def test_the_sdk_answers_as_the_vector_says(vector):
     answer = answer_question(vector.question)
     assert vector.read_answer(answer) == vector.expected
     assert vector.is_answered_by(answer)
 
 
-@named(vector for vector in INTENTS if "burnt" in vector.expected)
+@for_each(vector for vector in INTENTS if "burnt" in vector.expected)
 def test_an_intent_that_was_accepted_once_is_replayed(vector):
     burnt = [*vector.question["burntNonces"], *vector.expected["burnt"]]
     assert answer_question({**vector.question, "burntNonces": burnt}) == {"reason": "replayed", "burnt": []}

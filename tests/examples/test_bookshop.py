@@ -100,7 +100,7 @@ class World:
     def send(self, call: ToolCall, **fields: Any) -> Answer:
         return self.assistant.send(call, self.assistant.mint(call, **fields))
 
-    def ended(self, course: Any) -> Any:
+    def run_to_end(self, course: Any) -> Any:
         """Run the steps to their end without waiting, and return their result."""
         while True:
             try:
@@ -121,7 +121,7 @@ def world(request: Any, tmp_path: Any) -> World:
 def test_every_mistake_is_rejected_with_its_reason(reason):
     world = World()
     call = ToolCall(SUB, "GET", "/orders")
-    answer = world.ended(MISTAKES[reason][1](world.assistant, STAGING, call))
+    answer = world.run_to_end(MISTAKES[reason][1](world.assistant, STAGING, call))
     assert (answer.status, answer.json["reason"]) == (403, reason)
     operations = {"args-mismatch": "POST /cart/lines", "unsupported-version": "POST /refunds"}
     assert world.verifications.calls[-1] == (reason, operations.get(reason, "GET /orders"))

@@ -53,18 +53,18 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[float], None]], 
 
 
 def test_traffic_goes_on_for_hours_although_nothing_is_due_for_minutes(run):
-    begun = list[float]()
+    starts = list[float]()
 
     def act(seconds: float) -> None:
-        begun.append(seconds)
+        starts.append(seconds)
         if seconds > HOURS * 3600:
             raise KeyRefused
 
     status, seconds = run(act)
-    quiet = [at for at in begun if at > program.LIVELY_SECONDS]
+    quiet = [start for start in starts if start > program.LIVELY_SECONDS]
     assert (status, seconds > HOURS * 3600) == (0, True)
     assert HOURS * 3 < len(quiet) < HOURS * 12  # about six an hour
-    assert len(begun) - len(quiet) > 100
+    assert len(starts) - len(quiet) > 100
 
 
 def test_the_program_ends_when_the_hub_stays_away(run):
@@ -77,7 +77,7 @@ def test_the_program_ends_when_the_hub_stays_away(run):
     assert 100 + program.HUB_PATIENCE <= seconds < 120 + program.HUB_PATIENCE
 
 
-def test_an_answer_within_the_patience_counts(run):
+def test_the_program_goes_on_if_the_hub_answers_again_in_time(run):
     def act(seconds: float) -> None:
         if 100 < seconds < 140:
             raise HubAway

@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=60, help="no fault begins later")
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))
-    parser.add_argument("--json", type=Path, help="a file for the same as JSON")
+    parser.add_argument("--json", type=Path, help="a file to write the results to as JSON")
     options = parser.parse_args()
     plan = Plan(options.kills, options.minutes, options.seed)
     print(f"seed {plan.seed}; Ctrl-C ends it early, with the comparison", flush=True)

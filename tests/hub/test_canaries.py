@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pytest
-from support.scripted_hub import Received, ScriptedHub, answer
+from support.scripted_hub import ReceivedRequest, ScriptedHub, answer
 
 from tests.hub.test_traffic import create, everything, wait_until_folded
 
@@ -29,7 +29,7 @@ class Delivery:
     """The requests that the command line sent to a hub, and its output."""
 
     file: Path
-    requests: list[Received]
+    requests: list[ReceivedRequest]
     printed: str
 
 

@@ -28,13 +28,13 @@ def accept(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def planted() -> list[str]:
+def planted_values() -> list[str]:
     return [make_key("gak_"), f"gas_{secrets.token_urlsafe(32)}", secrets.token_urlsafe(32), "value-of-a-customer"]
 
 
-def requests_with(planted: list[str]) -> Any:
+def requests_with(planted_values: list[str]) -> Any:
     """Yield requests that are refused, with the planted values in query, headers, form, body and path."""
-    key, secret, token, value = planted
+    key, secret, token, value = planted_values
     query = f"?token={token}&key={key}&q={value}&table={value}&from={value}"
     headers = {"Authorization": f"Bearer {token}", "x-service-api-key": key, "x-service-intent": secret, "X-Own": value}
     cookies = {"Cookie": f"sessionid={token}; csrftoken={secret}"}
@@ -47,26 +47,26 @@ def requests_with(planted: list[str]) -> Any:
     yield "get", "/healthz", {}, {"Host": f"{value}.example"}
 
 
-def test_a_refusal_repeats_nothing_of_the_request(planted, accept):
+def test_a_refusal_repeats_nothing_of_the_request(planted_values, accept):
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
-    for method, path, form, headers in requests_with(planted):
+    for method, path, form, headers in requests_with(planted_values):
         response = getattr(client, method)(path, form, headers={**headers, "Accept": accept})
         if response.status_code >= 400:
             text = response.content.decode() + str(dict(response.headers))
-            assert not [value for value in planted if value in text], (method, path, text)
+            assert not [value for value in planted_values if value in text], (method, path, text)
 
 
-def test_a_failure_repeats_and_logs_nothing_of_the_request(planted, accept, monkeypatch, capsys, api):
+def test_a_failure_repeats_and_logs_nothing_of_the_request(planted_values, accept, monkeypatch, capsys, api):
     def fail() -> None:
-        local_value = " ".join(planted)
+        local_value = " ".join(planted_values)
         raise RuntimeError(local_value)
 
     monkeypatch.setattr(health, "check_readiness", fail)
-    headers = {"Accept": accept, "x-service-api-key": planted[0]}
-    response = api.client.get(f"/readyz?token={planted[2]}&q={planted[3]}", headers=headers)
+    headers = {"Accept": accept, "x-service-api-key": planted_values[0]}
+    response = api.client.get(f"/readyz?token={planted_values[2]}&q={planted_values[3]}", headers=headers)
     assert response.status_code == 500
     text = response.content.decode() + capsys.readouterr().err
-    assert not [value for value in planted if value in text], text
+    assert not [value for value in planted_values if value in text], text
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from affidavit._hub.transport import HttpTransport, Retry
 
 
 def main(hub: str, plan: Path, notes: Path) -> None:
-    way = HttpTransport(hub, 30.0, retry=Retry(attempts=8, first=0.05))
+    transport = HttpTransport(hub, 30.0, retry=Retry(attempts=8, first=0.05))
     line_count = len(notes.read_text().splitlines()) if notes.exists() else 0
     with notes.open("a") as file:
         for line in plan.read_text().splitlines()[line_count:]:
             address, body = json.loads(line)
-            answer = way.post_json(address, json.dumps(body).encode(), {KEY_HEADER: os.environ["KEY"]})
+            answer = transport.post_json(address, json.dumps(body).encode(), {KEY_HEADER: os.environ["KEY"]})
             file.write(json.dumps(answer) + "\n")
             file.flush()
 

@@ -52,10 +52,10 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 PROVIDE_DEFAULTS = {"default", "default_if_none"}
 # Variables that may be missing, by their first name, with the reason
 OPTIONAL = {
-    "environment": "the frame is also that of pages outside of a workspace: signing in, failures, the API docs",
+    "environment": "pages outside of a workspace have the same frame: signing in, failures, the API docs",
     "period": "as environment",
     "unknown": "as environment",
-    "data_age": "forms that are shown again, and what is no page, are never read from a replica",
+    "data_age": "a form that is shown again with its faults is never read from a replica",
 }
 NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})
 SUBJECTS = {"method", "path", "part"}  # members that name the subject of a page: each value is a separate variant

@@ -107,7 +107,7 @@ def test_any_query_gives_a_period(query):
         ({"from": "2026-03-29"}, (), ""),
     ],
 )
-def test_what_cannot_be_read_is_named_and_the_range_beside_it_is_taken(query, faults, preset):
+def test_dates_that_cannot_be_read_are_named_and_the_range_is_used_instead(query, faults, preset):
     period = parse_period(query, now=NOW)
     assert (period.faults, period.preset) == (faults, preset)
 

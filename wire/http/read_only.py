@@ -13,7 +13,7 @@ from wire.http.problems import Problem
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """CSRF-exempt, so that a wrong method answers 405."""
+    """Exempt a view from the CSRF check, so that a wrong method is answered 405."""
 
     @csrf_exempt
     @wraps(view)

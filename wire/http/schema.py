@@ -45,7 +45,7 @@ PROBLEM: Json = {
         "environments": {
             "type": "array",
             "items": TEXT,
-            "description": "With `unknown-environment`: all there are.",
+            "description": "With `unknown-environment`: the environments that the workspace has.",
         },
         "limit": {"type": "integer", "description": "With `batch-too-large`: how many items a batch may have."},
         "received": {"type": "integer", "description": "With `batch-too-large`: how many it had."},
@@ -57,7 +57,7 @@ HEADERS: Mapping[str, Json] = {
     "Retry-After": SECONDS,
     "RateLimit": {"description": "What is left of the limit.", "schema": TEXT},
     "RateLimit-Policy": {"description": "The limit: requests in a window of seconds.", "schema": TEXT},
-    "WWW-Authenticate": {"description": "Which header the key belongs into.", "schema": TEXT},
+    "WWW-Authenticate": {"description": "The header that must hold the key.", "schema": TEXT},
     "Allow": {"description": "The methods of this address.", "schema": TEXT},
     "Idempotent-Replayed": {
         "description": "`true`: the first answer to this Idempotency-Key, sent again.",

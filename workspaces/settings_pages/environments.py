@@ -52,8 +52,8 @@ def post_change(request: HttpRequest, slug: str, environment: str, name: str) ->
     label, audience = read_text(request.POST, "label"), read_text(request.POST, "audience")
 
     def change(workspace: Workspace, actor: str, now: datetime) -> None:
-        changing = get_object_or_404(workspace.environments, name=name)
-        change_environment(changing, label=label, audience=audience, actor=actor, now=now)
+        environment = get_object_or_404(workspace.environments, name=name)
+        change_environment(environment, label=label, audience=audience, actor=actor, now=now)
 
     return _act(request, slug, environment, change)
 

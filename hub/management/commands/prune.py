@@ -13,7 +13,7 @@ from hub.retention.prune import prune_all
 
 
 class Command(BaseCommand):
-    help = "Delete what workspaces no longer keep, by their retention; prints how many rows of each kind."
+    help = "Delete the rows past the retention of their workspace, and print how many there were of each kind."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")

@@ -20,7 +20,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument(
-            "--without-key", action="store_true", help="also where the key of its secrets is lost: they cannot be read"
+            "--without-key",
+            action="store_true",
+            help="restore it even if the key of its secrets is lost; nobody can then read the secrets",
         )
 
     def handle(self, *args: Any, file: Path, without_key: bool, **options: Any) -> None:
@@ -29,7 +31,7 @@ class Command(BaseCommand):
         rows = archive.manifest.rows
         self.stdout.write(f"Restored {len(rows)} tables with {sum(rows.values()):,} rows, as many as in {file}.")
         if restoration.has_new_key:
-            self.stdout.write(f"{settings.SECRET_KEY_PATH} is the key of the backup now.")
+            self.stdout.write(f"{settings.SECRET_KEY_PATH} holds the key of the backup now.")
         if restoration.paused_alerts:
             self.stdout.write(
                 f"Its {restoration.paused_alerts} alerts are paused, so that the original and this copy do not both "

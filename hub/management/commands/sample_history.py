@@ -20,7 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        help_text = "Afterwards become its live traffic on this hub, with the keys of standard input."
+        help_text = "afterwards send its live traffic to this hub, with the keys from standard input"
         parser.add_argument("--then-live-on", metavar="URL", help=help_text)
 
     def handle(self, *args: Any, **options: Any) -> None:

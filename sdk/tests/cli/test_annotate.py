@@ -95,7 +95,7 @@ def test_without_once_a_failure_says_that_repeating_may_annotate_twice(options, 
     assert ("with --once KEY, repeating adds nothing" in str(failure.value)) == says_so
 
 
-def test_without_a_key_only_what_the_command_has_is_named():
+def test_the_error_for_a_missing_key_names_only_options_of_the_command():
     parser = argparse.ArgumentParser()
     annotate.add_parser(parser.add_subparsers())
     options = parser.parse_args(["annotate", "Deploy"])

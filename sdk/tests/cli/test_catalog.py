@@ -1,5 +1,5 @@
 import pytest
-from support.scripted_hub import Handler, Received, ScriptedHub, answer, problem, raw, reset
+from support.scripted_hub import Handler, ReceivedRequest, ScriptedHub, answer, problem, raw, reset
 
 from affidavit._cli import main
 from affidavit._hub.api_keys import make_key
@@ -16,7 +16,7 @@ def catalog(body=BODY, etag='"v1"', **headers):
 def _hub_that_is_read(monkeypatch):
     def do_get(handler):
         headers = {name.lower(): value for name, value in handler.headers.items()}
-        handler.server.received.append(Received("GET", handler.path, headers, b"", handler.client_address[1]))
+        handler.server.received.append(ReceivedRequest("GET", handler.path, headers, b"", handler.client_address[1]))
         handler.server.next_step()(handler)
 
     monkeypatch.setattr(Handler, "do_GET", do_get, raising=False)

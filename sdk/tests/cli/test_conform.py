@@ -60,7 +60,7 @@ def score(tmp_path, monkeypatch, capsys):
     return run
 
 
-def failed(output):
+def list_failures(output):
     """Return the names of the failed vectors, and what each one did instead."""
     lines = output.splitlines()
     names = [line.removeprefix("FAIL  ") for line in lines if line.startswith("FAIL  ")]
@@ -88,7 +88,7 @@ def test_unknown_members_and_numbers_written_otherwise_change_nothing(score):
 ])  # fmt: skip
 def test_a_wrong_answer_fails_its_vector_alone_and_shows_both_sides(score, change):
     status, output = score(f"if number == 1: {change}")
-    assert (status, list(failed(output))) == (1, [FEW[0].name])
+    assert (status, list(list_failures(output))) == (1, [FEW[0].name])
     assert (
         f"FAIL  {FEW[0].name}\n      {FEW[0].description}\n      expected  {json.dumps(FEW[0].expected)[:400]}"
         in output
@@ -113,22 +113,22 @@ def test_a_wrong_answer_fails_its_vector_alone_and_shows_both_sides(score, chang
 ])  # fmt: skip
 def test_a_program_that_gives_no_answer_is_started_anew(score, change, fault):
     status, output = score(f"if number == 3: {change}", time_limit=TIME_LIMIT if "sleep" in change else LONG)
-    assert (status, list(failed(output))) == (1, [FEW[2].name])
-    assert failed(output)[FEW[2].name].startswith(fault)
+    assert (status, list(list_failures(output))) == (1, [FEW[2].name])
+    assert list_failures(output)[FEW[2].name].startswith(fault)
     assert output.endswith("\n6 of 7 vectors pass\n")
 
 
 def test_a_program_that_never_answers_is_given_up(score):
     status, output = score(before="print('Starting', flush=True)")
-    assert (status, len(failed(output))) == (1, 5)
-    assert set(failed(output).values()) == {"a line that is not JSON: 'Starting'"}
+    assert (status, len(list_failures(output))) == (1, 5)
+    assert set(list_failures(output).values()) == {"a line that is not JSON: 'Starting'"}
     assert "No answer 5 times in a row: the other 2 vectors were not run, and count as failed." in output
     assert output.endswith("\n0 of 7 vectors pass\n")
 
 
 def test_a_program_that_ends_at_once_is_given_up(score):
     status, output = score(before="sys.exit(3)")
-    assert (status, set(failed(output).values())) == (1, {"the program ended with status 3"})
+    assert (status, set(list_failures(output).values())) == (1, {"the program ended with status 3"})
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def _bare_environment(monkeypatch):
 
 
 @pytest.fixture
-def recorded(tmp_path):
+def write_har(tmp_path):
     def write(entries=TRAFFIC, name="traffic.har"):
         path = tmp_path / name
         path.write_text(json.dumps({"log": {"entries": entries}}))
@@ -65,9 +65,9 @@ def sent_observations(hub):
 # --- sending
 
 
-def test_a_file_is_sent_as_shapes_and_the_message_counts_everything(recorded, capsys):
+def test_a_file_is_sent_as_shapes_and_the_message_counts_everything(write_har, capsys):
     with ScriptedHub(ACCEPTED) as hub:
-        assert main(["har", recorded(), "--hub", hub.url, "--key", KEY, "--environment", "staging"]) == 0
+        assert main(["har", write_har(), "--hub", hub.url, "--key", KEY, "--environment", "staging"]) == 0
     (request,) = hub.received
     assert request.path == "/api/witness-reports"
     assert request.headers["x-service-api-key"] == KEY
@@ -80,28 +80,28 @@ def test_a_file_is_sent_as_shapes_and_the_message_counts_everything(recorded, ca
     )
 
 
-def test_no_value_of_the_file_is_sent_or_printed(recorded, capsys):
+def test_no_value_of_the_file_is_sent_or_printed(write_har, capsys):
     with ScriptedHub(ACCEPTED) as hub:
-        main(["har", recorded(), "--hub", hub.url, "--key", KEY])
-    main(["har", recorded(), "--dry-run"])
+        main(["har", write_har(), "--hub", hub.url, "--key", KEY])
+    main(["har", write_har(), "--dry-run"])
     output = capsys.readouterr()
     seen = hub.received[0].body.decode() + output.out + output.err
     assert [secret for secret in SECRETS if secret in seen] == []
 
 
-def test_key_and_hub_come_from_the_environment_variables_too(recorded, monkeypatch):
+def test_key_and_hub_come_from_the_environment_variables_too(write_har, monkeypatch):
     with ScriptedHub(ACCEPTED) as hub:
         monkeypatch.setenv("AFFIDAVIT_HUB", hub.url)
         monkeypatch.setenv("AFFIDAVIT_API_KEY", KEY)
-        assert main(["har", recorded()]) == 0
+        assert main(["har", write_har()]) == 0
     assert hub.received[0].headers["x-service-api-key"] == KEY
     assert "environment" not in hub.received[0].json
 
 
-def test_the_same_file_gives_the_same_bytes_and_ids_again_also_when_packed(recorded, tmp_path):
+def test_the_same_file_gives_the_same_bytes_and_ids_again_also_when_packed(write_har, tmp_path):
     packed = tmp_path / "packed.har.gz"
     with ScriptedHub(ACCEPTED) as hub:
-        path = recorded()
+        path = write_har()
         with open(path, "rb") as plain:
             packed.write_bytes(gzip.compress(plain.read()))
         for file in (path, path, str(packed)):
@@ -112,9 +112,9 @@ def test_the_same_file_gives_the_same_bytes_and_ids_again_also_when_packed(recor
     assert uuid.UUID(same[0].json["reportId"]) != uuid.UUID(other.json["reportId"])
 
 
-def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
+def test_a_refusal_is_one_line_and_exit_status_1(write_har, capsys):
     with ScriptedHub(problem(403, "scope-missing", "Make a key with the scope report.")) as hub:
-        assert main(["har", recorded(), "--hub", hub.url, "--key", KEY]) == 1
+        assert main(["har", write_har(), "--hub", hub.url, "--key", KEY]) == 1
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.count("\n") == 1
@@ -123,10 +123,10 @@ def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
     assert KEY not in output.err
 
 
-def test_a_refusal_in_the_middle_reports_how_much_was_sent(recorded, capsys):
+def test_a_refusal_in_the_middle_reports_how_much_was_sent(write_har, capsys):
     traffic = [entry(path="/things", status=200 + n % 25, body={}, day=1 + n // 25) for n in range(700)]
     with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
-        assert main(["har", recorded(traffic), "--hub", hub.url, "--key", KEY]) == 1
+        assert main(["har", write_har(traffic), "--hub", hub.url, "--key", KEY]) == 1
     assert "Sent 500 of 700 observations, not sent 200." in capsys.readouterr().err
 
 
@@ -141,18 +141,18 @@ NAMED = [
 ]
 
 
-def test_templates_are_learned_from_the_whole_file_before_anything_is_taken(recorded):
+def test_templates_are_learned_from_the_whole_file_before_anything_is_taken(write_har):
     with ScriptedHub(ACCEPTED) as hub:
-        assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY]) == 0
+        assert main(["har", write_har(NAMED), "--hub", hub.url, "--key", KEY]) == 0
     (observation,) = sent_observations(hub)
     assert (observation["path"], observation["count"]) == ("/teams/{teamId}", 2)
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, capsys, dry_run):
+def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(write_har, capsys, dry_run):
     with ScriptedHub(ACCEPTED) as hub:
         options = ["--dry-run"] if dry_run else ["--hub", hub.url, "--key", KEY]
-        assert main(["har", recorded(NAMED), *options]) == 0
+        assert main(["har", write_har(NAMED), *options]) == 0
         assert b"marie" not in b"".join(request.body for request in hub.received)
     output = capsys.readouterr()
     assert "marie" not in output.out
@@ -164,27 +164,27 @@ def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, 
     assert output.err.count("/lounges/") == 1
 
 
-def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys):
+def test_send_undecided_sends_it_with_the_index_of_the_segment(write_har, capsys):
     with ScriptedHub(ACCEPTED) as hub:
-        assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
+        assert main(["har", write_har(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
     paths = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
     assert paths == [("/teams/{teamId}", None)] + [("/lounges/marie/seats", [1])] * 2
     assert "Held back" not in capsys.readouterr().out
 
 
-def test_undecided_paths_can_be_sent_later_and_the_rest_keeps_its_report_ids(recorded):
+def test_undecided_paths_can_be_sent_later_and_the_rest_keeps_its_report_ids(write_har):
     with ScriptedHub(ACCEPTED) as hub:
         for options in ([], ["--send-undecided"]):
-            assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, *options]) == 0
+            assert main(["har", write_har(NAMED), "--hub", hub.url, "--key", KEY, *options]) == 0
     first, *again = [json.loads(request.body) for request in hub.received]
     assert first["observations"] == [again[0]["observations"][0]]
     assert [report["reportId"] for report in again].count(first["reportId"]) == 1
     assert [len(report["observations"]) for report in again] == [1, 2]
 
 
-def test_at_most_fifty_held_back_paths_are_listed(recorded, capsys):
+def test_at_most_fifty_held_back_paths_are_listed(write_har, capsys):
     names = [f"{first}{second}q" for first in "bcdfghklmn" for second in "aeiouy"]
-    _, errors = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
+    _, errors = dry(capsys, write_har([entry(path=f"/halls/{name}", status=204) for name in names]))
     assert errors.count("  GET /halls/[") == 50
     assert errors.endswith("  and 10 more\n")
 
@@ -192,16 +192,16 @@ def test_at_most_fifty_held_back_paths_are_listed(recorded, capsys):
 # --- wrong usage and broken files
 
 
-def test_without_a_key_nothing_is_read_and_the_line_says_how_to_give_one(recorded, capsys):
-    assert main(["har", recorded()]) == 2
+def test_without_a_key_nothing_is_read_and_the_line_says_how_to_give_one(write_har, capsys):
+    assert main(["har", write_har()]) == 2
     assert capsys.readouterr().err == (
         "affidavit: No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.\n"
     )
 
 
 @pytest.mark.parametrize("options", [["--key", make_key("pk_")], ["--key", KEY, "--hub", "hub.example.com"]])
-def test_an_invalid_key_or_address_is_wrong_usage(recorded, capsys, options):
-    assert main(["har", recorded(), *options]) == 2
+def test_an_invalid_key_or_address_is_wrong_usage(write_har, capsys, options):
+    assert main(["har", write_har(), *options]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -213,8 +213,8 @@ def test_wrong_usage_exits_with_2(options):
 
 
 @pytest.mark.parametrize("cut", [0, 1, 0.3, 0.9, 0.999])
-def test_a_file_that_is_cut_off_sends_nothing(recorded, capsys, cut):
-    path = recorded(TRAFFIC * 50)
+def test_a_file_that_is_cut_off_sends_nothing(write_har, capsys, cut):
+    path = write_har(TRAFFIC * 50)
     os.truncate(path, int(cut * os.path.getsize(path)) if cut < 1 else os.path.getsize(path) - 1)
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", path, "--hub", hub.url, "--key", KEY]) == 2
@@ -234,19 +234,19 @@ def dry(capsys, path, *options):
     return json.loads(output.out), output.err
 
 
-def test_a_dry_run_prints_the_catalog_and_sends_nothing(recorded, capsys):
-    catalog, errors = dry(capsys, recorded())
+def test_a_dry_run_prints_the_catalog_and_sends_nothing(write_har, capsys):
+    catalog, errors = dry(capsys, write_har())
     assert catalog["environment"] == "production"
     assert [(o["path"], o["method"]) for o in catalog["operations"]] == [
         ("/orders", "POST"),
         ("/orders/{orderId}", "GET"),
         ("/sessions/{sessionId}", "DELETE"),
     ]
-    assert errors.startswith("Nothing sent of 5 observations of 3 operations. Skipped 3 entries")
+    assert errors.startswith("Dry run of 5 observations of 3 operations: nothing was sent. Skipped 3 entries")
 
 
-def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(recorded, capsys):
-    catalog, _ = dry(capsys, recorded(), "--environment", "staging")
+def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(write_har, capsys):
+    catalog, _ = dry(capsys, write_har(), "--environment", "staging")
     assert catalog["environment"] == "staging"
     operation = catalog["operations"][1]
     times = ["firstSeenAt", "lastSeenAt"]
@@ -265,32 +265,32 @@ def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(re
     assert ok["properties"]["tags"]["items"]["type"] == "string"
 
 
-def test_an_answer_without_a_body_is_listed_without_a_shape(recorded, capsys):
-    catalog, _ = dry(capsys, recorded())
+def test_an_answer_without_a_body_is_listed_without_a_shape(write_har, capsys):
+    catalog, _ = dry(capsys, write_har())
     assert catalog["operations"][2]["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
-def test_an_error_status_counts_only_for_an_operation_that_also_succeeded(recorded, capsys, status):
+def test_an_error_status_counts_only_for_an_operation_that_also_succeeded(write_har, capsys, status):
     lost_entry, good_entry = entry(path="/orders", status=status, body={}), entry(path="/orders", body={})
-    assert dry(capsys, recorded([lost_entry]))[0]["operations"] == []
-    (operation,) = dry(capsys, recorded([lost_entry, good_entry]))[0]["operations"]
+    assert dry(capsys, write_har([lost_entry]))[0]["operations"] == []
+    (operation,) = dry(capsys, write_har([lost_entry, good_entry]))[0]["operations"]
     assert operation["observations"] == 2
 
 
-def test_a_path_longer_than_the_hub_accepts_is_skipped(recorded, capsys):
-    both = recorded([entry(path="/a" * 1000), entry(path="/a" * 1001)])
+def test_a_path_longer_than_the_hub_accepts_is_skipped(write_har, capsys):
+    both = write_har([entry(path="/a" * 1000), entry(path="/a" * 1001)])
     catalog, errors = dry(capsys, both, "--send-undecided")
     assert [operation["path"] for operation in catalog["operations"]] == ["/a" * 1000]
     assert "Skipped 1 entry: 1 too large." in errors
 
 
-def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
+def test_bodies_left_out_are_counted_by_reason(write_har, capsys):
     image = entry()
     image["response"]["content"] = {"mimeType": "image/png", "text": "iVBORw0=", "encoding": "base64"}
     broken = entry()
     broken["response"]["content"] = {"mimeType": "application/json", "text": "{"}
-    catalog, errors = dry(capsys, recorded([image, broken, image]))
+    catalog, errors = dry(capsys, write_har([image, broken, image]))
     assert catalog["operations"][0]["observations"] == 3
     assert "Left out 3 bodies: 2 not JSON by their type, 1 not valid JSON." in errors
 
@@ -298,7 +298,7 @@ def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
 # --- as a process
 
 
-def started(*arguments, env_more=None, **options):
+def start_cli(*arguments, env_more=None, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "affidavit", *arguments],
         env=subprocess_environment(**(env_more or {})),
@@ -309,9 +309,9 @@ def started(*arguments, env_more=None, **options):
     )
 
 
-def test_ctrl_c_ends_with_130_and_one_line(recorded):
+def test_ctrl_c_ends_with_130_and_one_line(write_har):
     with ScriptedHub(silent(20)) as hub:
-        process = started("har", recorded(), "--hub", hub.url, "--key", KEY, stderr=subprocess.PIPE)
+        process = start_cli("har", write_har(), "--hub", hub.url, "--key", KEY, stderr=subprocess.PIPE)
         while not hub.received:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
@@ -319,8 +319,8 @@ def test_ctrl_c_ends_with_130_and_one_line(recorded):
     assert (process.returncode, errors) == (130, "affidavit: interrupted.\n")
 
 
-def test_a_closed_output_pipe_causes_no_traceback(recorded):
-    process = started("har", recorded(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def test_a_closed_output_pipe_causes_no_traceback(write_har):
+    process = start_cli("har", write_har(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     errors = process.stderr.read()
     process.stderr.close()
@@ -330,26 +330,26 @@ def test_a_closed_output_pipe_causes_no_traceback(recorded):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-def test_a_full_disk_under_the_output_is_one_line(recorded):
+def test_a_full_disk_under_the_output_is_one_line(write_har):
     with open("/dev/full", "w") as full:
-        process = started("har", recorded(), "--dry-run", stdout=full, stderr=subprocess.PIPE)
+        process = start_cli("har", write_har(), "--dry-run", stdout=full, stderr=subprocess.PIPE)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert errors.splitlines()[-1] == "affidavit: the output cannot be written: No space left on device."
     assert "Traceback" not in errors
 
 
-def test_names_are_printed_as_utf_8_even_if_the_terminal_is_ascii(recorded, monkeypatch):
+def test_names_are_printed_as_utf_8_even_if_the_terminal_is_ascii(write_har, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    process = started("har", recorded([entry(body={"naïve": 1})]), "--dry-run", stdout=subprocess.PIPE)
+    process = start_cli("har", write_har([entry(body={"naïve": 1})]), "--dry-run", stdout=subprocess.PIPE)
     printed, _ = process.communicate(timeout=60)
     assert "naïve" in json.loads(printed)["operations"][0]["responses"]["200"]["properties"]
 
 
-def test_a_har_can_come_through_a_pipe(recorded):
-    with open(recorded(), "rb") as file:
+def test_a_har_can_come_through_a_pipe(write_har):
+    with open(write_har(), "rb") as file:
         cat = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
-    process = started("har", "/dev/stdin", "--dry-run", stdin=cat.stdout, stdout=subprocess.PIPE)
+    process = start_cli("har", "/dev/stdin", "--dry-run", stdin=cat.stdout, stdout=subprocess.PIPE)
     cat.stdout.close()
     printed, _ = process.communicate(timeout=60)
     assert cat.wait() == process.returncode == 0
@@ -357,7 +357,7 @@ def test_a_har_can_come_through_a_pipe(recorded):
 
 
 def test_a_har_from_a_pipe_leaves_no_temporary_copy_and_errors_name_the_pipe(tmp_path):
-    process = started(
+    process = start_cli(
         "har", "/dev/stdin", "--dry-run",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env_more={"TMPDIR": str(tmp_path)},
     )  # fmt: skip
@@ -367,16 +367,16 @@ def test_a_har_from_a_pipe_leaves_no_temporary_copy_and_errors_name_the_pipe(tmp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_terminal_there_is_no_progress_bar(recorded):
-    process = started("har", recorded(), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def test_without_a_terminal_there_is_no_progress_bar(write_har):
+    process = start_cli("har", write_har(), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     _, errors = process.communicate(timeout=60)
     assert "Reading" not in errors
     assert "\x1b" not in errors
 
 
-def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(recorded):
+def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(write_har):
     ours, theirs = pty.openpty()
-    process = started("har", recorded(TRAFFIC * 2000), "--dry-run", stdout=subprocess.DEVNULL, stderr=theirs)
+    process = start_cli("har", write_har(TRAFFIC * 2000), "--dry-run", stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     errors = b""
     try:
@@ -390,16 +390,16 @@ def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(recorded):
     assert "Learning" in bar
     assert "Reading" in bar
     assert " %" in bar
-    assert rest.startswith("Nothing sent of")
+    assert rest.startswith("Dry run of")
 
 
 # --- hosts
 
 
-def test_several_hosts_are_listed_and_one_can_be_chosen(recorded, capsys):
+def test_several_hosts_are_listed_and_one_can_be_chosen(write_har, capsys):
     entries = [entry(), entry(path="/orders/1"), entry(path="/orders/2")]
     entries[0]["request"]["url"] = "https://cdn.example.com/tracker"
-    path = recorded(entries)
+    path = write_har(entries)
     assert main(["har", path, "--dry-run"]) == 0
     printed = capsys.readouterr()
     assert printed.err.splitlines()[1:4] == [
@@ -413,8 +413,8 @@ def test_several_hosts_are_listed_and_one_can_be_chosen(recorded, capsys):
 
 
 @pytest.mark.parametrize("host", ["api.exmaple.com", "https://api.example.com", "api.example.com:8443"])
-def test_a_host_that_the_file_does_not_have_is_refused(recorded, capsys, host):
-    path = recorded([entry()])
+def test_a_host_that_the_file_does_not_have_is_refused(write_har, capsys, host):
+    path = write_har([entry()])
     assert main(["har", path, "--dry-run", "--host", "api.example.com", "--host", host]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -74,7 +74,7 @@ def test_json_lines_and_csv_keep_strange_texts_exactly(tmp_path):
         assert read_items(hub) == strange
 
 
-def test_sending_the_same_file_again_goes_under_the_same_idempotency_keys(csv_file):
+def test_a_file_that_is_sent_again_has_the_same_idempotency_keys(csv_file):
     path = csv_file()
     with ScriptedHub(all_recorded) as hub:
         for _ in range(2):
@@ -96,7 +96,7 @@ def test_an_interrupted_upload_continues_where_it_stopped(csv_file, capsys):
     path = csv_file()
     with ScriptedHub(all_recorded, problem(403, "scope-missing", "Make a key with the scope report.")) as hub:
         with pytest.raises(
-            Undelivered, match="Sent 500 outcomes so far; once that is set right, run it again to go on"
+            Undelivered, match="Sent 500 outcomes so far; correct that, then run the command again to continue"
         ):
             upload(path, hub)
         hub.server.steps = [all_recorded]
@@ -162,7 +162,7 @@ def test_faults_are_reported_with_their_lines_and_nothing_is_sent(tmp_path, name
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("options", [(), ("--environment", "staging")], ids=["unnamed", "named"])
-def test_a_file_with_any_faulty_line_is_refused_whole(tmp_path, name, text, message, options):
+def test_a_file_with_a_faulty_line_is_refused_completely(tmp_path, name, text, message, options):
     path = tmp_path / name
     path.write_text(text)
     with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
@@ -195,7 +195,7 @@ def test_a_dry_run_says_that_a_good_file_is_in_order(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_text("conversationId,outcomeKey\nc,k\n")
     run(path, "--dry-run")
-    assert capsys.readouterr().out == "Nothing sent of 1 outcome; the file is in order.\n"
+    assert capsys.readouterr().out == "Dry run of 1 outcome: nothing was sent; the file has no faults.\n"
 
 
 def test_only_the_first_ignored_names_are_printed(tmp_path, capsys):
@@ -230,12 +230,12 @@ def test_empty_cells_after_the_last_column_are_ignored(tmp_path):
 
 
 @pytest.mark.parametrize(("status", "code", "advises"), [(403, "scope-missing", False), (503, "unavailable", True)])
-def test_only_after_a_passing_failure_running_again_at_once_is_advised(csv_file, monkeypatch, status, code, advises):
+def test_running_again_at_once_is_advised_only_after_a_temporary_failure(csv_file, monkeypatch, status, code, advises):
     monkeypatch.setattr(transport, "Retry", partial(transport.Retry, attempts=1))
     with ScriptedHub(*[problem(status, code, "Why.")] * 9) as hub, pytest.raises(Undelivered) as caught:
         upload(csv_file(1), hub)
-    assert str(caught.value).endswith("Sent 0 outcomes so far; run it again to go on.") is advises
-    assert ("once that is set right" in str(caught.value)) is not advises
+    assert str(caught.value).endswith("Sent 0 outcomes so far; run the command again to continue.") is advises
+    assert ("correct that" in str(caught.value)) is not advises
 
 
 def test_an_empty_key_is_not_replaced_by_the_variable(csv_file, monkeypatch):
@@ -260,7 +260,7 @@ def test_unknown_conversations_are_counted(csv_file, capsys):
 
 def test_a_dry_run_needs_no_key_and_sends_nothing(csv_file, capsys):
     run(csv_file(4), "--dry-run")
-    assert "Nothing sent of 4 outcomes" in capsys.readouterr().out
+    assert "Dry run of 4 outcomes: nothing was sent" in capsys.readouterr().out
 
 
 def test_a_broken_connection_is_tried_again_with_the_same_bytes(csv_file):

@@ -85,7 +85,7 @@ def test_a_header_may_be_given_with_its_name(verify):
 
 
 @pytest.mark.parametrize("path", ["orders", "https://shop.example/orders", ""])
-def test_a_path_that_is_none_is_named_as_the_option(verify, path):
+def test_the_error_for_a_value_that_is_not_a_path_names_the_option(verify, path):
     status, _, errors = verify(sign_call("POST /orders", ARGS, now=NOW), path=path)
     assert (status, "--path is the path of the request" in errors) == (2, True)
 

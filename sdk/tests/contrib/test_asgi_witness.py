@@ -89,24 +89,24 @@ ROUTES = [
 ]
 
 
-def shop(eye, *inner):
-    return Starlette(routes=ROUTES, middleware=[Middleware(WitnessMiddleware, witness=eye), *inner])
+def shop(witness, *inner):
+    return Starlette(routes=ROUTES, middleware=[Middleware(WitnessMiddleware, witness=witness), *inner])
 
 
-def flush_entries(eye, hub):
-    assert eye.flush()
+def flush_entries(witness, hub):
+    assert witness.flush()
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
 @in_loop
 async def test_a_starlette_app_is_reported_by_its_own_routes():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     for number in range(3):
         assert (await exchange(app, "GET", f"/orders/{number}?full=1")).status == 200
     answer = await exchange(app, "POST", "/orders", TYPED, [b'{"books"', b":[1,2]}"])
     assert (answer.status, answer.json) == (201, {"books": [1, 2]})
     await exchange(app, "GET", "/threaded")
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     fetched, posted = entries["GET", "/orders/{order_id}", 200], entries["POST", "/orders", 201]
     assert (fetched["count"], fetched["parameters"]) == (3, {"order_id": {"type": "integer"}})
     assert fetched["response"]["properties"]["email"]["redacted"]
@@ -118,11 +118,11 @@ async def test_a_starlette_app_is_reported_by_its_own_routes():
 
 @in_loop
 async def test_a_mount_is_part_of_the_route_and_its_parameter_is_reported_by_name():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     await exchange(app, "GET", "/v1/orders/17")
     await exchange(app, "GET", "/shop/tenants/acme/orders/17", root_path="/shop")
     await exchange(app, "GET", "/tenants/tenants/orders/18")
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     assert {path for _, path, _ in entries if "acme" in path or "18" in path} == set()
     assert ("GET", "/v1/orders/{order_id}", 200) in entries
     assert ("GET", "/shop/tenants/{tenant}/orders/{order_id}", 200) in entries
@@ -146,11 +146,11 @@ async def test_parameters_of_fastapi_have_the_types_of_its_views():
 
     app = fastapi.FastAPI()
     app.include_router(router, prefix="/v1")
-    wrapped = WitnessMiddleware(app, eye := make_witness(hub := Hub()))
+    wrapped = WitnessMiddleware(app, witness := make_witness(hub := Hub()))
     for number in (1, 2):
         path = f"/v1/shops/7/orders/{number}/7f3a9c1e-5b2d-4c6a-8f00-112233445566/1.5/9/{number}"
         assert (await exchange(wrapped, "GET", path)).status == 200
-    parameters = flush_entries(eye, hub)[
+    parameters = flush_entries(witness, hub)[
         "GET", "/v1/shops/{shop}/orders/{pk}/{uid}/{price}/{cart}/{free}", 200
     ]["parameters"]  # fmt: skip
     assert {name: parameter["type"] for name, parameter in parameters.items()} == {
@@ -160,7 +160,7 @@ async def test_parameters_of_fastapi_have_the_types_of_its_views():
 
 @in_loop
 async def test_forms_have_the_names_and_kinds_of_their_fields():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     form = [("content-type", "application/x-www-form-urlencoded")]
     await exchange(app, "POST", "/drained", form, [b"name=can", b"ary&tags=a&tags=canary"])
     multipart = [("content-type", "multipart/form-data; boundary=x")]
@@ -168,7 +168,7 @@ async def test_forms_have_the_names_and_kinds_of_their_fields():
     chunks = [b"--x\r\n", part % b"note", b"\r\n--x\r\n", part % b'file"; filename="canary.txt', b"canary" * 99_999]
     await exchange(app, "POST", "/drained", multipart, [*chunks, b"\r\n--x--\r\n"])
     await exchange(app, "POST", "/unread", multipart, chunks)
-    assert eye.flush()
+    assert witness.flush()
     url_encoded, parts, unread = sorted(
         hub.entries, key=lambda entry: (entry["path"], entry.get("requestMediaType", ""))
     )
@@ -176,18 +176,18 @@ async def test_forms_have_the_names_and_kinds_of_their_fields():
     assert list_types(parts["request"]) == {"note": "string", "file": "binary string"}
     assert "request" not in unread
     assert "requestMediaType" not in unread
-    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+    assert witness.stats.bodies_left_out == {"not seen whole": 1}
     assert b"canary" not in b"".join(hub.bodies)
 
 
 @in_loop
 async def test_media_types_are_kept_for_bodies_that_are_not_read():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     await exchange(app, "GET", "/page")
     await exchange(app, "POST", "/drained", [("content-type", "text/CSV; header=canary")], [b"a;b"])
     await exchange(app, "POST", "/drained", [("content-type", "canary")], [b"a;b"])
     await exchange(app, "POST", "/drained", [("content-type", "text/csv")], [b""])
-    assert eye.flush()
+    assert witness.flush()
     media_types = {
         (entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries
     }
@@ -200,31 +200,31 @@ async def test_media_types_are_kept_for_bodies_that_are_not_read():
 
 @in_loop
 async def test_skipped_requests_keep_the_media_types_of_their_operation():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     for _ in range(60):
         await exchange(app, "POST", "/orders", TYPED, [b'{"books":[1]}'])
-        eye.flush()
+        witness.flush()
     await exchange(app, "POST", "/orders", TYPED, [b'{"books":[1]}'])
-    assert eye.stats.unlooked > 0
+    assert witness.stats.unlooked > 0
     assert sum(entry["count"] for entry in hub.entries) == 60
     assert {entry["requestMediaType"] for entry in hub.entries} == {JSON}
 
 
 @in_loop
 async def test_a_root_path_is_part_of_the_route():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     await exchange(app, "GET", "/shop/orders/5", root_path="/shop")
-    assert flush_entries(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
+    assert flush_entries(witness, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
 @in_loop
 async def test_requests_without_a_route_are_not_observed():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/wp-login.php")).status == 404
     assert (await exchange(app, "GET", "/orders/17/")).status == 307
     assert (await exchange(app, "DELETE", "/orders/17")).status == 405
-    assert flush_entries(eye, hub).keys() == {("DELETE", "/orders/{order_id}", 405)}
-    assert eye.stats.observed == 1
+    assert flush_entries(witness, hub).keys() == {("DELETE", "/orders/{order_id}", 405)}
+    assert witness.stats.observed == 1
 
 
 @in_loop
@@ -259,44 +259,44 @@ async def test_every_message_passes_unchanged_and_without_delay():
     async def send(message):
         passed.append(message)
 
-    eye = make_witness(hub := Hub(), max_body=5000)
+    witness = make_witness(hub := Hub(), max_body=5000)
     scope = {"type": "http", "method": "GET", "path": "/orders/1", "headers": [], "query_string": b""}
-    await WitnessMiddleware(app, eye)(scope, None, send)
+    await WitnessMiddleware(app, witness)(scope, None, send)
     assert passed == arguments
-    eye.flush()
-    assert eye.stats.bodies_left_out == {"too large": 1}
+    witness.flush()
+    assert witness.stats.bodies_left_out == {"too large": 1}
     assert len(hub.entries) == 1
 
 
 @in_loop
 async def test_streams_files_and_compressed_responses_pass_unchanged():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/orders/5/lines")).json == [{"n": 1}]
     assert (await exchange(app, "GET", "/packed")).body == gzip.compress(b'{"packed":1}', mtime=0)
     assert (await exchange(app, "GET", "/page")).body == b"hello"
     with open(__file__, "rb") as source:
         assert (await exchange(app, "GET", "/file")).body == source.read()
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     assert entries["GET", "/orders/{order_id}/lines", 200]["response"]["items"]["properties"].keys() == {"n"}
     assert "packed" in entries["GET", "/packed", 200]["response"]["properties"]
     assert "response" not in entries["GET", "/page", 200]
-    assert eye.stats.bodies_left_out == {"not JSON by their type": 1, "not valid JSON": 1}
+    assert witness.stats.bodies_left_out == {"not JSON by their type": 1, "not valid JSON": 1}
 
 
 @in_loop
 async def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     for path in ("/broken", "/halfway"):
         with pytest.raises(RuntimeError, match="on purpose"):
             await exchange(app, "GET", path)
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     assert entries.keys() == {("GET", "/broken", 500), ("GET", "/halfway", 200)}
     assert not any("response" in entry for entry in entries.values())
 
 
 @in_loop
 async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
 
     async def send(message):
         pass
@@ -308,8 +308,8 @@ async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
         "type": "http", "method": "POST", "path": "/unread", "headers": [(b"content-type", b"application/json")],
         "query_string": b"", "root_path": "", "http_version": "1.1", "server": None, "scheme": "http",
     }  # fmt: skip
-    await shop(eye)(scope, receive, send)
-    assert "request" not in flush_entries(eye, hub)["POST", "/unread", 200]
+    await shop(witness)(scope, receive, send)
+    assert "request" not in flush_entries(witness, hub)["POST", "/unread", 200]
 
 
 @in_loop
@@ -318,22 +318,22 @@ async def test_inside_other_middleware_the_route_is_known_too():
         async def dispatch(self, request, call_next):
             return await call_next(request)
 
-    app = shop(eye := make_witness(hub := Hub()), Middleware(Outer), Middleware(GZipMiddleware, minimum_size=1))
+    app = shop(witness := make_witness(hub := Hub()), Middleware(Outer), Middleware(GZipMiddleware, minimum_size=1))
     answer = await exchange(app, "GET", "/orders/5", [("accept-encoding", "gzip")])
     assert json.loads(gzip.decompress(answer.body))["id"] == 1
-    assert "id" in flush_entries(eye, hub)["GET", "/orders/{order_id}", 200]["response"]["properties"]
+    assert "id" in flush_entries(witness, hub)["GET", "/orders/{order_id}", 200]["response"]["properties"]
 
 
 @in_loop
 async def test_witness_and_signed_intents_work_together():
-    app = shop(eye := make_witness(hub := Hub()), Middleware(IntentMiddleware, protection=make_protection()))
+    app = shop(witness := make_witness(hub := Hub()), Middleware(IntentMiddleware, protection=make_protection()))
     header = sign_call("POST /orders", {"books": [1]})
     answer = await exchange(
         app, "POST", "/orders", [*TYPED, ("x-service-intent", header)], [encode_json({"books": [1]})]
     )
     assert answer.status == 201
     assert (await exchange(app, "POST", "/orders", TYPED, [b"{}"])).status == 403
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     assert "books" in entries["POST", "/orders", 201]["request"]["properties"]
     assert "reason" in entries["POST", "/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
@@ -352,14 +352,14 @@ async def test_a_caller_that_disconnects_leaves_no_partial_shape():
     async def send(message):
         pass
 
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     scope = {"type": "http", "method": "GET", "path": "/orders/1", "headers": [], "query_string": b""}
-    task = asyncio.create_task(WitnessMiddleware(app, eye)(scope, None, send))
+    task = asyncio.create_task(WitnessMiddleware(app, witness)(scope, None, send))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert "response" not in flush_entries(eye, hub)["GET", "/orders/{orderId}", 200]
+    assert "response" not in flush_entries(witness, hub)["GET", "/orders/{orderId}", 200]
 
 
 @in_loop
@@ -376,8 +376,8 @@ async def test_other_scopes_pass_untouched():
 
 @in_loop
 async def test_the_lifespan_ends_only_after_all_reports_are_sent():
-    eye = make_witness(hub := Hub())
-    observe_get(eye, "/a", route="/a")
+    witness = make_witness(hub := Hub())
+    observe_get(witness, "/a", route="/a")
     bodies_at = {}
 
     async def app(scope, receive, send):
@@ -393,28 +393,28 @@ async def test_the_lifespan_ends_only_after_all_reports_are_sent():
     async def send(message):
         bodies_at[message["type"]] = len(hub.bodies)
 
-    await WitnessMiddleware(app, eye)({"type": "lifespan"}, receive, send)
+    await WitnessMiddleware(app, witness)({"type": "lifespan"}, receive, send)
     assert bodies_at == {"lifespan.startup.complete": 0, "lifespan.shutdown.complete": 1}
 
 
 @in_loop
 async def test_no_header_value_and_no_path_is_reported():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     headers = [("authorization", "canary"), ("cookie", "s=canary"), ("content-type", "application/json; x=canary")]
     await exchange(app, "POST", "/orders?canary%40example.com=1", headers, [b'{"books":["canary"]}'])
     await exchange(app, "GET", "/canary/17")
-    assert flush_entries(eye, hub).keys() == {("POST", "/orders", 201)}
+    assert flush_entries(witness, hub).keys() == {("POST", "/orders", 201)}
     assert b"canary" not in hub.bodies[0]
 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 @in_loop
 async def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(fault):
-    app = shop(eye := make_witness(Hub(rules_fault=fault)))
+    app = shop(witness := make_witness(Hub(rules_fault=fault)))
     for number in range(50):
         assert (await exchange(app, "GET", f"/orders/{number}")).json["id"] == 1
-    eye.flush()
-    assert eye.stats.waiting == 50
+    witness.flush()
+    assert witness.stats.waiting == 50
 
 
 @in_loop
@@ -425,7 +425,7 @@ async def test_routes_of_litestar_are_templates_and_paths_without_one_are_not_ob
             scope["path_template"] = template  # Litestar leaves it empty for a mounted ASGI app
         await JSONResponse({"id": 1}, 200 if template else 404)(scope, receive, send)
 
-    app = WitnessMiddleware(litestar, eye := make_witness(hub := Hub()))
+    app = WitnessMiddleware(litestar, witness := make_witness(hub := Hub()))
     for path in ("/users/jane", "/none/jane", "/a/b"):
         await exchange(app, "GET", path)
-    assert flush_entries(eye, hub).keys() == {("GET", "/users/{name}", 200)}
+    assert flush_entries(witness, hub).keys() == {("GET", "/users/{name}", 200)}

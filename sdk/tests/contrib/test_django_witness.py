@@ -25,7 +25,7 @@ pytestmark = pytest.mark.urls(__name__)
 
 MIDDLEWARE = "affidavit.contrib.django.WitnessMiddleware"
 INTENTS = "affidavit.contrib.django.IntentMiddleware"
-SITE = SimpleNamespace(eye=None, read=None)
+SITE = SimpleNamespace(witness=None, read=None)
 
 
 def order(request):
@@ -103,19 +103,19 @@ def witnessed(settings):
 
     def make(hub=None, **options):
         hub = hub or Hub()
-        settings.AFFIDAVIT_WITNESS = SITE.eye = make_witness(hub, **options)
+        settings.AFFIDAVIT_WITNESS = SITE.witness = make_witness(hub, **options)
         return hub, settings.AFFIDAVIT_WITNESS
 
     return make
 
 
-def entries(hub, eye):
-    assert eye.flush()
+def entries(hub, witness):
+    assert witness.flush()
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
 def test_a_site_is_reported_by_its_own_routes(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     client = Client()
     for number in range(3):
         assert client.get(f"/api/acme/orders/{number}/?full=1").json() == {"id": 1, "email": "anna@example.com"}
@@ -123,7 +123,7 @@ def test_a_site_is_reported_by_its_own_routes(witnessed):
     client.get("/v2/acme/old/17/")
     client.get("/odd/17/")
     assert client.post("/orders", {"books": [1, 2]}, content_type=JSON).json() == {"books": [1, 2]}
-    reported = entries(hub, eye)
+    reported = entries(hub, witness)
     assert {path for _, path, _ in reported} == {
         "/orders", "/api/{shop}/orders/{pk}/", "/api/{shop}/files/{name}", "/v2/{shop}/old/{pk}/", "/odd/{oddId}/",
     }  # fmt: skip
@@ -145,23 +145,23 @@ def test_a_site_is_reported_by_its_own_routes(witnessed):
     lambda request: (request.POST, json.loads(request.body))[1],
 ])  # fmt: skip
 def test_the_witness_sees_a_body_by_whatever_attribute_the_view_reads_it(witnessed, read):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     SITE.read = read
     assert Client().post("/orders", {"books": [1]}, content_type=JSON).status_code == 201
-    assert "books" in entries(hub, eye)["POST", "/orders", 201]["request"]["properties"]
+    assert "books" in entries(hub, witness)["POST", "/orders", 201]["request"]["properties"]
 
 
 def test_a_body_that_the_view_does_not_read_is_not_read_for_it(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     SITE.read = lambda request: {"books": [], "seen": setattr(SITE, "was_read", request._read_started)}
     Client().post("/orders", {"books": [1]}, content_type=JSON)
     assert SITE.was_read is False
-    assert "request" not in entries(hub, eye)["POST", "/orders", 201]
+    assert "request" not in entries(hub, witness)["POST", "/orders", 201]
 
 
 @pytest.mark.parametrize("first", [lambda request: None, lambda request: request.body])
 def test_forms_and_uploads_work_and_have_names_and_kinds(witnessed, first):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     SITE.read = lambda request: (first(request), {"books": [*request.POST, *request.FILES]})[1]
     form = urlencode({"a": "canary", "b": ["canary", "2"]}, doseq=True)
     posted = Client().post("/orders", form, content_type="application/x-www-form-urlencoded")
@@ -169,22 +169,22 @@ def test_forms_and_uploads_work_and_have_names_and_kinds(witnessed, first):
     upload = io.BytesIO(b"canary" * 100_000)
     upload.name = "canary.txt"
     assert Client().post("/orders", {"note": "canary", "f": upload}).json() == {"books": ["note", "f"]}
-    assert eye.flush()
+    assert witness.flush()
     url_encoded, multipart = sorted(hub.entries, key=lambda entry: entry["requestMediaType"])
     assert list_types(url_encoded["request"]) == {"a": "string", "b": "array of string"}
     assert multipart["requestMediaType"] == "multipart/form-data"
     assert list_types(multipart["request"]) == {"note": "string", "f": "binary string"}
-    assert eye.stats.bodies_left_out == {}
+    assert witness.stats.bodies_left_out == {}
     assert b"canary" not in b"".join(hub.bodies)
 
 
 def test_media_types_are_kept_for_bodies_that_are_not_read(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     Client().get("/page")
     Client().get("/streamed")
     SITE.read = lambda request: {"books": [len(request.body)]}
     Client().post("/orders", "a;b", content_type="text/csv; header=canary")
-    reported = entries(hub, eye)
+    reported = entries(hub, witness)
     assert reported["GET", "/page", 200]["responseMediaType"] == "text/html"
     assert reported["GET", "/streamed", 200]["responseMediaType"] == JSON
     assert reported["POST", "/orders", 201]["requestMediaType"] == "text/csv"
@@ -193,49 +193,49 @@ def test_media_types_are_kept_for_bodies_that_are_not_read(witnessed):
 
 def test_a_body_over_django_s_limit_is_refused_as_without_a_witness(witnessed, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     assert Client().post("/orders", {"books": [1, 2, 3, 4]}, content_type=JSON).status_code in (400, 413)
-    assert [status for _, _, status in entries(hub, eye)] in ([400], [413])
+    assert [status for _, _, status in entries(hub, witness)] in ([400], [413])
 
 
 @pytest.mark.parametrize("raises", [False, True])
 @pytest.mark.parametrize("where", ["/broken", "/broken-awaited"])
 def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(witnessed, raises, where):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     client = Client(raise_request_exception=raises)
     if raises:
         with pytest.raises(RuntimeError, match="on purpose"):
             client.get(where)
     else:
         assert client.get(where).status_code == 500
-    assert "response" not in entries(hub, eye)["GET", where, 500]
+    assert "response" not in entries(hub, witness)["GET", where, 500]
 
 
 def test_streams_files_compressed_responses_and_pages_pass_unchanged(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     client = Client()
     assert b"".join(client.get("/streamed")) == b"[]"
     with open(__file__, "rb") as source:
         assert b"".join(client.get("/file")) == source.read()
     assert client.get("/packed").content == gzip.compress(b'{"packed":1}', mtime=0)
     assert client.get("/page").content == b"<p>hello"
-    reported = entries(hub, eye)
+    reported = entries(hub, witness)
     assert "packed" in reported["GET", "/packed", 200]["response"]["properties"]
     assert [path for _, path, _ in reported if "response" in reported["GET", path, 200]] == ["/packed"]
-    assert eye.stats.bodies_left_out == {"not JSON by their type": 2, "not seen whole": 1}
+    assert witness.stats.bodies_left_out == {"not JSON by their type": 2, "not seen whole": 1}
 
 
 def test_requests_without_a_route_are_not_observed(witnessed, settings):
     settings.APPEND_SLASH = True
     settings.MIDDLEWARE = [MIDDLEWARE, "django.middleware.common.CommonMiddleware"]
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     assert Client().get("/api/acme/orders/17").status_code == 301
     assert Client().get("/wp-login.php").status_code == 404
-    assert entries(hub, eye) == {}
+    assert entries(hub, witness) == {}
 
 
 def test_an_async_site_is_reported_as_well(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
 
     async def calls():
         client = AsyncClient(raise_request_exception=False)
@@ -246,7 +246,7 @@ def test_an_async_site_is_reported_as_well(witnessed):
         assert (await client.get("/broken-awaited")).status_code == 500
 
     asyncio.run(calls())
-    reported = entries(hub, eye)
+    reported = entries(hub, witness)
     assert reported.keys() == {
         ("POST", "/awaited/{pk}", 200), ("POST", "/orders", 201), ("GET", "/broken-awaited", 500),
     }  # fmt: skip
@@ -268,37 +268,37 @@ def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
 def test_witness_and_signed_intents_work_together(witnessed, settings, order_of_both):
     settings.MIDDLEWARE = order_of_both
     settings.AFFIDAVIT_PROTECTION = make_protection()
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     header = sign_call("POST /orders", {"books": [1]})
     facts = {"data": encode_json({"books": [1]}), "content_type": JSON}
     assert Client().post("/orders", **facts, headers={"x-service-intent": header}).status_code == 201
     assert Client().post("/orders", **facts).status_code == 403
-    reported = entries(hub, eye)
+    reported = entries(hub, witness)
     assert "books" in reported["POST", "/orders", 201]["request"]["properties"]
     assert "reason" in reported["POST", "/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
 
 
 def test_the_mount_prefix_is_part_of_the_route(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     Client(SCRIPT_NAME="/site").get("/api/acme/orders/17/")
-    assert entries(hub, eye).keys() == {("GET", "/site/api/{shop}/orders/{pk}/", 200)}
+    assert entries(hub, witness).keys() == {("GET", "/site/api/{shop}/orders/{pk}/", 200)}
 
 
 def test_no_header_value_and_no_query_value_is_reported(witnessed):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     headers = {"authorization": "canary", "cookie": "s=canary", "x-canary": "canary"}
     Client(headers=headers).get("/api/acme/orders/17/?canary%40example.com=1&q=canary")
-    assert entries(hub, eye)
+    assert entries(hub, witness)
     assert b"canary" not in hub.bodies[0]
 
 
 def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, monkeypatch):
-    hub, eye = witnessed()
-    monkeypatch.setitem(sys.modules, "shop_witness", SimpleNamespace(witness=eye))
+    hub, witness = witnessed()
+    monkeypatch.setitem(sys.modules, "shop_witness", SimpleNamespace(witness=witness))
     settings.AFFIDAVIT_WITNESS = "shop_witness.witness"
     Client().get("/page")
-    assert entries(hub, eye)
+    assert entries(hub, witness)
     for wrong in (None, "json.dumps", 7):
         settings.AFFIDAVIT_WITNESS = wrong
         with pytest.raises(ImproperlyConfigured):
@@ -307,23 +307,23 @@ def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(witnessed, fault):
-    _, eye = witnessed(Hub(rules_fault=fault))
+    _, witness = witnessed(Hub(rules_fault=fault))
     for number in range(50):
         assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1
-    eye.flush()
-    assert eye.stats.waiting == 50
+    witness.flush()
+    assert witness.stats.waiting == 50
 
 
 def test_a_settled_request_is_counted_and_not_inspected(witnessed, monkeypatch):
-    hub, eye = witnessed()
+    hub, witness = witnessed()
     client = Client()
     for _ in range(60):
         client.get("/api/acme/orders/1/")
-        eye.flush()
-    observe, observed = eye.observe, []
-    monkeypatch.setattr(eye, "observe", lambda *args, **facts: (observed.append(args), observe(*args, **facts)))
+        witness.flush()
+    observe, observed = witness.observe, []
+    monkeypatch.setattr(witness, "observe", lambda *args, **facts: (observed.append(args), observe(*args, **facts)))
     for _ in range(10):
         client.get("/api/acme/orders/1/")
-    assert eye.flush()
+    assert witness.flush()
     assert len(observed) < 10
     assert hub.counts == {("GET", "/api/{shop}/orders/{pk}/", 200): 70}

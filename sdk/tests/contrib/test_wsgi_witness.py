@@ -14,7 +14,7 @@ from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_
 flask = pytest.importorskip("flask", reason="needs Flask")
 
 
-def shop(eye):
+def shop(witness):
     app = flask.Flask(__name__)
 
     @app.post("/orders")
@@ -60,21 +60,21 @@ def shop(eye):
     def raw():
         return flask.Response(status=204 if flask.request.data else 201, headers={"Content-Length": "0"})
 
-    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness)
     return app
 
 
-def flush_entries(eye, hub):
-    assert eye.flush()
+def flush_entries(witness, hub):
+    assert witness.flush()
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
 def test_a_flask_app_is_reported_by_its_own_routes():
-    client = shop(eye := make_witness(hub := Hub())).test_client()
+    client = shop(witness := make_witness(hub := Hub())).test_client()
     for number in range(3):
         assert client.get(f"/orders/{number}?full=1").get_json() == {"id": number, "email": "anna@example.com"}
     assert client.post("/orders", json={"books": [1, 2]}).get_json() == {"books": [1, 2]}
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     fetched, posted = entries["GET", "/orders/{order_id}", 200], entries["POST", "/orders", 201]
     assert (fetched["count"], fetched["parameters"]) == (3, {"order_id": {"type": "integer"}})
     assert fetched["response"]["properties"]["email"]["redacted"]
@@ -84,15 +84,15 @@ def test_a_flask_app_is_reported_by_its_own_routes():
 
 
 def test_a_stream_is_reported_and_passes_chunk_by_chunk():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     passed = []
     environ = app.test_request_context("/orders/5/lines").request.environ
     chunks = app.wsgi_app(environ, lambda status, headers, *_: passed.append(status))
     assert next(iter(chunks)) == b"["
-    assert flush_entries(eye, hub) == {}
+    assert flush_entries(witness, hub) == {}
     assert list(chunks) == [b'{"n":1}', b"]"]
     chunks.close()
-    assert flush_entries(eye, hub)["GET", "/orders/{order_id}/lines", 200]["response"]["items"][
+    assert flush_entries(witness, hub)["GET", "/orders/{order_id}/lines", 200]["response"]["items"][
         "properties"
     ].keys() == {"n"}
 
@@ -106,13 +106,13 @@ def test_a_stream_over_the_size_limit_is_passed_on_without_buffering():
             chunk_numbers.append(number)
             yield b"[" * 1000
 
-    eye = make_witness(hub := Hub(), max_body=5000)
-    chunks = WitnessMiddleware(app, eye)(environ(), lambda *_: None)
+    witness = make_witness(hub := Hub(), max_body=5000)
+    chunks = WitnessMiddleware(app, witness)(environ(), lambda *_: None)
     for number, chunk in enumerate(chunks):
         assert (chunk, len(chunk_numbers)) == (b"[" * 1000, number + 1)
         assert sum(map(len, chunks._exchange._response._chunks)) <= 5000
-    eye.flush()
-    assert eye.stats.bodies_left_out == {"too large": 1}
+    witness.flush()
+    assert witness.stats.bodies_left_out == {"too large": 1}
     assert len(hub.entries) == 1
 
 
@@ -124,34 +124,34 @@ def environ(path="/orders/1", **more):
 
 
 def test_a_client_that_disconnects_leaves_no_partial_shape():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     chunks = app.wsgi_app(app.test_request_context("/orders/5/lines").request.environ, lambda *_: None)
     next(iter(chunks))
     chunks.close()
-    assert "response" not in flush_entries(eye, hub)["GET", "/orders/{order_id}/lines", 200]
-    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+    assert "response" not in flush_entries(witness, hub)["GET", "/orders/{order_id}/lines", 200]
+    assert witness.stats.bodies_left_out == {"not seen whole": 1}
 
 
 def test_compressed_responses_and_pages_pass_unchanged():
-    client = shop(eye := make_witness(hub := Hub())).test_client()
+    client = shop(witness := make_witness(hub := Hub())).test_client()
     assert client.get("/packed").get_data() == gzip.compress(b'{"packed":1}', mtime=0)
     assert client.get("/page").get_data() == b"<p>hello"
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     assert "packed" in entries["GET", "/packed", 200]["response"]["properties"]
     assert "response" not in entries["GET", "/page", 200]
-    assert eye.stats.bodies_left_out == {"not JSON by their type": 1}
+    assert witness.stats.bodies_left_out == {"not JSON by their type": 1}
 
 
 @pytest.mark.parametrize("propagates", [False, True])
 def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(propagates):
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     app.config["PROPAGATE_EXCEPTIONS"] = propagates
     if propagates:
         with pytest.raises(RuntimeError, match="on purpose"):
             app.test_client().get("/checkout")
     else:
         assert app.test_client().get("/checkout").status_code == 500
-    assert flush_entries(eye, hub)["GET", "/checkout", 500].keys() & {"response", "request"} == set()
+    assert flush_entries(witness, hub)["GET", "/checkout", 500].keys() & {"response", "request"} == set()
 
 
 def test_an_app_that_raises_while_streaming_is_reported_once_and_its_error_passes_on():
@@ -165,12 +165,12 @@ def test_an_app_that_raises_while_streaming_is_reported_once_and_its_error_passe
         raise RuntimeError("on purpose")
         yield b""
 
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     for broken in (app, at_once):
         with pytest.raises(RuntimeError, match="on purpose"):
-            list(WitnessMiddleware(broken, eye)(environ(), lambda *_: None))
-    assert flush_entries(eye, hub).keys() == {("GET", "/orders/{orderId}", 200), ("GET", "/orders/{orderId}", 500)}
-    assert eye.stats.observed == 2
+            list(WitnessMiddleware(broken, witness)(environ(), lambda *_: None))
+    assert flush_entries(witness, hub).keys() == {("GET", "/orders/{orderId}", 200), ("GET", "/orders/{orderId}", 500)}
+    assert witness.stats.observed == 2
 
 
 @pytest.mark.parametrize(("headers", "status"), [({}, 500), ({"Content-Length": "2"}, 200)])
@@ -188,23 +188,23 @@ def test_for_a_settled_shape_only_a_response_with_a_length_is_reported_before_it
 
         return flask.Response(pieces(), mimetype=JSON, headers=headers)
 
-    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye := make_witness(hub := Hub()))
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness := make_witness(hub := Hub()))
     for _ in range(60):
         app.test_client().get("/feed", buffered=True)
-        eye.flush()
-    assert eye.stats.unlooked > 0
+        witness.flush()
+    assert witness.stats.unlooked > 0
     with pytest.raises(RuntimeError, match="on purpose"):
         app.test_client().get("/feed?break=1", buffered=True)
-    assert flush_entries(eye, hub).keys() == {("GET", "/feed", 200), ("GET", "/feed", status)}
-    assert eye.stats.observed == 61
+    assert flush_entries(witness, hub).keys() == {("GET", "/feed", 200), ("GET", "/feed", status)}
+    assert witness.stats.observed == 61
 
 
 def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     body = io.BytesIO(b'{"a":1}')
     assert app.test_client().post("/unread", input_stream=body, content_type=JSON, buffered=True).status_code == 200
     assert body.tell() == 0
-    assert "request" not in flush_entries(eye, hub)["POST", "/unread", 200]
+    assert "request" not in flush_entries(witness, hub)["POST", "/unread", 200]
 
 
 @pytest.mark.parametrize("read", [
@@ -226,41 +226,43 @@ def test_the_witness_sees_a_body_by_whatever_method_it_is_read(read):
         start_response("204 No Content", [])
         return []
 
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     facts = {
         "wsgi.input": io.BytesIO(body),
         "CONTENT_TYPE": JSON,
         "CONTENT_LENGTH": str(len(body)),
         "REQUEST_METHOD": "PUT",
     }
-    assert WitnessMiddleware(app, eye)(environ(**facts), lambda *_: None) == []
-    assert flush_entries(eye, hub)["PUT", "/orders/{orderId}", 204]["request"]["properties"]["a"]["items"]["seen"] == 3
+    assert WitnessMiddleware(app, witness)(environ(**facts), lambda *_: None) == []
+    assert (
+        flush_entries(witness, hub)["PUT", "/orders/{orderId}", 204]["request"]["properties"]["a"]["items"]["seen"] == 3
+    )
 
 
 def test_forms_have_the_names_and_kinds_of_their_fields():
-    client = shop(eye := make_witness(hub := Hub())).test_client()
+    client = shop(witness := make_witness(hub := Hub())).test_client()
     client.post("/forms", data={"name": "canary", "tags": ["canary", "b"]}, buffered=True)
     upload = {"note": "canary", "file": (io.BytesIO(b"canary" * 200_000), "canary.txt")}
     assert client.post("/forms", data=upload, buffered=True).get_json() == {"sizes": [1_200_000]}
     assert client.post("/unread", data={"a": "canary"}, buffered=True).status_code == 200
-    assert eye.flush()
+    assert witness.flush()
     url_encoded, multipart, unread = sorted(hub.entries, key=lambda entry: (entry["path"], entry["requestMediaType"]))
     assert url_encoded["requestMediaType"] == "application/x-www-form-urlencoded"
     assert list_types(url_encoded["request"]) == {"name": "string", "tags": "array of string"}
     assert multipart["requestMediaType"] == "multipart/form-data"
     assert list_types(multipart["request"]) == {"note": "string", "file": "binary string"}
     assert "request" not in unread
-    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+    assert witness.stats.bodies_left_out == {"not seen whole": 1}
     assert b"canary" not in b"".join(hub.bodies)
 
 
 def test_media_types_are_kept_for_bodies_that_are_not_read():
-    client = shop(eye := make_witness(hub := Hub())).test_client()
+    client = shop(witness := make_witness(hub := Hub())).test_client()
     client.get("/page")
     client.post("/raw", data=b"canary", content_type="application/x-canary; name=canary")
     client.post("/raw", data=b"1;2", content_type="text/CSV; charset=utf-8")
     client.post("/raw", content_type="text/csv")
-    assert eye.flush()
+    assert witness.flush()
     media_types = {
         (entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries
     }
@@ -307,20 +309,20 @@ def test_the_server_sends_the_same_bytes_as_without_a_witness(send_chunks):
     def app(environ, start_response):
         return send_chunks(start_response)
 
-    eye = make_witness(hub := Hub())
-    assert served(WitnessMiddleware(app, eye)) == served(app)
+    witness = make_witness(hub := Hub())
+    assert served(WitnessMiddleware(app, witness)) == served(app)
     assert b"200 OK" in served(app)
-    assert "a" in flush_entries(eye, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
+    assert "a" in flush_entries(witness, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
 
 
 def test_requests_without_a_route_are_not_observed():
-    app = shop(eye := make_witness(hub := Hub()))
+    app = shop(witness := make_witness(hub := Hub()))
     app.add_url_rule("/carts/", view_func=dict, endpoint="carts")
     client = app.test_client()
     assert client.get("/wp-login.php", buffered=True).status_code == 404
     assert client.get("/carts", buffered=True).status_code == 308
     assert client.get("/carts/", buffered=True).status_code == 200
-    assert flush_entries(eye, hub).keys() == {("GET", "/carts/", 200)}
+    assert flush_entries(witness, hub).keys() == {("GET", "/carts/", 200)}
 
 
 def test_a_file_is_left_to_the_server():
@@ -332,11 +334,11 @@ def test_a_file_is_left_to_the_server():
         start_response("200 OK", [("Content-Type", JSON)])
         return environ["wsgi.file_wrapper"](io.BytesIO(b"{}"))
 
-    eye = make_witness()
-    answer = WitnessMiddleware(app, eye)(environ(**{"wsgi.file_wrapper": Wrapper}), lambda *_: None)
+    witness = make_witness()
+    answer = WitnessMiddleware(app, witness)(environ(**{"wsgi.file_wrapper": Wrapper}), lambda *_: None)
     assert isinstance(answer, Wrapper)
-    eye.flush()
-    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+    witness.flush()
+    assert witness.stats.bodies_left_out == {"not seen whole": 1}
 
 
 def test_witness_and_signed_intents_work_together():
@@ -346,24 +348,24 @@ def test_witness_and_signed_intents_work_together():
     def order(account_id):
         return {"for": current_intent().sub, "body": flask.request.get_json()}
 
-    eye = make_witness(hub := Hub())
-    app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, make_protection()), eye)
+    witness = make_witness(hub := Hub())
+    app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, make_protection()), witness)
     header = sign_call("POST /accounts/7/orders", {"a": 1})
     facts = {"data": encode_json({"a": 1}), "content_type": JSON, "buffered": True}
     assert (
         app.test_client().post("/accounts/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
     )
     assert app.test_client().post("/accounts/7/orders", **facts).status_code == 403
-    entries = flush_entries(eye, hub)
+    entries = flush_entries(witness, hub)
     assert "a" in entries["POST", "/accounts/{account_id}/orders", 200]["request"]["properties"]
     assert "reason" in entries["POST", "/accounts/{accountId}/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
 
 
 def test_the_mount_prefix_is_part_of_the_path():
-    client = shop(eye := make_witness(hub := Hub())).test_client()
+    client = shop(witness := make_witness(hub := Hub())).test_client()
     client.get("/orders/5", base_url="http://localhost/shop", buffered=True)
-    assert flush_entries(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
+    assert flush_entries(witness, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
 def test_no_value_of_a_path_or_a_header_is_reported():
@@ -371,10 +373,10 @@ def test_no_value_of_a_path_or_a_header_is_reported():
         start_response("200 OK", [("Content-Type", JSON), ("X-Secret", "canary"), ("Set-Cookie", "s=canary")])
         return [b"{}"]
 
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     path = "/orders/\xff\xfe canary@example.com"
-    WitnessMiddleware(app, eye)(environ(path, HTTP_AUTHORIZATION="canary", HTTP_COOKIE="canary"), lambda *_: None)
-    assert flush_entries(eye, hub).keys() == {("GET", "/orders/{orderId}", 200)}
+    WitnessMiddleware(app, witness)(environ(path, HTTP_AUTHORIZATION="canary", HTTP_COOKIE="canary"), lambda *_: None)
+    assert flush_entries(witness, hub).keys() == {("GET", "/orders/{orderId}", 200)}
     assert b"canary" not in hub.bodies[0]
 
 
@@ -392,12 +394,12 @@ def test_a_malformed_environ_breaks_nothing(broken):
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(fault):
-    eye = make_witness(Hub(rules_fault=fault))
-    client = shop(eye).test_client()
+    witness = make_witness(Hub(rules_fault=fault))
+    client = shop(witness).test_client()
     for number in range(50):
         assert client.get(f"/orders/{number}").get_json()["id"] == number
-    eye.flush()
-    assert eye.stats.waiting == 50
+    witness.flush()
+    assert witness.stats.waiting == 50
 
 
 def test_with_a_hub_that_answers_500_the_host_answers_as_without_a_witness():
@@ -405,9 +407,9 @@ def test_with_a_hub_that_answers_500_the_host_answers_as_without_a_witness():
         handler.send_error(500)
 
     with ScriptedHub(down) as hub:
-        eye = Witness(KEY, base_url=hub.url, timeout=1)
-        client = shop(eye).test_client()
+        witness = Witness(KEY, base_url=hub.url, timeout=1)
+        client = shop(witness).test_client()
         for number in range(50):
             assert client.get(f"/orders/{number}").get_json()["id"] == number
-        eye.close(0.1)
-        assert json.dumps(eye.stats.dropped) == "50"
+        witness.close(0.1)
+        assert json.dumps(witness.stats.dropped) == "50"

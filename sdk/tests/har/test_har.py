@@ -33,7 +33,7 @@ def har(*entries, **log):
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_file(tmp_path):
     def write(content, name="traffic.har"):
         path = tmp_path / name
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -44,8 +44,8 @@ def written(tmp_path):
 
 
 @pytest.fixture
-def read(written):
-    return lambda *entries: list(read_har(written(har(*entries)), now=NOW))
+def read(write_file):
+    return lambda *entries: list(read_har(write_file(har(*entries)), now=NOW))
 
 
 def only(items):
@@ -58,8 +58,8 @@ def only(items):
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
 @pytest.mark.parametrize("name", ["a.har", "a.har.gz", "a"])
-def test_plain_and_gzip_are_recognised_by_their_content_not_their_name(written, pack, name):
-    path = written(pack(json.dumps(har({"n": 1}, {"n": 2})).encode()), name)
+def test_plain_and_gzip_are_recognised_by_their_content_not_their_name(write_file, pack, name):
+    path = write_file(pack(json.dumps(har({"n": 1}, {"n": 2})).encode()), name)
     assert list(scan(path)) == [{"n": 1}, {"n": 2}]
 
 
@@ -85,27 +85,27 @@ def test_any_entries_are_read_unchanged_whatever_the_chunk_size(tmp_path_factory
         assert list(scan(path)) == entries
 
 
-def test_a_byte_order_mark_is_ignored(written):
-    assert list(scan(written(b"\xef\xbb\xbf" + json.dumps(har({})).encode()))) == [{}]
+def test_a_byte_order_mark_is_ignored(write_file):
+    assert list(scan(write_file(b"\xef\xbb\xbf" + json.dumps(har({})).encode()))) == [{}]
 
 
 GOOD = json.dumps(har(entry(text='{"näme": 1}'), entry()), ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("chunk", [7, 256 * 1024])
-def test_a_file_cut_off_anywhere_is_reported_in_one_line(written, chunk):
+def test_a_file_cut_off_anywhere_is_reported_in_one_line(write_file, chunk):
     with patch.object(har_file, "CHUNK", chunk):
         for length in range(len(GOOD)):
             with pytest.raises(HarError) as caught:
-                list(scan(written(GOOD[:length])))
+                list(scan(write_file(GOOD[:length])))
             assert "\n" not in str(caught.value)
 
 
-def test_a_gzip_file_cut_off_anywhere_is_reported(written):
+def test_a_gzip_file_cut_off_anywhere_is_reported(write_file):
     packed = gzip.compress(GOOD)
     for length in range(2, len(packed)):
         with pytest.raises(HarError, match="gzip"):
-            list(scan(written(packed[:length])))
+            list(scan(write_file(packed[:length])))
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_a_gzip_file_cut_off_anywhere_is_reported(written):
         (gzip.compress(GOOD) + b"trailing", "gzip"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_har_is_reported_in_one_line_with_its_name(written, content, words):
+def test_a_file_that_is_no_har_is_reported_in_one_line_with_its_name(write_file, content, words):
     with pytest.raises(HarError, match=words) as caught:
-        list(scan(written(content, "bad.har")))
+        list(scan(write_file(content, "bad.har")))
     assert "bad.har" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -154,8 +154,8 @@ def test_a_missing_file_and_a_directory_are_reported(tmp_path):
         list(scan(tmp_path))
 
 
-def test_progress_runs_up_to_the_size_of_the_file(written):
-    path = written(har(*[entry(text="x" * 1000)] * 1000))
+def test_progress_runs_up_to_the_size_of_the_file(write_file):
+    path = write_file(har(*[entry(text="x" * 1000)] * 1000))
     progress = []
     list(scan(path, lambda done, total: progress.append((done, total))))
     assert progress == sorted(progress)
@@ -163,9 +163,9 @@ def test_progress_runs_up_to_the_size_of_the_file(written):
     assert len(progress) > 3
 
 
-def test_an_entry_that_is_too_large_is_skipped_and_the_rest_is_read(written):
+def test_an_entry_that_is_too_large_is_skipped_and_the_rest_is_read(write_file):
     large = {"a": ['\\"]}' * 500, {"b": "é\\" * 500}], "c": "{["}
-    path = written(har({"n": 1}, large, {"n": 2}, "x" * 5000, [], comment="y" * 5000))
+    path = write_file(har({"n": 1}, large, {"n": 2}, "x" * 5000, [], comment="y" * 5000))
     with patch.object(har_file, "MAX_VALUE", 1000), patch.object(har_file, "CHUNK", 64):
         n1, passed, n2, text, empty = scan(path)
     assert (n1, n2, empty) == ({"n": 1}, {"n": 2}, [])
@@ -173,8 +173,8 @@ def test_an_entry_that_is_too_large_is_skipped_and_the_rest_is_read(written):
     assert isinstance(text, TooLarge)
 
 
-def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_reported(written):
-    path = written(json.dumps(har({"a": "x" * 5000})).encode()[:3000])
+def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_reported(write_file):
+    path = write_file(json.dumps(har({"a": "x" * 5000})).encode()[:3000])
     with (
         patch.object(har_file, "MAX_VALUE", 1000),
         patch.object(har_file, "CHUNK", 64),
@@ -183,17 +183,17 @@ def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_reported(written):
         list(scan(path))
 
 
-def test_broken_json_early_in_a_large_file_is_reported_without_reading_it_whole(written):
-    path = written(b'{"log": {"entries": [{"a" 1}, ' + b'{"n": 1},' * 1_000_000)
+def test_broken_json_early_in_a_large_file_is_reported_without_reading_it_whole(write_file):
+    path = write_file(b'{"log": {"entries": [{"a" 1}, ' + b'{"n": 1},' * 1_000_000)
     read = []
     with pytest.raises(HarError, match="not valid JSON"):
         list(scan(path, lambda done, _: read.append(done)))
     assert read[-1] <= 2 * har_file.CHUNK
 
 
-def test_memory_does_not_grow_with_the_file(written):
+def test_memory_does_not_grow_with_the_file(write_file):
     line = json.dumps(entry(text="x" * 2000)).encode() + b","
-    path = written(b'{"log": {"entries": [' + line * 10_000 + b"{}]}}")
+    path = write_file(b'{"log": {"entries": [' + line * 10_000 + b"{}]}}")
     tracemalloc.start()
     try:
         assert sum(1 for _ in scan(path)) == 10_001
@@ -207,10 +207,10 @@ def test_memory_does_not_grow_with_the_file(written):
 # --- from entries to exchanges
 
 
-def test_an_entry_becomes_an_exchange(written):
+def test_an_entry_becomes_an_exchange(write_file):
     full = entry("post", "https://api.example.com:8443/orders/17?b=2&a=1&b=&b=%C3%A9#top", 201, '{"id": 17}')
     full["request"]["postData"] = {"mimeType": "application/json; charset=utf-8", "text": "[1, null]"}
-    assert only(read_har(written(har(full)), now=NOW)) == Exchange(
+    assert only(read_har(write_file(har(full)), now=NOW)) == Exchange(
         method="POST",
         path="/orders/17",
         query={"b": ["2", "", "é"], "a": ["1"]},
@@ -395,9 +395,9 @@ def test_media_types_are_those_of_the_bodies_that_were_sent(read):
 # --- hosts, proxies, what the file left out
 
 
-def test_only_the_requested_hosts_are_read(written):
+def test_only_the_requested_hosts_are_read(write_file):
     urls = ["https://API.example.com/a", "https://u:p@api.example.com:8443/b", "https://cdn.example.com/c"]
-    path = written(har(*(entry(url=url) for url in urls)))
+    path = write_file(har(*(entry(url=url) for url in urls)))
     assert [item.host for item in read_har(path, now=NOW)] == [
         "api.example.com", "api.example.com:8443", "cdn.example.com"
     ]  # fmt: skip

@@ -30,11 +30,11 @@ V2 = mint_intent(SECRET, **CALL, args={}, now=1_800_000_000).payload
 ENVELOPE = '{{"payload":{{"x":"{}"}},"signature":"{}"}}'
 
 
-def encoded(envelope: str) -> str:
+def encode(envelope: str) -> str:
     return base64.urlsafe_b64encode(envelope.encode()).decode()
 
 
-def opened(header: str) -> dict:
+def open_header(header: str) -> dict:
     return json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
 
 
@@ -48,7 +48,7 @@ def test_signatures_agree_with_wycheproof():
         assert (signature.hex() == case["tag"]) is (whole and case["result"] == "valid")
         if not whole:  # a shortened signature is refused for its length
             with pytest.raises(Unreadable):
-                open_envelope(encoded(ENVELOPE.format("", case["tag"])))
+                open_envelope(encode(ENVELOPE.format("", case["tag"])))
 
 
 @given(st.binary(max_size=200), st.binary(max_size=300))
@@ -84,7 +84,7 @@ def test_a_minted_intent_has_the_form_of_the_spec():
     ]  # fmt: skip
     assert minted.payload["argsHash"] == args_hash({"qty": 1})
     assert (minted.payload["issuedAt"], minted.payload["expiresAt"]) == (1_800_000_000, 1_800_000_300)
-    envelope = opened(minted.header)
+    envelope = open_header(minted.header)
     assert envelope["payload"] == minted.payload
     text = json.dumps(minted.payload, sort_keys=True, separators=(",", ":")).encode()
     assert envelope["signature"] == hmac.digest(SECRET.encode(), text, "sha256").hex()
@@ -179,7 +179,7 @@ def test_times_in_different_units_are_malformed(issued, expires):
 
 @given(st.binary(max_size=60))
 def test_only_canonical_base64url_is_opened(raw):
-    text = encoded(ENVELOPE.format(raw.hex(), "0" * 64))
+    text = encode(ENVELOPE.format(raw.hex(), "0" * 64))
     assert open_envelope(text) == open_envelope(text.rstrip("="))
     for wrong in (text + "=", text.rstrip("=") + "=" * (3 + len(text) % 2), text + "\n", " " + text, text + "A"):
         if wrong != text:
@@ -189,7 +189,7 @@ def test_only_canonical_base64url_is_opened(raw):
 
 def test_only_the_url_alphabet_with_complete_padding_is_accepted():
     for filler in ("", "x", "xx"):
-        bare = encoded(ENVELOPE.format(f"~~~???{filler}", "0" * 64)).rstrip("=")
+        bare = encode(ENVELOPE.format(f"~~~???{filler}", "0" * 64)).rstrip("=")
         assert {"-", "_"} <= set(bare)
         assert open_envelope(bare)
         wrong = [bare.replace("-", "+"), bare.replace("_", "/"), f"{bare[:4]}!!!!{bare[4:]}", f"{bare[:4]}\n{bare[4:]}"]
@@ -205,7 +205,7 @@ def test_a_header_has_no_padding():
 
 def test_bits_left_over_at_the_end_are_refused():
     for filler in ("", "x", "xx"):
-        text = encoded(ENVELOPE.format(filler, "0" * 64))
+        text = encode(ENVELOPE.format(filler, "0" * 64))
         bare = text.rstrip("=")
         altered_headers = [bare[:-1] + last for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if bare[:-1] + last != bare]
         for other in altered_headers:
@@ -302,4 +302,4 @@ def test_a_lifetime_is_one_second_to_fifteen_minutes(lifetime):
 
 
 def test_a_payload_of_version_one_can_be_signed_too():
-    assert opened(sign_payload(SECRET, V1))["payload"] == V1
+    assert open_header(sign_payload(SECRET, V1))["payload"] == V1

@@ -12,9 +12,9 @@ from support.verifier_calls import (
     REQUEST,
     SECRET,
     WORKSPACE,
-    minted,
+    mint_example,
     reason,
-    resigned,
+    sign_example,
     v1,
     verifier,
 )
@@ -30,7 +30,7 @@ from affidavit._intents.verifier import IntentRejected, IntentVerifier
 
 
 def test_a_verified_intent_has_the_facts_of_its_payload():
-    intent = verifier().verify(minted(tool_call_id="call-9").header, **REQUEST)
+    intent = verifier().verify(mint_example(tool_call_id="call-9").header, **REQUEST)
     assert (intent.version, intent.tool_call_id, intent.workspace) == (2, "call-9", WORKSPACE)
     assert (intent.sub, intent.audience, intent.operation) == ("user-1", AUDIENCE, "POST /orders")
     assert intent.args == {"isbn": "978", "qty": 2}
@@ -54,43 +54,47 @@ REJECTIONS = [
     ("malformed", "é", {}),
     ("malformed", " ", {}),
     ("malformed", "A" * 8193, {}),
-    ("bad-signature", minted(OTHER_SECRET).header, {}),
-    ("unsupported-version", resigned(v=3), {}),
+    ("bad-signature", mint_example(OTHER_SECRET).header, {}),
+    ("unsupported-version", sign_example(v=3), {}),
     ("unsupported-version", v1(sub="u"), {}),
     ("unsupported-version", v1(), {"minimum_version": 2}),
-    ("malformed", resigned(nonce=7), {}),
-    ("malformed", resigned(issuedAt=NOW * 1000), {}),
-    ("expired", minted(now=NOW - 301).header, {}),
-    ("expired", resigned(issuedAt=NOW + 30, expiresAt=NOW + 20), {}),
-    ("not-yet-valid", minted(now=NOW + 61).header, {}),
-    ("lifetime-too-long", resigned(expiresAt=NOW + 86_401), {}),
-    ("tenant-mismatch", minted(tenant_id="other").header, {}),
-    ("audience-mismatch", minted(aud="https://staging.lumen.example").header, {}),
-    ("operation-mismatch", minted(operation="POST /orders/").header, {}),
-    ("operation-mismatch", minted(operation="post /orders").header, {}),
-    ("operation-mismatch", minted().header, {"path": "/orders/17"}),
-    ("operation-mismatch", minted().header, {"method": "PUT"}),
-    ("operation-mismatch", minted().header, {"query": "a=1"}),
-    ("operation-mismatch", minted(operation="POST /orders?a=1").header, {"query": "a=2"}),
-    ("operation-mismatch", minted(operation="POST /orders?a=1").header, {}),
-    ("operation-mismatch", minted(operation="GET /other", args={"q": "a"}).header, GET_BOOKS),
-    ("operation-mismatch", minted().header, {"raw_path": "/x%2Forders"}),
-    ("operation-mismatch", minted().header, {"raw_path": "/orders%FF"}),
-    ("operation-mismatch", minted().header, {"raw_path": "/orders%zz"}),
-    ("operation-mismatch", minted().header, {"operation": "orders.create"}),
-    ("operation-mismatch", minted(operation="orders.create").header, {}),
-    ("operation-mismatch", minted(operation="orders.create").header, {"operation": "orders.create", "query": "a=1"}),
+    ("malformed", sign_example(nonce=7), {}),
+    ("malformed", sign_example(issuedAt=NOW * 1000), {}),
+    ("expired", mint_example(now=NOW - 301).header, {}),
+    ("expired", sign_example(issuedAt=NOW + 30, expiresAt=NOW + 20), {}),
+    ("not-yet-valid", mint_example(now=NOW + 61).header, {}),
+    ("lifetime-too-long", sign_example(expiresAt=NOW + 86_401), {}),
+    ("tenant-mismatch", mint_example(tenant_id="other").header, {}),
+    ("audience-mismatch", mint_example(aud="https://staging.lumen.example").header, {}),
+    ("operation-mismatch", mint_example(operation="POST /orders/").header, {}),
+    ("operation-mismatch", mint_example(operation="post /orders").header, {}),
+    ("operation-mismatch", mint_example().header, {"path": "/orders/17"}),
+    ("operation-mismatch", mint_example().header, {"method": "PUT"}),
+    ("operation-mismatch", mint_example().header, {"query": "a=1"}),
+    ("operation-mismatch", mint_example(operation="POST /orders?a=1").header, {"query": "a=2"}),
+    ("operation-mismatch", mint_example(operation="POST /orders?a=1").header, {}),
+    ("operation-mismatch", mint_example(operation="GET /other", args={"q": "a"}).header, GET_BOOKS),
+    ("operation-mismatch", mint_example().header, {"raw_path": "/x%2Forders"}),
+    ("operation-mismatch", mint_example().header, {"raw_path": "/orders%FF"}),
+    ("operation-mismatch", mint_example().header, {"raw_path": "/orders%zz"}),
+    ("operation-mismatch", mint_example().header, {"operation": "orders.create"}),
+    ("operation-mismatch", mint_example(operation="orders.create").header, {}),
+    (
+        "operation-mismatch",
+        mint_example(operation="orders.create").header,
+        {"operation": "orders.create", "query": "a=1"},
+    ),
     ("method-mismatch", v1(), {"method": "GET"}),
     ("method-mismatch", v1(), {"method": "GET", "path": "/x"}),
     ("path-mismatch", v1(), {"path": "/x"}),
     ("path-mismatch", v1(path="/a?b"), {"path": "/a?b"}),
-    ("args-mismatch", minted(args={}).header, {}),
-    ("args-mismatch", minted().header, {"body": b""}),
-    ("args-mismatch", minted().header, {"body": BODY + b","}),
-    ("args-mismatch", minted().header, {"content_type": "text/plain"}),
-    ("args-mismatch", minted().header, {"content_encoding": "gzip"}),
-    ("args-mismatch", resigned(argsHash=args_hash(json.loads(BODY)).upper()), {}),
-    ("step-up-required", minted(requires_step_up=True).header, {}),
+    ("args-mismatch", mint_example(args={}).header, {}),
+    ("args-mismatch", mint_example().header, {"body": b""}),
+    ("args-mismatch", mint_example().header, {"body": BODY + b","}),
+    ("args-mismatch", mint_example().header, {"content_type": "text/plain"}),
+    ("args-mismatch", mint_example().header, {"content_encoding": "gzip"}),
+    ("args-mismatch", sign_example(argsHash=args_hash(json.loads(BODY)).upper()), {}),
+    ("step-up-required", mint_example(requires_step_up=True).header, {}),
 ]
 
 
@@ -107,38 +111,38 @@ def test_every_reason_occurs_for_some_request():
     "path", ["/a?b", "/a#b", "/a\\b", "/a\nb", "/a\x7fb", "/a\x85b", "/a/../b", "/./a", "/a/.", "..", "/.."]
 )
 def test_a_path_that_two_servers_could_read_differently_is_refused(path):
-    assert reason(minted(operation=f"POST {path}").header, path=path) == "operation-mismatch"
+    assert reason(mint_example(operation=f"POST {path}").header, path=path) == "operation-mismatch"
 
 
 @pytest.mark.parametrize("path", ["/a.b", "/.well-known/x", "/a..b/c", "/é/ü", "/a b", "/a:b@c", "/...", "/", "/a//b"])
 def test_an_unambiguous_path_passes(path):
-    assert reason(minted(operation=f"POST {path}").header, path=path, raw_path="/%20") is None
+    assert reason(mint_example(operation=f"POST {path}").header, path=path, raw_path="/%20") is None
 
 
 @pytest.mark.parametrize("operation", ["GET /books", "GET /books?q=a&q=b"])
 def test_a_query_is_bound_by_its_hash_or_by_the_operation(operation):
-    header = minted(operation=operation, args={"q": ["a", "b"]}).header
+    header = mint_example(operation=operation, args={"q": ["a", "b"]}).header
     request = {"method": "GET", "path": "/books", "body": b"", "content_type": None}
     assert reason(header, **{**request, "query": "q=a&q=b"}) is None
     assert reason(header, **{**request, "query": "q=a"}) in ("args-mismatch", "operation-mismatch")
 
 
 def test_with_a_body_the_query_is_part_of_the_operation():
-    assert reason(minted(operation="POST /orders?a=1").header, query="a=1") is None
+    assert reason(mint_example(operation="POST /orders?a=1").header, query="a=1") is None
 
 
 def test_a_view_can_declare_the_operation_of_another_transport():
-    header = minted(operation="orders.create").header
+    header = mint_example(operation="orders.create").header
     assert reason(header, operation="orders.create", path="/rpc?", method="X") is None
 
 
 def test_a_nonce_is_accepted_once():
-    subject, header = verifier(), minted().header
+    subject, header = verifier(), mint_example().header
     assert [reason(header, subject) for _ in range(3)] == [None, "replayed", "replayed"]
 
 
 def test_a_rejected_intent_keeps_its_nonce():
-    subject, header = verifier(), minted().header
+    subject, header = verifier(), mint_example().header
     assert reason(header, subject, body=b"{}") == "args-mismatch"
     assert reason(header, subject) is None
 
@@ -151,15 +155,15 @@ def test_version_one_has_no_replay_check():
 @pytest.mark.parametrize(
     ("header", "moment", "expected"),
     [
-        (minted().header, NOW + 300, None),
-        (minted().header, NOW + 300.001, "expired"),
-        (minted().header, NOW - 60, None),
-        (minted().header, NOW - 60.001, "not-yet-valid"),
-        (resigned(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW, None),
-        (resigned(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW + 0.002, "expired"),
-        (resigned(issuedAt=-(10**300), expiresAt=NOW + 1), NOW, "lifetime-too-long"),
-        (resigned(issuedAt=NOW, expiresAt=NOW), NOW, None),
-        (resigned(issuedAt=NOW, expiresAt=NOW + 86_400), NOW, None),
+        (mint_example().header, NOW + 300, None),
+        (mint_example().header, NOW + 300.001, "expired"),
+        (mint_example().header, NOW - 60, None),
+        (mint_example().header, NOW - 60.001, "not-yet-valid"),
+        (sign_example(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW, None),
+        (sign_example(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW + 0.002, "expired"),
+        (sign_example(issuedAt=-(10**300), expiresAt=NOW + 1), NOW, "lifetime-too-long"),
+        (sign_example(issuedAt=NOW, expiresAt=NOW), NOW, None),
+        (sign_example(issuedAt=NOW, expiresAt=NOW + 86_400), NOW, None),
     ],
 )
 def test_an_intent_is_valid_from_its_first_to_its_last_second(header, moment, expected):
@@ -170,19 +174,19 @@ def test_an_intent_is_valid_from_its_first_to_its_last_second(header, moment, ex
     ("detail", "header", "request_"),
     [
         ("the header is over 8 KiB.", "A" * 8193, {}),
-        (REASONS["bad-signature"].meaning, minted(OTHER_SECRET).header, {}),
-        ("The payload is of neither version.", resigned(v=3), {}),
+        (REASONS["bad-signature"].meaning, mint_example(OTHER_SECRET).header, {}),
+        ("The payload is of neither version.", sign_example(v=3), {}),
         ("This route accepts version 2 only.", v1(), {"minimum_version": 2}),
-        ("nonce has to be a string, and not an empty one.", resigned(nonce=7), {}),
-        ("The intent expires before it was issued.", resigned(issuedAt=NOW + 30, expiresAt=NOW + 20), {}),
+        ("nonce has to be a string, and not an empty one.", sign_example(nonce=7), {}),
+        ("The intent expires before it was issued.", sign_example(issuedAt=NOW + 30, expiresAt=NOW + 20), {}),
         (AMBIGUOUS, v1(path="/a?b"), {"path": "/a?b"}),
-        (REASONS["operation-mismatch"].meaning, minted(operation="POST /x").header, {}),
+        (REASONS["operation-mismatch"].meaning, mint_example(operation="POST /x").header, {}),
         (
             "The request has both a body and a query: the operation has to carry the exact query string.",
-            minted().header, {"query": "a=1"},
+            mint_example().header, {"query": "a=1"},
         ),
-        ("the body has a Content-Encoding: send it plain.", minted().header, {"content_encoding": "gzip"}),
-        ("This verifier has no step-up gate.", minted(requires_step_up=True).header, {}),
+        ("the body has a Content-Encoding: send it plain.", mint_example().header, {"content_encoding": "gzip"}),
+        ("This verifier has no step-up gate.", mint_example(requires_step_up=True).header, {}),
     ],
 )  # fmt: skip
 def test_a_rejection_describes_what_was_wrong(detail, header, request_):
@@ -193,8 +197,8 @@ def test_a_rejection_describes_what_was_wrong(detail, header, request_):
 
 def test_an_intent_names_the_secret_that_verified_it():
     subject = verifier([OTHER_SECRET, SECRET.replace("a", "c"), SECRET])
-    assert subject.verify(minted().header, **REQUEST).signed_with == "gas_aaaa"
-    assert verifier("s" * 40).verify(minted("s" * 40).header, **REQUEST).signed_with == ""
+    assert subject.verify(mint_example().header, **REQUEST).signed_with == "gas_aaaa"
+    assert verifier("s" * 40).verify(mint_example("s" * 40).header, **REQUEST).signed_with == ""
 
 
 def test_a_verifier_of_one_workspace_asks_for_its_own_secrets_only():
@@ -203,20 +207,20 @@ def test_a_verifier_of_one_workspace_asks_for_its_own_secrets_only():
         verifier(lambda name: looked_up.append(name) or [SECRET], workspace=workspace)
         for workspace in (WORKSPACE, None)
     )
-    assert reason(minted(tenant_id="other").header, subject) == "tenant-mismatch"
-    assert reason(resigned(tenantId=7), hub) == "bad-signature"
+    assert reason(mint_example(tenant_id="other").header, subject) == "tenant-mismatch"
+    assert reason(sign_example(tenantId=7), hub) == "bad-signature"
     assert looked_up == [WORKSPACE]
 
 
 def test_a_request_without_a_body_verifies_with_empty_arguments():
-    header = minted(operation="GET /books", args={}).header
+    header = mint_example(operation="GET /books", args={}).header
     assert all(check.reason is None for check in verifier().explain(header, "GET", "/books"))
     assert verifier().verify(header, "GET", "/books").args == {}
 
 
 def test_a_lifetime_may_be_limited_to_less_than_a_second():
-    assert reason(resigned(issuedAt=NOW, expiresAt=NOW + 0.5), verifier(max_lifetime=0.5)) is None
-    assert reason(resigned(issuedAt=NOW, expiresAt=NOW + 1), verifier(max_lifetime=0.5)) == "lifetime-too-long"
+    assert reason(sign_example(issuedAt=NOW, expiresAt=NOW + 0.5), verifier(max_lifetime=0.5)) is None
+    assert reason(sign_example(issuedAt=NOW, expiresAt=NOW + 1), verifier(max_lifetime=0.5)) == "lifetime-too-long"
 
 
 def test_the_window_for_both_versions_ends_at_its_time():
@@ -234,7 +238,7 @@ def test_the_window_for_both_versions_ends_at_its_time():
 )
 def test_with_a_broken_clock_nothing_passes_and_no_nonce_is_burnt(moment, expected):
     nonces = MemoryNonces(several_workers=True)
-    broken, header = verifier(nonces=nonces, now=lambda: moment), minted().header
+    broken, header = verifier(nonces=nonces, now=lambda: moment), mint_example().header
     assert (reason(header, broken), reason(v1(), broken)) == (expected, expected)
     assert [check.reason for check in broken.explain(header, **REQUEST) if check.reason] == [expected]
     assert reason(header, verifier(nonces=nonces)) is None
@@ -248,27 +252,27 @@ def test_a_window_without_a_finite_end_is_refused():
 def test_the_step_up_gate_gets_the_intent_and_the_request():
     seen = []
     gate = verifier(step_up=lambda intent, request: bool(seen.append((intent.sub, request))) or request == "fresh")
-    assert reason(minted(requires_step_up=True).header, gate, request="fresh") is None
-    assert reason(minted(requires_step_up=True).header, gate, request="stale") == "step-up-required"
-    assert reason(minted(requires_step_up=False).header, gate, request="unasked") is None
+    assert reason(mint_example(requires_step_up=True).header, gate, request="fresh") is None
+    assert reason(mint_example(requires_step_up=True).header, gate, request="stale") == "step-up-required"
+    assert reason(mint_example(requires_step_up=False).header, gate, request="unasked") is None
     assert seen == [("user-1", "fresh"), ("user-1", "stale")]
 
 
 def test_during_a_rotation_both_secrets_verify():
     subject = verifier([OTHER_SECRET, SECRET])
-    assert reason(minted(SECRET).header, subject) is None
-    assert reason(minted(OTHER_SECRET).header, subject) is None
-    assert reason(minted("gas_" + "c" * 43).header, subject) == "bad-signature"
+    assert reason(mint_example(SECRET).header, subject) is None
+    assert reason(mint_example(OTHER_SECRET).header, subject) is None
+    assert reason(mint_example("gas_" + "c" * 43).header, subject) == "bad-signature"
 
 
 def test_a_hub_finds_the_secrets_of_the_workspace_that_a_header_names():
     known = {"lumen": [SECRET], "other": [OTHER_SECRET]}
     subject = verifier(known.get, workspace=None)
-    assert reason(minted().header, subject) is None
-    assert reason(minted(OTHER_SECRET, tenant_id="other").header, subject) is None
-    assert reason(minted(SECRET, tenant_id="other").header, subject) == "bad-signature"
-    assert reason(minted(tenant_id="unknown").header, subject) == "bad-signature"
-    assert reason(resigned(tenantId=7), subject) == "bad-signature"
+    assert reason(mint_example().header, subject) is None
+    assert reason(mint_example(OTHER_SECRET, tenant_id="other").header, subject) is None
+    assert reason(mint_example(SECRET, tenant_id="other").header, subject) == "bad-signature"
+    assert reason(mint_example(tenant_id="unknown").header, subject) == "bad-signature"
+    assert reason(sign_example(tenantId=7), subject) == "bad-signature"
 
 
 @pytest.mark.parametrize(
@@ -298,7 +302,7 @@ class Unreachable:
 
 def test_an_unreachable_store_is_an_error_and_no_rejection():
     with pytest.raises(StoreUnavailable):
-        verifier(nonces=Unreachable()).verify(minted().header, **REQUEST)
+        verifier(nonces=Unreachable()).verify(mint_example().header, **REQUEST)
 
 
 def test_the_reason_is_the_first_failure_in_the_order_of_the_contract():
@@ -306,8 +310,8 @@ def test_the_reason_is_the_first_failure_in_the_order_of_the_contract():
     wrong = {
         "expiresAt": NOW - 1, "tenantId": "x", "aud": "x", "operation": "x", "argsHash": "x", "requiresStepUp": True,
     }  # fmt: skip
-    subject, right = verifier(), minted().payload
-    subject.verify(resigned(nonce="used"), **REQUEST)
+    subject, right = verifier(), mint_example().payload
+    subject.verify(sign_example(nonce="used"), **REQUEST)
     repairs = [
         ("malformed", "", {}),
         ("bad-signature", OTHER_SECRET, {"nonce": 7, "v": 3, **wrong}),
@@ -329,10 +333,10 @@ def test_the_reason_is_the_first_failure_in_the_order_of_the_contract():
 
 def test_a_rejection_has_the_intent_only_if_the_signature_is_right():
     with pytest.raises(IntentRejected) as forged:
-        verifier().verify(minted(OTHER_SECRET).header, **REQUEST)
+        verifier().verify(mint_example(OTHER_SECRET).header, **REQUEST)
     assert forged.value.intent is None
     with pytest.raises(IntentRejected) as late:
-        verifier().verify(minted(now=NOW - 400).header, **REQUEST)
+        verifier().verify(mint_example(now=NOW - 400).header, **REQUEST)
     assert late.value.intent.sub == "user-1"
 
 
@@ -348,7 +352,7 @@ def test_no_rejection_repeats_a_secret_a_signature_or_a_body_value():
 
 
 @pytest.mark.parametrize(
-    ("expected", "header", "request_"), [*REJECTIONS, (None, minted().header, {}), (None, v1(), {})]
+    ("expected", "header", "request_"), [*REJECTIONS, (None, mint_example().header, {}), (None, v1(), {})]
 )
 def test_an_explanation_first_fails_where_verification_does(expected, header, request_):
     checks = verifier().explain(header, **{**REQUEST, **request_})
@@ -365,7 +369,7 @@ def test_an_explanation_first_fails_where_verification_does(expected, header, re
 
 
 def test_an_explanation_goes_on_after_a_failure_and_names_every_reason():
-    header = minted(OTHER_SECRET, tenant_id="ws_9", aud="staging", args={}, now=NOW - 7200).header
+    header = mint_example(OTHER_SECRET, tenant_id="ws_9", aud="staging", args={}, now=NOW - 7200).header
     checks = verifier().explain(header, **{**REQUEST, "path": "/refunds"})
     assert {check.name: check.reason for check in checks if check.reason} == {
         "signature": "bad-signature",
@@ -389,12 +393,12 @@ def test_an_explanation_of_a_closed_version_one_window_still_compares_the_rest()
 
 
 def test_an_explanation_gives_each_failure_its_own_cause():
-    header = minted(operation="POST /x", requires_step_up=True, now=NOW - 7200).header
+    header = mint_example(operation="POST /x", requires_step_up=True, now=NOW - 7200).header
     checks = {check.name: check for check in verifier().explain(header, **{**REQUEST, "content_encoding": "gzip"})}
     assert checks["arguments"].detail == "the body has a Content-Encoding: send it plain."
     assert checks["arguments"].actual is None
     assert checks["step-up"].detail == "This verifier has no step-up gate."
-    foreign_header = minted(OTHER_SECRET, tenant_id="ws_9", args={}).header
+    foreign_header = mint_example(OTHER_SECRET, tenant_id="ws_9", args={}).header
     checks = {check.name: check for check in verifier().explain(foreign_header, **{**REQUEST, "query": "a=1"})}
     assert checks["arguments"].detail == REASONS["args-mismatch"].meaning
     assert checks["arguments"].actual == args_hash(json.loads(BODY))
@@ -413,18 +417,18 @@ def test_a_verifier_is_configured_by_environment_variables(monkeypatch):
     for name, value in values.items():
         monkeypatch.setenv(name, value)
     subject = IntentVerifier(nonces=MemoryNonces(several_workers=True), now=lambda: NOW)
-    assert reason(minted().header, subject) is None
-    assert reason(minted(tenant_id="other").header, subject) == "tenant-mismatch"
-    assert reason(minted(aud="other").header, subject) == "audience-mismatch"
+    assert reason(mint_example().header, subject) is None
+    assert reason(mint_example(tenant_id="other").header, subject) == "tenant-mismatch"
+    assert reason(mint_example(aud="other").header, subject) == "audience-mismatch"
     hub = IntentVerifier(secrets=lambda name: [SECRET], nonces=MemoryNonces(several_workers=True), now=lambda: NOW)
-    assert reason(minted(tenant_id="other").header, hub) is None
+    assert reason(mint_example(tenant_id="other").header, hub) is None
     monkeypatch.delenv("AFFIDAVIT_SIGNING_SECRET")
     with pytest.raises(ValueError, match="secret is empty"):
         IntentVerifier(nonces=MemoryNonces(several_workers=True))
 
 
 def test_an_explanation_shows_signed_and_actual_values():
-    checks = {check.name: check for check in verifier().explain(minted(aud="staging").header, **REQUEST)}
+    checks = {check.name: check for check in verifier().explain(mint_example(aud="staging").header, **REQUEST)}
     assert (checks["audience"].signed, checks["audience"].actual) == ("staging", AUDIENCE)
     assert checks["time"].actual == "2027-01-15T08:00:00Z"
 
@@ -439,12 +443,12 @@ def test_an_explanation_of_version_one_compares_method_and_path():
 def test_an_explanation_passes_its_request_to_the_step_up_gate():
     seen = []
     gate = verifier(step_up=lambda intent, request: not seen.append(request))
-    gate.explain(minted(requires_step_up=True).header, **REQUEST, request="fresh")
+    gate.explain(mint_example(requires_step_up=True).header, **REQUEST, request="fresh")
     assert seen == ["fresh"]
 
 
 def test_an_explanation_burns_no_nonce_but_sees_a_burnt_one():
-    subject, header = verifier(), minted().header
+    subject, header = verifier(), mint_example().header
     assert subject.explain(header, **REQUEST)[-1].state == "passed"
     assert reason(header, subject) is None
     assert subject.explain(header, **REQUEST)[-1].reason == "replayed"

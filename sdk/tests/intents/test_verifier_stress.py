@@ -15,7 +15,7 @@ from support.verifier_calls import (
     REQUEST,
     SECRET,
     WORKSPACE,
-    minted,
+    mint_example,
     reason,
     v1,
     verifier,
@@ -36,7 +36,7 @@ def test_a_rotation_under_load_rejects_no_valid_request():
 
     def call() -> None:
         for _ in range(200):
-            outcomes.append(reason(minted(current[0][0]).header, subject))
+            outcomes.append(reason(mint_example(current[0][0]).header, subject))
 
     threads = [threading.Thread(target=call) for _ in range(4)]
     for thread in threads:
@@ -60,11 +60,11 @@ def test_switching_to_version_2_under_load_rejects_no_valid_request():
         ready.wait()
         for turn in range(200):
             version = 2 if turn >= changes_at else 1
-            outcomes.append((version, reason(minted().header if version == 2 else v1(), subject)))
+            outcomes.append((version, reason(mint_example().header if version == 2 else v1(), subject)))
         ready.wait()  # everybody has changed; the window closes
         ready.wait()
         for _ in range(50):
-            outcomes.append((2, reason(minted().header, subject)))
+            outcomes.append((2, reason(mint_example().header, subject)))
 
     threads = [threading.Thread(target=call, args=(changes_at,)) for changes_at in (20, 80, 140, 199)]
     for thread in threads:
@@ -82,7 +82,7 @@ def test_switching_to_version_2_under_load_rejects_no_valid_request():
 def test_of_64_threads_with_one_intent_exactly_one_passes():
     subject = verifier()
     for _ in range(20):
-        header, outcomes, start = minted().header, [], threading.Barrier(64)
+        header, outcomes, start = mint_example().header, [], threading.Barrier(64)
 
         def call(header=header, outcomes=outcomes, start=start) -> None:
             start.wait()
@@ -96,7 +96,7 @@ def test_of_64_threads_with_one_intent_exactly_one_passes():
         assert Counter(outcomes) == {None: 1, "replayed": 63}
 
 
-def mutated_text(source: random.Random, text: bytes) -> bytes:
+def mutate_text(source: random.Random, text: bytes) -> bytes:
     """Return the text with a few random edits, biased to characters with a meaning in JSON and base64url."""
     data = bytearray(text)
     for _ in range(source.randrange(1, 4)):
@@ -113,13 +113,13 @@ def mutated_text(source: random.Random, text: bytes) -> bytes:
     return bytes(data)
 
 
-def mutated(source: random.Random, header: str, payload: dict) -> str:
+def mutate_header(source: random.Random, header: str, payload: dict) -> str:
     raw = base64.urlsafe_b64decode(header + "=" * (-len(header) % 4))
     kind = source.randrange(4)
     if kind == 0:
-        return mutated_text(source, header.encode()).decode("latin-1")
+        return mutate_text(source, header.encode()).decode("latin-1")
     if kind == 1:
-        return base64.urlsafe_b64encode(mutated_text(source, raw)).decode()
+        return base64.urlsafe_b64encode(mutate_text(source, raw)).decode()
     if kind == 2:
         envelope = json.loads(raw)
         members = source.sample(list(envelope["payload"].items()), len(envelope["payload"]))
@@ -140,11 +140,13 @@ class Forgetful(MemoryNonces):
 def test_mutated_headers_give_listed_reasons_only_and_never_another_payload():
     source = random.Random(2027)
     subject = verifier(nonces=Forgetful())
-    originals = [minted(sub=sub, nonce=f"n{position}") for position, sub in enumerate(["u", "é\U0001f600", '"\\/'])]
+    originals = [
+        mint_example(sub=sub, nonce=f"n{position}") for position, sub in enumerate(["u", "é\U0001f600", '"\\/'])
+    ]
     seen: Counter[str | None] = Counter()
     for turn in range(MUTATIONS):
         original = originals[turn % 3]
-        header = mutated(source, original.header, original.payload)
+        header = mutate_header(source, original.header, original.payload)
         try:
             intent = subject.verify(header, **REQUEST)
         except IntentRejected as rejection:
@@ -160,7 +162,7 @@ def test_mutated_headers_give_listed_reasons_only_and_never_another_payload():
 def test_any_signed_payload_gives_a_listed_reason(seed):
     source = random.Random(seed)
     values = [None, True, False, 0, 2, -1, 1e300, 10**300, NOW, NOW * 1000, "", "x", "\u2028", [], {}, [[]]]
-    second, first = minted().payload, {"method": "POST", "path": "/orders", "tenantId": WORKSPACE}
+    second, first = mint_example().payload, {"method": "POST", "path": "/orders", "tenantId": WORKSPACE}
     for _ in range(1000):
         payload = dict(second if source.random() < 0.7 else first)
         for name in source.sample(["v", "toolCallId", *payload, "userId", "requiresStepUp"], 2):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.map_values import PRICE, WORDS, bodies, seen
+from support.map_values import PRICE, WORDS, bodies, infer_all
 
 from affidavit import Evidence, infer, merge
 from affidavit.operations import is_alike_map
@@ -28,7 +28,7 @@ from affidavit.operations import is_alike_map
     ],
 )
 def test_many_rare_names_with_similar_values_are_a_map(values):
-    assert is_alike_map(seen(*values))
+    assert is_alike_map(infer_all(*values))
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def test_many_rare_names_with_similar_values_are_a_map(values):
         (bodies(lambda name: [PRICE] if name[0] != "b" else PRICE), "one or many"),
         (bodies({}), "nothing is known of the values"),
         (bodies(lambda name: {"amount": 1, "password": 2} if name != "bal" else 7), "one is something else"),
-        ([*bodies(PRICE), {"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1}], "what stands under data is unlike"),
+        ([*bodies(PRICE), {"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1}], "the values under names that are data differ"),
         ([*bodies(PRICE), {"password": PRICE}], "one name is sensitive and the others are not"),
     ],
 )
 def test_an_object_that_may_be_a_record_is_no_map(values, why):
-    assert not is_alike_map(seen(*values)), why
+    assert not is_alike_map(infer_all(*values)), why
 
 
 def test_three_fixed_names_are_a_record_however_often_they_are_seen():
-    assert not is_alike_map(seen(*[{"width": 1, "height": 2, "depth": 3}] * 1000))
+    assert not is_alike_map(infer_all(*[{"width": 1, "height": 2, "depth": 3}] * 1000))
 
 
 names = st.text(string.ascii_lowercase, min_size=3, max_size=5)
@@ -69,30 +69,30 @@ objects = st.dictionaries(st.sampled_from(WORDS[:60]), values, max_size=4)
 def test_any_order_and_batching_gives_the_same_verdict(some: list[Any], chance: random.Random, cut: int):
     certain = bodies(PRICE)
     mixed = chance.sample([*certain, *some], len(certain) + len(some))
-    batches = [seen(*mixed[start::cut]) for start in range(cut)]
+    batches = [infer_all(*mixed[start::cut]) for start in range(cut)]
     total = Evidence()
     for batch in chance.sample(batches, len(batches)):
         total = merge(total, batch)
-    assert is_alike_map(total) == is_alike_map(seen(*certain, *some))
+    assert is_alike_map(total) == is_alike_map(infer_all(*certain, *some))
 
 
 @given(st.lists(objects, min_size=1, max_size=40), names)
 @settings(max_examples=40, deadline=None)
 def test_a_record_with_a_property_that_is_always_there_is_never_a_map(some: list[Any], always: str):
-    assert not is_alike_map(seen(*[{**body, always: PRICE} for body in [*bodies(PRICE), *some]]))
+    assert not is_alike_map(infer_all(*[{**body, always: PRICE} for body in [*bodies(PRICE), *some]]))
 
 
 @given(st.lists(objects, max_size=10))
 @settings(max_examples=40, deadline=None)
 def test_asking_for_the_verdict_changes_no_state(some: list[Any]):
-    total = seen(*bodies(PRICE), *some)
+    total = infer_all(*bodies(PRICE), *some)
     before = total.copy()
     is_alike_map(total)
     assert total == before
 
 
-def test_later_evidence_makes_it_a_record_again_and_a_map_again():
-    total = seen(*bodies(PRICE))
+def test_later_evidence_can_turn_a_map_into_a_record_and_back_into_a_map():
+    total = infer_all(*bodies(PRICE))
     assert is_alike_map(total)
     total.add(infer({WORDS[0]: "closed"}))
     assert not is_alike_map(total)

@@ -88,7 +88,7 @@ def test_a_full_queue_neither_blocks_nor_grows_and_is_logged_once(reporter_for, 
     assert counts.waiting == accepted
 
 
-def test_a_retry_goes_under_the_same_idempotency_key(reporter_for):
+def test_a_retry_has_the_same_idempotency_key(reporter_for):
     refused = problem(503, "unavailable", "Try later.")
     with ScriptedHub(reset(), refused, refused, answer_stored(1)) as hub:
         reporter = reporter_for(hub)

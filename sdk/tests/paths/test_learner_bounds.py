@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.lessons import learned, template
+from support.lessons import learn, template
 
 import affidavit._paths.learner as path_learner
 import affidavit._paths.tree as path_tree
@@ -90,13 +90,13 @@ def test_memory_is_bounded_whatever_arrives(monkeypatch):
 
 def test_more_versions_than_the_word_limit_are_still_versions(monkeypatch):
     monkeypatch.setattr(path_tree, "MAX_WORDS", 3)
-    learner = learned(*((f"GET /v{number}/teams", {}) for number in range(9)))
+    learner = learn(*((f"GET /v{number}/teams", {}) for number in range(9)))
     assert template(learner, "/v7/teams") == "/v7/teams"
 
 
 def test_a_full_tree_learns_no_more_but_keeps_what_it_knew(monkeypatch):
     monkeypatch.setattr(path_learner, "MAX_TREE_NODES", 40)
-    learner = learned(("GET /teams/storm", {"name": "storm"}))
+    learner = learn(("GET /teams/storm", {"name": "storm"}))
     for number in range(200):
         letters = "".join(chr(97 + int(digit)) for digit in str(number))
         learner.learn("GET", f"/{letters}x/{letters}y", 200, response={"name": f"{letters}y"})
@@ -105,14 +105,14 @@ def test_a_full_tree_learns_no_more_but_keeps_what_it_knew(monkeypatch):
 
 
 def test_a_path_of_a_thousand_segments_is_kept():
-    learner = learned(("GET " + "/a" * 1000, {}), ("GET " + "/b" * 31, {"name": "b"}))
+    learner = learn(("GET " + "/a" * 1000, {}), ("GET " + "/b" * 31, {"name": "b"}))
     assert learner.template("/a" * 1000).path == "/a" * 1000
 
 
 def test_a_learner_keeps_no_value_of_any_body():
     secrets = ["hunter2", "ann-marie", "correct-horse", "tr0ub4dor"]
     body = {"password": secrets[0], "list": [secrets[1]], "map": {"ann@example.com": {"deep": secrets[2]}}}
-    learner = learned(("POST /logins", {"echo": secrets[3]}, body), ("GET /logins/17", body))
+    learner = learn(("POST /logins", {"echo": secrets[3]}, body), ("GET /logins/17", body))
     learner.template("/logins/17")
     held_text = " ".join(texts_in(learner))
     assert "logins" in held_text
@@ -141,5 +141,5 @@ def texts_in(thing, seen=None):
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
 def test_any_text_can_be_a_segment(text):
     path = f"/files/{quote(text, safe='')}"
-    result = learned((f"GET {path}", {"name": text})).template(path)
+    result = learn((f"GET {path}", {"name": text})).template(path)
     assert len(result.path.split("/")) == 3

@@ -23,7 +23,7 @@ from affidavit._paths.learner import Learner
 def test_named_resources_get_their_true_templates_and_none_are_mixed(identity, wrapped):
     for seed in range(5):
         invented = [(call, call.template) for call in calls(seed, identity=identity, wrapped=wrapped)]
-        exact, mixed = scored(judged(invented))
+        exact, mixed = score(judge(invented))
         assert exact >= 0.95
         assert mixed == 0
 
@@ -32,11 +32,11 @@ def test_named_resources_get_their_true_templates_and_none_are_mixed(identity, w
     ("name", "least_exact", "least_clustered"), [("datadog.har.gz", 0.98, 0.98), ("linode.har.gz", 0.995, 0.98)]
 )
 def test_recorded_traffic_gets_its_true_templates(name, least_exact, least_clustered):
-    templates = judged(recorded_exchanges(name))
-    exact, mixed = scored(templates)
+    templates = judge(recorded_exchanges(name))
+    exact, mixed = score(templates)
     assert exact >= least_exact
     assert mixed <= 0.005
-    assert clustered(templates) >= least_clustered
+    assert measure_clusters(templates) >= least_clustered
 
 
 @pytest.mark.parametrize("name", ["datadog.har.gz", "linode.har.gz"])
@@ -44,7 +44,7 @@ def test_half_of_recorded_traffic_teaches_the_same_templates(name):
     recorded = recorded_exchanges(name)
     for side in (0, 1):
         half = [pair for pair in recorded if sum(pair[0].recording.encode()) % 2 == side]
-        exact, mixed = scored(judged(half))
+        exact, mixed = score(judge(half))
         assert exact >= 0.98
         assert mixed <= 0.005
 
@@ -70,7 +70,7 @@ def recorded_exchanges(name):
     return [(call, call.path if call.path in UNDOCUMENTED and true else true) for call, true in pairs]
 
 
-def judged(exchanges):
+def judge(exchanges):
     """Return (learned, true) templates by call, without parameter names, for 2xx exchanges with a true template."""
     learner = Learner()
     for call, _ in exchanges:
@@ -86,7 +86,7 @@ def nameless(path):
     return re.sub(r"\{[^{}]*\}", "{}", path)
 
 
-def scored(templates):
+def score(templates):
     """Return the share of exact templates, and the share of groups that mix several operations."""
     groups = defaultdict(set)
     for (method, _), (ours, true) in templates.items():
@@ -95,7 +95,7 @@ def scored(templates):
     return exact / len(templates), sum(len(truths) > 1 for truths in groups.values()) / len(groups)
 
 
-def clustered(templates):
+def measure_clusters(templates):
     """Return the share of operations whose paths form one group. Only operations with a parameter and several paths
     count.
     """

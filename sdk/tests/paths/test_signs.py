@@ -1,7 +1,7 @@
 """Earlier mistakes of the learner on unfamiliar APIs, each with the smallest traffic that shows it."""
 
 import pytest
-from support.lessons import learned, template
+from support.lessons import learn, template
 from support.witness_hub import Hub, make_witness, observe_get
 
 from affidavit._json import ABSENT
@@ -16,7 +16,7 @@ def leaks(path_template, *values):
 
 
 def test_a_listed_value_is_not_sent_even_if_a_property_name_contains_it():
-    learner = learned(
+    learner = learn(
         ("GET /labels", [{"name": "members"}]), ("GET /teams/17", {"members": 1}), ("DELETE /labels/members", ABSENT)
     )
     assert not leaks(learner.template("/labels/members"), "members")
@@ -24,14 +24,14 @@ def test_a_listed_value_is_not_sent_even_if_a_property_name_contains_it():
 
 def test_a_value_among_values_is_not_sent_even_if_a_property_name_contains_it():
     names = ("vault", "dune", "amber-otter")
-    learner = learned(("GET /accounts/17", {"vault": 1}), *((f"PUT /pools/{name}", {"size": 3}) for name in names))
+    learner = learn(("GET /accounts/17", {"vault": 1}), *((f"PUT /pools/{name}", {"size": 3}) for name in names))
     assert not leaks(learner.template("/pools/vault"), "vault")
 
 
 @pytest.mark.parametrize("ending", ["", "/leave"])
 def test_a_value_that_begins_with_a_verb_is_not_sent(ending):
     rooms = ("fetch-orders-room-1", "fetch-orders-room-2", "send-room-1")
-    learner = learned(*((f"GET /v1/channels/{room}{ending}", {"status": 200}) for room in rooms))
+    learner = learn(*((f"GET /v1/channels/{room}{ending}", {"status": 200}) for room in rooms))
     for room in rooms:
         assert not leaks(learner.template(f"/v1/channels/{room}{ending}"), room)
 
@@ -39,7 +39,7 @@ def test_a_value_that_begins_with_a_verb_is_not_sent(ending):
 @pytest.mark.parametrize("constant", ["0", "_", "-"])
 def test_a_value_between_two_constants_is_not_sent(constant):
     calls = [f"/publish/k-5f2a9c7e01b3d/{constant}/{name}/{constant}" for name in NAMES]
-    learner = learned(*((f"GET {path}", [1, "Sent"]) for path in calls))
+    learner = learn(*((f"GET {path}", [1, "Sent"]) for path in calls))
     for path, name in zip(calls, NAMES, strict=True):
         assert not leaks(learner.template(path), name)
 
@@ -47,7 +47,7 @@ def test_a_value_between_two_constants_is_not_sent(constant):
 @pytest.mark.parametrize("names", [NAMES, ("mg.acme.example",), ("DOMAIN.TEST", "lunar.example")])
 def test_a_tenant_or_domain_after_the_version_is_not_sent(names):
     parts = ("parcels", "claims", "bounces")
-    learner = learned(
+    learner = learn(
         *((f"GET /v3/{name}/{part}", [{"weight": 1, "made": ""}]) for name in names for part in parts),
         *((f"GET /v3/{part}", [dict.fromkeys(parts, 1)]) for part in ("routes", "lists")),
         *((f"GET /v3/{part}/17", dict.fromkeys(parts, 1)) for part in ("routes", "lists")),
@@ -59,7 +59,7 @@ def test_a_tenant_or_domain_after_the_version_is_not_sent(names):
 
 def test_fixed_words_among_numbers_stay_literals():
     ticket = {"ticket": {"id": 1, "subject": ""}}
-    learner = learned(
+    learner = learn(
         *((f"GET /api/v2/tickets/{number}.json", ticket) for number in (17, 4711, 33)),
         ("GET /api/v2/tickets/me.json", {"user": {"role": ""}}),
         ("GET /api/v2/tickets/show_many.json", {"tickets": [], "count": 2}),
@@ -71,7 +71,7 @@ def test_fixed_words_among_numbers_stay_literals():
 
 
 def test_literals_that_are_sent_have_a_lower_probability_than_those_held_back():
-    learner = learned(
+    learner = learn(
         ("GET /teams", [{"name": "storm", "members": 4}]),
         ("GET /teams/17/members", [{"name": ""}]),
         ("GET /lounges/ann-marie/seats", ABSENT),
@@ -84,11 +84,11 @@ def test_literals_that_are_sent_have_a_lower_probability_than_those_held_back():
 @pytest.mark.parametrize("pattern", ["/{}", "/api/{}", "/Customers('{}')", "/p;owner={}", "/v1/Customers(%27{}%27)"])
 @pytest.mark.parametrize("number", [1, 6])
 def test_a_live_witness_without_routes_sends_no_name(pattern, number):
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     for name in NAMES[:number]:
-        observe_get(eye, pattern.format(name), {"clicks": 1})
-    eye.flush()
-    eye.close()
+        observe_get(witness, pattern.format(name), {"clicks": 1})
+    witness.flush()
+    witness.close()
     assert [name for name in NAMES if any(name.encode() in body for body in hub.bodies)] == []
 
 
@@ -103,13 +103,13 @@ def test_a_live_witness_without_routes_sends_no_name(pattern, number):
 )
 def test_a_value_inside_a_segment_becomes_a_parameter(path, expected, types):
     customers = [{"customers": 1, "parcels": 2, "orders": 3, "notes": ""}]
-    learner = learned((f"GET {path}", customers), ("GET /Customers", customers), ("GET /parcels", customers))
+    learner = learn((f"GET {path}", customers), ("GET /Customers", customers), ("GET /parcels", customers))
     path_template = learner.template(path)
     assert (path_template.path, dict(path_template.parameters)) == (expected, types)
 
 
 def test_a_judgement_names_its_signs_with_their_weights():
-    judgement = learned(("GET /teams/storm", {"slug": "storm"})).judge("/teams/storm")[1]
+    judgement = learn(("GET /teams/storm", {"slug": "storm"})).judge("/teams/storm")[1]
     assert judgement.signs["value of an identifying property of its own exchange"] > 1
     assert judgement.probability > 0.8
 
@@ -117,19 +117,19 @@ def test_a_judgement_names_its_signs_with_their_weights():
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_many_unknown_words_after_a_single_id_are_not_sent(method):
     names = [f"{first}{second}nt" for first in "bcdfghjk" for second in "aeo"]
-    learner = learned(*((f"{method} /orders/17/{name}", ABSENT) for name in names))
+    learner = learn(*((f"{method} /orders/17/{name}", ABSENT) for name in names))
     for name in names:
         assert not leaks(learner.template(f"/orders/17/{name}"), name)
 
 
 def test_unknown_words_after_several_ids_are_literals():
     names = [f"{first}{second}nt" for first in "bcdfghjk" for second in "aeo"]
-    learner = learned(*((f"GET /orders/{number}/{name}", {name: 1}) for number in (17, 33, 48) for name in names))
+    learner = learn(*((f"GET /orders/{number}/{name}", {name: 1}) for number in (17, 33, 48) for name in names))
     assert template(learner, f"/orders/17/{names[0]}") == f"/orders/{{orderId}}/{names[0]}"
 
 
 def test_an_unknown_word_that_was_only_refused_is_not_sent():
-    learner = learned(
+    learner = learn(
         *((f"GET /v1/data_sets/{number}", {"size": 1}) for number in range(17, 40)),
         *((f"GET /v1/{word}", [{"id": 17}]) for word in ("audit_logs", "user_groups", "rate_limits")),
     )
@@ -139,13 +139,13 @@ def test_an_unknown_word_that_was_only_refused_is_not_sent():
 
 
 def test_a_common_word_of_apis_is_a_literal_even_if_no_property_has_it():
-    learner = learned(("GET /crates/17/history", [{"weight": 1}]))
+    learner = learn(("GET /crates/17/history", [{"weight": 1}]))
     path_template = learner.template("/crates/17/history")
     assert (path_template.path, path_template.undecided) == ("/crates/{crateId}/history", ())
 
 
 def test_capital_letters_in_an_api_without_them_are_a_sign_of_a_value():
-    learner = learned(*((f"GET /{word}", []) for word in ("orders", "users", "reports")), ("GET /events/Search", {}))
+    learner = learn(*((f"GET /{word}", []) for word in ("orders", "users", "reports")), ("GET /events/Search", {}))
     signs = learner.judge("/events/Search")[1].signs
     assert "capital letters unlike the words of the API" in signs
     assert "a word of many APIs" not in signs

@@ -46,81 +46,81 @@ def with_table(deliveries: SqlDeliveries) -> SqlDeliveries:
     return deliveries
 
 
-def claimed(store, call="call-1", mark=ONE, now=NOW):
+def claim_call(store, call="call-1", mark=ONE, now=NOW):
     return store.claim("w", call, mark, now=now)
 
 
 def test_a_retry_gets_the_response_of_the_first_delivery(store):
-    claim = claimed(store)
+    claim = claim_call(store)
     assert isinstance(claim, Claim)
     assert store.finish(claim, RESPONSE, now=NOW + 1)
-    assert claimed(store, now=NOW + 2) == Finished(RESPONSE)
-    assert claimed(store, now=NOW + RETENTION - 1) == Finished(RESPONSE)
+    assert claim_call(store, now=NOW + 2) == Finished(RESPONSE)
+    assert claim_call(store, now=NOW + RETENTION - 1) == Finished(RESPONSE)
 
 
 def test_a_delivery_in_flight_gives_the_time_of_the_next_retry(store):
-    claimed(store)
-    assert claimed(store, now=NOW + 10) == InFlight(retry_after=LEASE - 10)
-    assert claimed(store, now=NOW + LEASE) == InFlight(retry_after=1)
+    claim_call(store)
+    assert claim_call(store, now=NOW + 10) == InFlight(retry_after=LEASE - 10)
+    assert claim_call(store, now=NOW + LEASE) == InFlight(retry_after=1)
 
 
 def test_another_call_under_the_id_of_a_running_or_finished_call_is_a_mismatch(store):
-    claim = claimed(store)
-    assert claimed(store, mark=OTHER) == Mismatch()
+    claim = claim_call(store)
+    assert claim_call(store, mark=OTHER) == Mismatch()
     store.finish(claim, RESPONSE, now=NOW)
-    assert claimed(store, mark=OTHER) == Mismatch()
+    assert claim_call(store, mark=OTHER) == Mismatch()
     assert isinstance(store.claim("elsewhere", "call-1", OTHER, now=NOW), Claim)
 
 
 def test_after_a_crash_the_lease_runs_out_and_a_retry_runs_again(store):
-    lost = claimed(store)
-    assert claimed(store, mark=OTHER, now=NOW + LEASE + 1) == Mismatch()
-    second = claimed(store, now=NOW + LEASE + 1)
+    lost = claim_call(store)
+    assert claim_call(store, mark=OTHER, now=NOW + LEASE + 1) == Mismatch()
+    second = claim_call(store, now=NOW + LEASE + 1)
     assert isinstance(second, Claim)
     assert second != lost
     assert not store.finish(lost, RESPONSE, now=NOW + LEASE + 2)
     assert not store.renew(lost, now=NOW + LEASE + 2)
     store.abandon(lost)
-    assert isinstance(claimed(store, now=NOW + LEASE + 3), InFlight)
+    assert isinstance(claim_call(store, now=NOW + LEASE + 3), InFlight)
 
 
 def test_a_renewed_lease_has_its_full_length(store):
-    claim = claimed(store)
+    claim = claim_call(store)
     assert store.renew(claim, now=NOW + 50)
-    assert claimed(store, now=NOW + 50 + LEASE - 5) == InFlight(retry_after=5)
+    assert claim_call(store, now=NOW + 50 + LEASE - 5) == InFlight(retry_after=5)
 
 
 def test_an_ended_lease_lets_a_retry_run_but_no_other_call(store):
-    claim = claimed(store)
+    claim = claim_call(store)
     assert store.renew(claim, now=-LEASE)
-    assert claimed(store, mark=OTHER) == Mismatch()
-    assert isinstance(claimed(store), Claim)
+    assert claim_call(store, mark=OTHER) == Mismatch()
+    assert isinstance(claim_call(store), Claim)
 
 
 def test_an_abandoned_call_runs_again_at_once(store):
-    store.abandon(claimed(store))
-    assert isinstance(claimed(store), Claim)
+    store.abandon(claim_call(store))
+    assert isinstance(claim_call(store), Claim)
 
 
 def test_a_finished_call_cannot_be_changed(store):
-    claim = claimed(store)
+    claim = claim_call(store)
     store.finish(claim, RESPONSE, now=NOW)
     assert not store.finish(claim, StoredResponse(500, (), b""), now=NOW)
     assert not store.renew(claim, now=NOW)
     store.abandon(claim)
-    assert claimed(store) == Finished(RESPONSE)
+    assert claim_call(store) == Finished(RESPONSE)
 
 
 @pytest.mark.parametrize("store", ["memory", "sqlite", "postgresql"], indirect=True)
 def test_after_24_hours_the_id_is_free_again(store):
-    store.finish(claimed(store), RESPONSE, now=NOW)
-    assert isinstance(claimed(store, mark=OTHER, now=NOW + RETENTION + 1), Claim)
+    store.finish(claim_call(store), RESPONSE, now=NOW)
+    assert isinstance(claim_call(store, mark=OTHER, now=NOW + RETENTION + 1), Claim)
 
 
 def test_redis_forgets_a_response_after_24_hours(tmp_path):
     with redis_server(tmp_path) as client:
         store = RedisDeliveries(client)
-        claim = claimed(store)
+        claim = claim_call(store)
         store.finish(claim, RESPONSE, now=NOW)
         assert RETENTION - 5 < client.ttl("affidavit:delivery:" + claim.key) <= RETENTION
 
@@ -130,13 +130,13 @@ def test_a_redis_client_may_decode_responses_or_not(tmp_path, decode):
     with redis_server(tmp_path) as client:
         path = client.connection_pool.connection_kwargs["path"]
         store = RedisDeliveries(type(client)(unix_socket_path=path, decode_responses=decode))
-        store.finish(claimed(store), RESPONSE, now=NOW)
-        assert claimed(store) == Finished(RESPONSE)
+        store.finish(claim_call(store), RESPONSE, now=NOW)
+        assert claim_call(store) == Finished(RESPONSE)
 
 
 def test_pruning_removes_only_expired_rows(tmp_path):
     store = with_table(SqlDeliveries(sqlite_in(tmp_path)))
-    store.finish(claimed(store), RESPONSE, now=NOW)
+    store.finish(claim_call(store), RESPONSE, now=NOW)
     assert store.prune(now=NOW + RETENTION - 1) == 0
     assert store.prune(now=NOW + RETENTION + 1) == 1
 
@@ -146,7 +146,7 @@ def test_of_64_threads_exactly_one_runs_the_call(store):
 
     def call():
         start.wait()
-        standings.append(claimed(store))
+        standings.append(claim_call(store))
 
     threads = [threading.Thread(target=call) for _ in range(64)]
     for thread in threads:
@@ -159,7 +159,7 @@ def test_of_64_threads_exactly_one_runs_the_call(store):
 @pytest.mark.parametrize("store", ["sqlite", "postgresql", "redis"], indirect=True)
 def test_of_64_copies_in_four_processes_exactly_one_runs_the_call(store):
     for turn in range(ROUNDS):
-        assert count_passes_at_once(lambda turn=turn: isinstance(claimed(store, f"call-{turn}"), Claim)) == 1
+        assert count_passes_at_once(lambda turn=turn: isinstance(claim_call(store, f"call-{turn}"), Claim)) == 1
 
 
 def test_a_running_call_renews_its_lease_until_it_ends():

@@ -227,7 +227,7 @@ def test_the_end_of_the_process_waits_a_few_seconds_at_most():
         assert time.monotonic() - before < 10
 
 
-def test_after_a_fork_parent_and_child_each_send_their_own():
+def test_after_a_fork_parent_and_child_each_send_their_own_reports():
     forked = """
 for _ in range(2): reports.add('accepted', operation='GET /before')
 child = os.fork()

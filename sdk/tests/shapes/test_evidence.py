@@ -20,7 +20,7 @@ json_values = st.recursive(
     max_leaves=15,
 )
 days = st.none() | st.integers(20_000, 20_400)
-observed = st.builds(lambda value, day: infer(value, day=day), json_values, days)
+evidences_of_values = st.builds(lambda value, day: infer(value, day=day), json_values, days)
 
 
 @st.composite
@@ -35,7 +35,7 @@ def letters(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
-evidences = observed | wide_objects()
+evidences = evidences_of_values | wide_objects()
 
 
 def in_bytes(evidence: Evidence) -> str:
@@ -51,7 +51,7 @@ def test_merging_is_associative_and_commutative(a, b, c):
 
 @given(evidences)
 @settings(max_examples=40, deadline=None)
-def test_no_evidence_is_the_identity(evidence):
+def test_merging_with_empty_evidence_changes_nothing(evidence):
     assert merge(evidence, Evidence()) == merge(Evidence(), evidence) == evidence
     assert in_bytes(merge(Evidence(), evidence)) == in_bytes(evidence)
 
@@ -84,7 +84,7 @@ def test_what_is_taken_is_the_same_as_what_is_added(parts):
     assert taken == added
 
 
-def test_taking_a_name_too_many_forgets_all_names():
+def test_taking_one_name_more_than_the_limit_forgets_all_names():
     evidence = Evidence()
     for number in range(MAX_NAMES + 1):
         evidence.take_property(f"name{letters(number)}", infer(number))
@@ -106,7 +106,7 @@ def test_reading_a_deep_descriptor_copies_nothing(monkeypatch, inner):
 
 @given(evidences)
 @settings(max_examples=40, deadline=None)
-def test_blank_is_what_stores_nothing(evidence):
+def test_evidence_is_blank_if_and_only_if_it_stores_nothing(evidence):
     for part in (evidence, *evidence.children(), Evidence()):
         assert part.is_blank == (not part.to_state())
 

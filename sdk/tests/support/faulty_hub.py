@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .certificates import write_certificate
-from .scripted_hub import Handler, Received, ScriptedHub, Step, answer, problem, raw, silent
+from .scripted_hub import Handler, ReceivedRequest, ScriptedHub, Step, answer, problem, raw, silent
 
 DOWN, WRONG_CERTIFICATE = "down", "a wrong certificate"
 ANSWERS: Mapping[str, Step] = {
@@ -32,7 +32,7 @@ class FaultyHub:
 
     url: str
     trusted: Path | None = None
-    _stored: list[Received] = field(default_factory=list)
+    _stored: list[ReceivedRequest] = field(default_factory=list)
     _hub: ScriptedHub | None = None
     _context: ssl.SSLContext | None = None
     _closed_socket: socket.socket | None = None

@@ -4,7 +4,7 @@ from affidavit._json import ABSENT
 from affidavit._paths.learner import Learner
 
 
-def learned(*exchanges):
+def learn(*exchanges):
     """Return a learner that has learned ("METHOD path", response) or ("METHOD path", response, request), all 200."""
     learner = Learner()
     for called, response, *request in exchanges:

@@ -8,7 +8,7 @@ WORDS = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "lmnrst"]
 PRICE = {"amount": 1, "currency": "EUR"}
 
 
-def seen(*values: Any) -> Evidence:
+def infer_all(*values: Any) -> Evidence:
     total = Evidence()
     for value in values:
         total.add(infer(value))
@@ -21,4 +21,4 @@ def bodies(value: Any, *, names: int = 40, size: int = 2) -> list[dict[str, Any]
     The value of each name is `value`, or `value(name)` if it is a function.
     """
     make_value = value if callable(value) else lambda name: value
-    return [{name: make_value(name) for name in WORDS[at : at + size]} for at in range(0, names, size)]
+    return [{name: make_value(name) for name in WORDS[start : start + size]} for start in range(0, names, size)]

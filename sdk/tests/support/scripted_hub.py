@@ -16,7 +16,7 @@ Step = Callable[["Handler"], None]
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     method: str
     path: str
     headers: Mapping[str, str]  # names in lower case
@@ -32,7 +32,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: "Server"
-    received: Received  # the request that is being answered
+    received: ReceivedRequest  # the request that is being answered
 
     def do_GET(self) -> None:
         self._record_and_answer()
@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
     def _record_and_answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.received = Received(self.command, self.path, headers, body, self.client_address[1])
+        self.received = ReceivedRequest(self.command, self.path, headers, body, self.client_address[1])
         self.server.received.append(self.received)
         self.server.next_step()(self)
 
@@ -56,7 +56,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, steps: tuple[Step, ...], port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), Handler)
-        self.received: list[Received] = []
+        self.received: list[ReceivedRequest] = []
         self.steps = list(steps)
 
     def next_step(self) -> Step:
@@ -88,7 +88,7 @@ class ScriptedHub:
             )
 
     @property
-    def received(self) -> list[Received]:
+    def received(self) -> list[ReceivedRequest]:
         return self.server.received
 
     def __enter__(self) -> "ScriptedHub":
@@ -106,7 +106,7 @@ def answer(status: int, body: Any = None, *, hang_up: bool = False, **headers: s
     """Answer a request.
 
     body: bytes, or a value to send as JSON.
-    hang_up: close afterwards, unannounced.
+    hang_up: close the connection afterwards, without announcing it.
     """
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 

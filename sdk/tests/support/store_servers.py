@@ -1,4 +1,4 @@
-"""The shared stores that the SDK's tests run against: SQLite files, a PostgreSQL, and a Redis that the run starts.
+"""The shared stores that the SDK's tests run against: SQLite files, a PostgreSQL, and a Redis that the test run starts.
 
 Tests of a store that is absent are skipped. AFFIDAVIT_TEST_POSTGRES is the connection string of a PostgreSQL.
 """

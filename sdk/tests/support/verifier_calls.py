@@ -20,7 +20,7 @@ def verifier(secrets=SECRET, workspace=WORKSPACE, nonces=None, **options) -> Int
     )
 
 
-def minted(secret=SECRET, **changes):
+def mint_example(secret=SECRET, **changes):
     call = {"tenant_id": WORKSPACE, "sub": "user-1", "aud": AUDIENCE, "operation": "POST /orders", "now": NOW}
     if "args_hash" not in changes:
         call["args"] = json.loads(BODY)
@@ -34,8 +34,8 @@ def v1(secret=SECRET, **changes) -> str:
     })  # fmt: skip
 
 
-def resigned(secret=SECRET, **changes) -> str:
-    return sign_payload(secret, {**minted().payload, **changes})
+def sign_example(secret=SECRET, **changes) -> str:
+    return sign_payload(secret, {**mint_example().payload, **changes})
 
 
 def reason(header, subject=None, **request) -> str | None:

@@ -33,17 +33,19 @@ def test_observe_raises_nothing_whatever_it_is_given():
     def fail(method, path):
         raise RuntimeError("on purpose")
 
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     for odd in (None, 7, b"x", Odd(), [], "\ud800", "\0"):
-        eye.observe(odd, odd, odd)
-        eye.observe("GET", odd, 200, route="/a")
-        eye.observe("GET", "/a", 200, route=odd, query=odd, request_body=odd, request_content_type=odd, at=odd)
-        eye.observe("GET", "/b", 200, route="/b", response_body=odd, response_content_type=JSON, response_encoding=odd)
+        witness.observe(odd, odd, odd)
+        witness.observe("GET", odd, 200, route="/a")
+        witness.observe("GET", "/a", 200, route=odd, query=odd, request_body=odd, request_content_type=odd, at=odd)
+        witness.observe(
+            "GET", "/b", 200, route="/b", response_body=odd, response_content_type=JSON, response_encoding=odd
+        )
     make_witness(exempt=fail).observe("GET", "/a", 200)
-    observe_get(eye, body={}, **ORDERS_ROUTE)
-    eye.flush()
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    witness.flush()
     assert ("GET", "/orders/{pk}", 200) in hub.counts
-    stats = eye.stats
+    stats = witness.stats
     assert stats.observed == stats.delivered + stats.dropped + stats.ignored + stats.waiting
 
 
@@ -51,35 +53,35 @@ def test_a_redactor_that_raises_loses_the_shape_but_not_the_count():
     def fail(value):
         raise RuntimeError("on purpose")
 
-    eye = make_witness(hub := Hub(), redactor=Redactor(replace=fail))
-    observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
-    observe_get(eye, "/carts/1", body={"a": 1})
-    assert eye.flush()
+    witness = make_witness(hub := Hub(), redactor=Redactor(replace=fail))
+    observe_get(witness, body={"a": 1}, **ORDERS_ROUTE)
+    observe_get(witness, "/carts/1", body={"a": 1})
+    assert witness.flush()
     assert sum(hub.counts.values()) == 2
 
 
 def test_an_exempt_request_is_not_observed():
-    eye = make_witness(hub := Hub(), exempt=lambda method, path: path.startswith("/admin"))
-    observe_get(eye, "/admin/17", {}, route="/admin/<int:pk>")
-    observe_get(eye, body={}, **ORDERS_ROUTE)
-    eye.flush()
-    assert (eye.stats.observed, len(hub.entries)) == (1, 1)
+    witness = make_witness(hub := Hub(), exempt=lambda method, path: path.startswith("/admin"))
+    observe_get(witness, "/admin/17", {}, route="/admin/<int:pk>")
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    witness.flush()
+    assert (witness.stats.observed, len(hub.entries)) == (1, 1)
 
 
 def test_many_threads_neither_lose_nor_repeat_a_request():
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
 
     def run(name):
         for number in range(300):
-            observe_get(eye, f"/{name}/{number}", {"id": number, name: 1}, route=f"/{name}/<int:pk>")
-            observe_get(eye, f"/plain/{number}", {"id": number})
+            observe_get(witness, f"/{name}/{number}", {"id": number, name: 1}, route=f"/{name}/<int:pk>")
+            observe_get(witness, f"/plain/{number}", {"id": number})
 
     threads = [threading.Thread(target=run, args=(name,)) for name in "abcdef"]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        eye.flush()
-    assert eye.flush()
+        witness.flush()
+    assert witness.flush()
     expected = {("GET", f"/{name}/{{pk}}", 200): 300 for name in "abcdef"}
     assert hub.counts == {**expected, ("GET", "/plain/{plainId}", 200): 1800}
 
@@ -93,18 +95,18 @@ def test_a_silent_hub_never_makes_the_host_wait():
             released.wait(30)
             raise HUB_AWAY
 
-    eye = make_witness(Silent())
-    observe_get(eye, body={}, **ORDERS_ROUTE)
+    witness = make_witness(Silent())
+    observe_get(witness, body={}, **ORDERS_ROUTE)
     assert rules_requested.wait(5)
     before = time.monotonic()
     for _ in range(1000):
-        observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
+        observe_get(witness, body={"a": 1}, **ORDERS_ROUTE)
     assert time.monotonic() - before < 1
-    assert not eye.flush(timeout=0.01)
-    eye.close(timeout=0.01)
-    assert eye.stats.dropped == 1001
+    assert not witness.flush(timeout=0.01)
+    witness.close(timeout=0.01)
+    assert witness.stats.dropped == 1001
     released.set()
-    eye._background._thread.join(5)
+    witness._background._thread.join(5)
 
 
 SCRIPT = """
@@ -156,13 +158,13 @@ if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_fork_while_the_lock_is_held_does_not_block_the_child():
-    eye = make_witness()
-    observe_get(eye, body={}, **ORDERS_ROUTE)
-    with eye._intake._lock, eye._background._changed:
+    witness = make_witness()
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    with witness._intake._lock, witness._background._changed:
         child = os.fork()
         if not child:
-            observe_get(eye, body={}, **ORDERS_ROUTE)
-            os._exit(0 if eye.stats.observed == 1 and eye.flush() else 1)
+            observe_get(witness, body={}, **ORDERS_ROUTE)
+            os._exit(0 if witness.stats.observed == 1 and witness.flush() else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

@@ -11,39 +11,39 @@ from affidavit._witness.intake import erase_data
 
 
 def test_a_path_without_a_route_is_held_back_until_its_template_is_learned():
-    eye = make_witness(hub := Hub())
-    observe_get(eye, "/users/anna", {"login": 1})
-    observe_get(eye, "/users/anna", {"login": 1})
-    assert eye.flush()
-    assert (hub.bodies, eye.stats.held_back) == ([], 2)
-    observe_get(eye, "/users/berta", {"login": "berta"})
-    observe_get(eye, "/users/carla", {"login": "carla"})
-    assert eye.flush()
-    assert (hub.counts, eye.stats.held_back) == ({("GET", "/users/{userId}", 200): 4}, 0)
+    witness = make_witness(hub := Hub())
+    observe_get(witness, "/users/anna", {"login": 1})
+    observe_get(witness, "/users/anna", {"login": 1})
+    assert witness.flush()
+    assert (hub.bodies, witness.stats.held_back) == ([], 2)
+    observe_get(witness, "/users/berta", {"login": "berta"})
+    observe_get(witness, "/users/carla", {"login": "carla"})
+    assert witness.flush()
+    assert (hub.counts, witness.stats.held_back) == ({("GET", "/users/{userId}", 200): 4}, 0)
     assert b"anna" not in hub.bodies[0]
-    observe_get(eye, "/users/doris", {"login": "doris"})
-    assert eye.flush()
+    observe_get(witness, "/users/doris", {"login": "doris"})
+    assert witness.flush()
     assert hub.counts == {("GET", "/users/{userId}", 200): 5}
 
 
-def test_an_undecided_path_is_sent_only_with_the_option_and_not_even_at_the_end():
+def test_without_the_option_an_undecided_path_is_not_sent_even_at_the_end():
     for allowed in (False, True):
-        eye = make_witness(hub := Hub(), send_undecided=allowed)
-        observe_get(eye, "/users/anna", {"a": 1})
-        eye.flush()
-        eye.close()
+        witness = make_witness(hub := Hub(), send_undecided=allowed)
+        observe_get(witness, "/users/anna", {"a": 1})
+        witness.flush()
+        witness.close()
         assert [entry.get("undecided") for entry in hub.entries] == ([[1]] if allowed else [])
-        assert eye.stats.dropped == (0 if allowed else 1)
+        assert witness.stats.dropped == (0 if allowed else 1)
 
 
 def test_the_oldest_undecided_requests_are_dropped_first():
-    eye = make_witness(hub := Hub(), max_operations=6)
+    witness = make_witness(hub := Hub(), max_operations=6)
     names = [a + b for a in "bcdfg" for b in ("olo", "imi", "unu")]
     for name in names:
-        observe_get(eye, f"/pets/{name}", status=204)
-        eye.flush()
-    assert (eye.stats.held_back, eye.stats.dropped, hub.bodies) == (3, 12, [])
-    assert {key.path for key in eye._intake._unrouted} == {f"/pets/{name}" for name in names[-3:]}
+        observe_get(witness, f"/pets/{name}", status=204)
+        witness.flush()
+    assert (witness.stats.held_back, witness.stats.dropped, hub.bodies) == (3, 12, [])
+    assert {key.path for key in witness._intake._unrouted} == {f"/pets/{name}" for name in names[-3:]}
 
 
 SEGMENTS = st.sampled_from([
@@ -70,29 +70,29 @@ def test_erasing_data_in_a_path_does_not_change_its_template(segments, learned):
 
 
 def test_ids_without_a_route_are_one_operation_from_the_beginning():
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     for number in range(50):
-        observe_get(eye, f"/v2/orders/{number}/lines/7f3a9c1e-5b2d-4c6f-8a90-b1c2d3e4f5a6", {"n": number})
-    eye.flush()
+        observe_get(witness, f"/v2/orders/{number}/lines/7f3a9c1e-5b2d-4c6f-8a90-b1c2d3e4f5a6", {"n": number})
+    witness.flush()
     assert hub.counts == {("GET", "/v2/orders/{orderId}/lines/{lineId}", 200): 50}
-    assert len(eye._intake._unrouted) == 1
+    assert len(witness._intake._unrouted) == 1
 
 
 def test_requests_of_a_scanner_are_ignored_and_counted():
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     for path in ("/wp-login.php", "/.env", "/orders/x/../..", "//", "x", "*", "/a" * 50, "/" + "b" * 3000):
-        observe_get(eye, path, status=404)
-    observe_get(eye, "/orders/17", {"id": 1})
-    observe_get(eye, "/orders/18", {"fault": 1}, status=404)
-    eye.observe("G ET", "/orders/1", 200)
-    eye.observe("GET", "/orders/1", 101)
-    eye.flush()
+        observe_get(witness, path, status=404)
+    observe_get(witness, "/orders/17", {"id": 1})
+    observe_get(witness, "/orders/18", {"fault": 1}, status=404)
+    witness.observe("G ET", "/orders/1", 200)
+    witness.observe("GET", "/orders/1", 101)
+    witness.flush()
     assert hub.counts == {("GET", "/orders/{orderId}", 200): 1, ("GET", "/orders/{orderId}", 404): 1}
-    assert eye.stats.ignored == 10
+    assert witness.stats.ignored == 10
 
 
 def test_a_route_that_is_no_template_is_left_to_the_learner():
-    eye = make_witness(hub := Hub())
-    observe_get(eye, "/orders/17", {"id": 1}, route="/(orders|carts)/([0-9]+)")
-    eye.flush()
+    witness = make_witness(hub := Hub())
+    observe_get(witness, "/orders/17", {"id": 1}, route="/(orders|carts)/([0-9]+)")
+    witness.flush()
     assert [entry["path"] for entry in hub.entries] == ["/orders/{orderId}"]

@@ -17,13 +17,13 @@ def test_rules_of_the_hub_are_added_to_those_of_the_redactor():
         {"kind": "sensitive", "name": "shoe*"}, {"kind": "drop", "name": "user*Note"}, {"kind": "odd", "name": "id"},
         {"kind": "drop"}, {"kind": "drop", "name": 7}, "x",
     ]  # fmt: skip
-    eye = make_witness(hub := Hub(*rules), redactor=Redactor(sensitive=["hat"], drop=["secretPlan"]))
+    witness = make_witness(hub := Hub(*rules), redactor=Redactor(sensitive=["hat"], drop=["secretPlan"]))
     observe_get(
-        eye,
+        witness,
         body={"shoeSize": 1, "hat": 1, "id": 1, "userNote": 1, "user_work_note": {"x": 1}, "secretPlan": 1},
         **ORDERS_ROUTE,
     )
-    eye.flush()
+    witness.flush()
     properties = hub.entries[0]["response"]["properties"]
     assert {name: "redacted" in shape for name, shape in properties.items()} == {
         "shoeSize": True,
@@ -34,45 +34,45 @@ def test_rules_of_the_hub_are_added_to_those_of_the_redactor():
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, ReportError("No.", code="not-found", status=404), KeyError("x")])
 def test_nothing_is_sent_before_the_rules_are_known(fault, caplog):
-    eye = make_witness(hub := Hub(rules_fault=fault))
+    witness = make_witness(hub := Hub(rules_fault=fault))
     for number in range(10):
-        observe_get(eye, body={"secret": number}, **ORDERS_ROUTE)
+        observe_get(witness, body={"secret": number}, **ORDERS_ROUTE)
     with caplog.at_level(logging.WARNING, "affidavit.witness"):
-        assert not eye.flush()
-        assert not eye.flush()
-    assert (hub.attempts, eye.stats.waiting, len(caplog.records)) == ([], 10, 1)
+        assert not witness.flush()
+        assert not witness.flush()
+    assert (hub.attempts, witness.stats.waiting, len(caplog.records)) == ([], 10, 1)
     assert KEY not in caplog.text
     hub.rules_fault = None
-    assert eye.flush()
+    assert witness.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 10}
     assert hub.entries[0]["response"]["seen"] == 10
 
 
 def test_nothing_is_sent_after_an_answer_without_rules():
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     hub.get_json = lambda path, headers: {"detail": "a captive portal"}
-    observe_get(eye, body={}, **ORDERS_ROUTE)
-    assert not eye.flush()
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    assert not witness.flush()
     assert hub.attempts == []
 
 
 def test_with_rules_switched_off_the_hub_is_not_asked():
-    eye = make_witness(hub := Hub(rules_fault=HUB_AWAY), rules=False)
-    observe_get(eye, body={}, **ORDERS_ROUTE)
-    assert eye.flush()
+    witness = make_witness(hub := Hub(rules_fault=HUB_AWAY), rules=False)
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    assert witness.flush()
     assert (hub.rule_requests, len(hub.bodies)) == ([], 1)
 
 
 def test_memory_is_bounded_while_rules_are_unknown():
-    eye = make_witness(hub := Hub(rules_fault=HUB_AWAY))
+    witness = make_witness(hub := Hub(rules_fault=HUB_AWAY))
     body = json.dumps({"text": "x" * 100_000}).encode()
     for _ in range(200):
-        observe_get(eye, body=body, **ORDERS_ROUTE)
-    eye.flush()
-    assert eye._intake._queued_bytes <= MAX_QUEUED_BYTES
-    assert eye.stats.bodies_left_out["no room to keep them"] > 100
+        observe_get(witness, body=body, **ORDERS_ROUTE)
+    witness.flush()
+    assert witness._intake._queued_bytes <= MAX_QUEUED_BYTES
+    assert witness.stats.bodies_left_out["no room to keep them"] > 100
     hub.rules_fault = None
-    assert eye.flush()
+    assert witness.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 200}
 
 
@@ -81,7 +81,7 @@ CANARY = "k4n4ry"
 
 def test_reports_and_logs_contain_no_value(caplog):
     card, jwt = "4111111111111111", "eyJhbGciOiJIUzI1NiJ9.eyJrNG40cnkiOjEyMzQ1fQ.c2lnbmF0dXJl"
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     body = {
         "value": CANARY, "deep": [{"x": [f"{CANARY}-1"]}], f"{CANARY}@example.com": 1, card: {"x": 1}, jwt: 1,
         "192.168.17.4": 1, "2026-01-02": 2, "550e8400-e29b-41d4-a716-446655440000": 3,
@@ -93,15 +93,15 @@ def test_reports_and_logs_contain_no_value(caplog):
         "/ip/192.168.17.4",
         f"/users/{CANARY}",
     ):
-        eye.observe(
+        witness.observe(
             "POST", path, 200, query=f"q={CANARY}&{CANARY}%40example.com=1&{card}=2",
             request_body=json.dumps(body).encode(), request_content_type=f"application/json; x={CANARY}",
             response_body=json.dumps([body, CANARY, 17.0625]).encode(), response_content_type=JSON,
         )  # fmt: skip
-    observe_get(eye, f"/orders/{CANARY}", f'{{"{CANARY}'.encode(), route="/orders/<pk>")
+    observe_get(witness, f"/orders/{CANARY}", f'{{"{CANARY}'.encode(), route="/orders/<pk>")
     with caplog.at_level(logging.DEBUG):
-        eye.flush()
-        eye.close()
+        witness.flush()
+        witness.close()
     assert len(hub.entries) >= 5
     output = b"".join(hub.attempts).decode() + caplog.text
     for value in (CANARY, card, jwt[:20], "17.0625", "192.168.17.4", "2026-01-02", "550e8400"):
@@ -121,18 +121,18 @@ def test_no_value_of_a_body_is_kept_after_its_inspection():
             else:
                 queue += gc.get_referents(thing)
 
-    eye = make_witness(Hub(faults=[HUB_AWAY]))
+    witness = make_witness(Hub(faults=[HUB_AWAY]))
     for number in range(3):
         observe_get(
-            eye,
+            witness,
             f"/orders/{CANARY}{number}@example.com",
             {"note": CANARY, f"{CANARY}@example.com": 1},
             query=f"q={CANARY}",
         )
-        observe_get(eye, body={"note": CANARY}, **ORDERS_ROUTE)
-    assert not eye.flush()
-    observe_get(eye, "/orders/7", {"note": CANARY})
-    eye._aggregator.inspect_queue()
-    texts = list(reachable([eye._intake, eye._aggregator, eye._outbox]))
+        observe_get(witness, body={"note": CANARY}, **ORDERS_ROUTE)
+    assert not witness.flush()
+    observe_get(witness, "/orders/7", {"note": CANARY})
+    witness._aggregator.inspect_queue()
+    texts = list(reachable([witness._intake, witness._aggregator, witness._outbox]))
     assert "note" in texts
     assert not [text for text in texts if CANARY in text]

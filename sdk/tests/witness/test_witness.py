@@ -27,19 +27,19 @@ AT = 1_767_225_600.5
 
 
 def test_requests_are_reported_as_counts_and_shapes_of_their_operation():
-    eye = make_witness(hub := Hub(), environment="staging", reporter="shop/2")
+    witness = make_witness(hub := Hub(), environment="staging", reporter="shop/2")
     for number in range(5):
         observe_get(
-            eye,
+            witness,
             f"/orders/{number}",
             {"id": number, "total": 9.5, "email": "a@b.example"},
             **ORDERS_ROUTE,
             query="full=1",
         )
-    eye.observe(
+    witness.observe(
         "post", "/orders", 201, route="/orders", request_body=b'{"books":[1,2]}', request_content_type=JSON, at=AT
     )
-    assert eye.flush()
+    assert witness.flush()
     report = json.loads(hub.bodies[0])
     assert (report["environment"], report["reporter"]) == ("staging", "shop/2")
     posted, fetched = report["observations"]
@@ -53,58 +53,58 @@ def test_requests_are_reported_as_counts_and_shapes_of_their_operation():
 
 
 def test_without_an_environment_the_rules_are_asked_for_without_one():
-    eye = make_witness(hub := Hub())
-    observe_get(eye, body={}, **ORDERS_ROUTE)
-    assert eye.flush()
+    witness = make_witness(hub := Hub())
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    assert witness.flush()
     assert hub.rule_requests == ["/api/witness-rules"]
     assert "environment" not in json.loads(hub.bodies[0])
 
 
 def test_an_entry_covers_one_day_and_an_impossible_time_is_replaced_by_now():
-    eye = make_witness(hub := Hub(), now=lambda: 1_800_000_000.0)
+    witness = make_witness(hub := Hub(), now=lambda: 1_800_000_000.0)
     for moment in (1_700_000_000, 1_700_086_400, 0, float("nan"), 1e18):
-        observe_get(eye, body={}, at=moment, **ORDERS_ROUTE)
-    eye.flush()
+        observe_get(witness, body={}, at=moment, **ORDERS_ROUTE)
+    witness.flush()
     assert [(entry["firstSeenAt"], entry["count"]) for entry in hub.entries] == [
         (1_700_000_000, 1), (1_700_086_400, 1), (1_800_000_000, 3),
     ]  # fmt: skip
 
 
 def test_a_settled_shape_is_inspected_less_often_and_its_requests_are_all_counted():
-    eye = make_witness(hub := Hub(), clock=lambda: 0.0)
+    witness = make_witness(hub := Hub(), clock=lambda: 0.0)
     for number in range(3000):
-        observe_get(eye, body={"id": number}, **ORDERS_ROUTE)
+        observe_get(witness, body={"id": number}, **ORDERS_ROUTE)
         if number < 10 * SETTLED:
-            eye.flush()
-    assert eye.flush()
+            witness.flush()
+    assert witness.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 3000}
     looks = sum(entry["response"]["seen"] for entry in hub.entries if "response" in entry)
     assert SETTLED <= looks < 500
-    assert eye.stats.unlooked == 3000 - looks
+    assert witness.stats.unlooked == 3000 - looks
     assert all(entry.get("response", {"seen": 0})["seen"] <= entry["count"] for entry in hub.entries)
 
 
 def test_after_news_every_request_is_inspected_again():
-    eye = make_witness(hub := Hub(), clock=lambda: 0.0)
+    witness = make_witness(hub := Hub(), clock=lambda: 0.0)
     for _ in range(400):
-        observe_get(eye, body={"id": 1}, **ORDERS_ROUTE)
-        eye.flush()
-    before = eye.stats.unlooked
+        observe_get(witness, body={"id": 1}, **ORDERS_ROUTE)
+        witness.flush()
+    before = witness.stats.unlooked
     for _ in range(64):
-        observe_get(eye, body={"id": 1, "new": True}, **ORDERS_ROUTE)
-        eye.flush()
+        observe_get(witness, body={"id": 1, "new": True}, **ORDERS_ROUTE)
+        witness.flush()
     assert before > 200
-    assert eye.stats.unlooked - before < 64
+    assert witness.stats.unlooked - before < 64
     assert any("new" in entry.get("response", {}).get("properties", {}) for entry in hub.entries)
 
 
 def test_a_rare_request_is_inspected_even_if_its_shape_is_settled():
     times = iter(range(0, 10**9, 61))
-    eye = make_witness(Hub(), clock=lambda: float(next(times)))
+    witness = make_witness(Hub(), clock=lambda: float(next(times)))
     for _ in range(100):
-        observe_get(eye, body={"id": 1}, **ORDERS_ROUTE)
-    eye.flush()
-    assert eye.stats.unlooked == 0
+        observe_get(witness, body={"id": 1}, **ORDERS_ROUTE)
+    witness.flush()
+    assert witness.stats.unlooked == 0
 
 
 @pytest.mark.parametrize(("facts", "reason"), [
@@ -121,12 +121,12 @@ def test_a_rare_request_is_inspected_even_if_its_shape_is_settled():
     ({"response_body": b"{}", "response_encoding": "br"}, "in an encoding other than gzip and deflate"),
 ])  # fmt: skip
 def test_the_reason_for_an_unread_body_is_counted_and_so_is_its_request(facts, reason):
-    eye = make_witness(hub := Hub(), max_body=1000)
-    observe_get(eye, **{"body": {"a": 1}, **ORDERS_ROUTE, **facts})
-    assert eye.flush()
+    witness = make_witness(hub := Hub(), max_body=1000)
+    observe_get(witness, **{"body": {"a": 1}, **ORDERS_ROUTE, **facts})
+    assert witness.flush()
     (entry,) = hub.entries
     assert (entry["count"], "response" in entry) == (1, False)
-    assert eye.stats.bodies_left_out == {reason: 1}
+    assert witness.stats.bodies_left_out == {reason: 1}
 
 
 @pytest.mark.parametrize(
@@ -136,53 +136,53 @@ def test_the_reason_for_an_unread_body_is_counted_and_so_is_its_request(facts, r
     (None, bytes), ("identity", bytes), ("gzip", gzip.compress), ("X-GZIP ", gzip.compress), ("deflate", zlib.compress)
 ])  # fmt: skip
 def test_json_is_read_in_the_usual_media_types_and_encodings(content_type, encoding, packed):
-    eye = make_witness(hub := Hub())
+    witness = make_witness(hub := Hub())
     body = packed(b'{"a":1}')
-    observe_get(eye, body=body, response_content_type=content_type, response_encoding=encoding, **ORDERS_ROUTE)
-    eye.flush()
+    observe_get(witness, body=body, response_content_type=content_type, response_encoding=encoding, **ORDERS_ROUTE)
+    witness.flush()
     assert "a" in hub.entries[0]["response"]["properties"]
 
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
 def test_an_answer_that_has_no_body_has_no_shape(method, status):
-    eye = make_witness(hub := Hub())
-    eye.observe(method, "/a", status, route="/a", response_body=b"{}", response_content_type=JSON)
-    eye.flush()
+    witness = make_witness(hub := Hub())
+    witness.observe(method, "/a", status, route="/a", response_body=b"{}", response_content_type=JSON)
+    witness.flush()
     assert "response" not in hub.entries[0]
-    assert eye.stats.bodies_left_out == {}
+    assert witness.stats.bodies_left_out == {}
 
 
 def test_refused_requests_do_not_change_the_shape_of_requests():
-    eye = make_witness(hub := Hub())
-    eye.observe("POST", "/a", 422, route="/a", query="b=1", request_body=b'{"a":1}', request_content_type=JSON,
+    witness = make_witness(hub := Hub())
+    witness.observe("POST", "/a", 422, route="/a", query="b=1", request_body=b'{"a":1}', request_content_type=JSON,
                 response_body=b'{"fault":"a"}', response_content_type=JSON)  # fmt: skip
-    eye.flush()
+    witness.flush()
     assert {"request", "query"} & hub.entries[0].keys() == set()
     assert hub.entries[0]["response"]["properties"].keys() == {"fault"}
 
 
 def test_new_shapes_are_reported_soon_and_known_shapes_at_the_interval():
     with ScriptedHub(accept_all) as hub:
-        eye = Witness(KEY, base_url=hub.url, interval=30)
-        observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
-        assert wait_until(lambda: eye.stats.delivered == 1)
+        witness = Witness(KEY, base_url=hub.url, interval=30)
+        observe_get(witness, body={"a": 1}, **ORDERS_ROUTE)
+        assert wait_until(lambda: witness.stats.delivered == 1)
         for _ in range(20):
-            observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
-        assert not wait_until(lambda: eye.stats.delivered > 1, seconds=0.5)
-        eye.close()
-        assert eye.stats.delivered == 21
+            observe_get(witness, body={"a": 1}, **ORDERS_ROUTE)
+        assert not wait_until(lambda: witness.stats.delivered > 1, seconds=0.5)
+        witness.close()
+        assert witness.stats.delivered == 21
 
 
 def test_known_shapes_are_reported_at_the_end_of_the_interval():
     with ScriptedHub(accept_all) as hub:
-        eye, began = Witness(KEY, base_url=hub.url, interval=0.1), time.monotonic()
+        witness, began = Witness(KEY, base_url=hub.url, interval=0.1), time.monotonic()
         for _ in range(200):
-            observe_get(eye, "/orders/1", {"a": 1})
+            observe_get(witness, "/orders/1", {"a": 1})
             time.sleep(0.005)
-        assert wait_until(lambda: eye.stats.delivered == 200)
+        assert wait_until(lambda: witness.stats.delivered == 200)
         intervals = (time.monotonic() - began) / 0.1
         assert 2 < len(hub.received) < intervals + 10
-        eye.close()
+        witness.close()
 
 
 def test_a_settled_request_is_counted_before_its_body_is_copied():

@@ -22,7 +22,7 @@ def address(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def filled(api: Any, workspace: Any) -> Any:
+def filled_api(api: Any, workspace: Any) -> Any:
     deliver(
         api,
         workspace,
@@ -33,8 +33,8 @@ def filled(api: Any, workspace: Any) -> Any:
     return api
 
 
-def test_every_format_has_all_successful_operations(filled):
-    openapi, schemas, tools, mcp = (filled.get(f"/api/catalog/{form}.json").json() for form in FORMS)
+def test_every_format_has_all_successful_operations(filled_api):
+    openapi, schemas, tools, mcp = (filled_api.get(f"/api/catalog/{form}.json").json() for form in FORMS)
     assert list(openapi["paths"]) == ["/orders", "/orders/{orderId}"]
     assert list(OpenAPIV31SpecValidator(openapi).iter_errors()) == []
     assert set(schemas["$defs"]) == {
@@ -45,9 +45,9 @@ def test_every_format_has_all_successful_operations(filled):
     assert [tool["title"] for tool in mcp["tools"]] == ["POST /orders", "GET /orders/{orderId}"]
 
 
-def test_tools_in_the_formats_of_openai_and_anthropic_have_the_same_content(filled):
+def test_tools_in_the_formats_of_openai_and_anthropic_have_the_same_content(filled_api):
     tools, openai, anthropic = (
-        filled.get("/api/catalog/tools.json", **query).json()["tools"]
+        filled_api.get("/api/catalog/tools.json", **query).json()["tools"]
         for query in ({}, *({"format": name} for name in API_FORMATS))
     )
     assert openai == [
@@ -68,8 +68,8 @@ def test_tools_in_the_formats_of_openai_and_anthropic_have_the_same_content(fill
 
 
 @pytest.mark.parametrize("name", ["", "OpenAI", "gemini"])
-def test_an_unknown_tool_format_is_refused_and_the_known_ones_are_listed(filled, name):
-    response = filled.get("/api/catalog/tools.json", format=name)
+def test_an_unknown_tool_format_is_refused_and_the_known_ones_are_listed(filled_api, name):
+    response = filled_api.get("/api/catalog/tools.json", format=name)
     assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
     assert response.json()["detail"] == "Send format=openai or format=anthropic, or leave it out."
 
@@ -82,35 +82,35 @@ def test_an_empty_catalog_is_valid_in_every_format(api, address):
         assert list(OpenAPIV31SpecValidator(response.json()).iter_errors()) == []
 
 
-def test_more_observations_change_no_byte_and_no_etag(filled, workspace, address):
-    before = filled.get(address)
-    deliver(filled, workspace, observation("POST", "/orders", 201, 99, request={"sku": "y"}, response={"id": 2}))
-    after = filled.get(address)
+def test_more_observations_change_no_byte_and_no_etag(filled_api, workspace, address):
+    before = filled_api.get(address)
+    deliver(filled_api, workspace, observation("POST", "/orders", 201, 99, request={"sku": "y"}, response={"id": 2}))
+    after = filled_api.get(address)
     assert (after.content, after["ETag"]) == (before.content, before["ETag"])
-    deliver(filled, workspace, observation("POST", "/orders", 201, request={"sku": 1}))
-    changed = filled.get(address)
+    deliver(filled_api, workspace, observation("POST", "/orders", 201, request={"sku": 1}))
+    changed = filled_api.get(address)
     assert changed["ETag"] != before["ETag"]
     assert "tools" in address or changed.content != before.content
 
 
-def test_a_known_etag_is_not_modified(filled, address):
-    first = filled.get(address)
-    again = filled.get(address, headers={"If-None-Match": first["ETag"]})
+def test_a_known_etag_is_not_modified(filled_api, address):
+    first = filled_api.get(address)
+    again = filled_api.get(address, headers={"If-None-Match": first["ETag"]})
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
     assert first["ETag"].startswith('"')
 
 
-def test_the_formats_have_different_etags(filled):
-    answers = [filled.get(f"/api/catalog/{form}.json") for form in FORMS]
-    answers += [filled.get("/api/catalog/tools.json", format=name) for name in API_FORMATS]
+def test_the_formats_have_different_etags(filled_api):
+    answers = [filled_api.get(f"/api/catalog/{form}.json") for form in FORMS]
+    answers += [filled_api.get("/api/catalog/tools.json", format=name) for name in API_FORMATS]
     assert len({answer["ETag"] for answer in answers}) == len(answers)
 
 
-def test_another_workspaces_key_sees_nothing_of_it(filled, other_workspace, address):
-    assert b"orders" not in filled.get(address, key=other_workspace.full_key).content
-    assert filled.get(address, key="").status_code == 401
+def test_another_workspaces_key_sees_nothing_of_it(filled_api, other_workspace, address):
+    assert b"orders" not in filled_api.get(address, key=other_workspace.full_key).content
+    assert filled_api.get(address, key="").status_code == 401
 
 
-def test_a_signed_in_reader_names_the_workspace(filled, workspace, browser_client, address):
+def test_a_signed_in_reader_names_the_workspace(filled_api, workspace, browser_client, address):
     assert b"orders" in browser_client.get(address, {"workspace": workspace.workspace.slug}).content
     assert browser_client.get(address).json()["code"] == "invalid-request"

@@ -33,7 +33,7 @@ def address(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def filled(api: Any, workspace: Any) -> Any:
+def filled_api(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, observation(response={"id": 1}), observation(path="/apricots", response={"id": 1}))
     return api
 
@@ -42,81 +42,81 @@ def count_renders() -> Any:
     return mock.patch.object(kept, "keep_document", side_effect=kept.keep_document)
 
 
-def test_a_download_is_computed_once_until_the_catalog_changes(filled, workspace, address):
+def test_a_download_is_computed_once_until_the_catalog_changes(filled_api, workspace, address):
     with count_renders() as renders:
-        first, again = filled.get(address), filled.get(address)
+        first, again = filled_api.get(address), filled_api.get(address)
         assert (first.getvalue(), first["ETag"]) == (again.getvalue(), again["ETag"])
         assert renders.call_count == 1
-        deliver(filled, workspace, observation(path="/b", response={"id": 1}))
-        changed = filled.get(address)
+        deliver(filled_api, workspace, observation(path="/b", response={"id": 1}))
+        changed = filled_api.get(address)
         assert renders.call_count == 2
     assert changed["ETag"] != first["ETag"]
     assert b"/b" in changed.getvalue()
     assert KeptDocument.objects.count() == 1
 
 
-def test_more_observations_change_no_document_without_counts(filled, workspace, address):
+def test_more_observations_change_no_document_without_counts(filled_api, workspace, address):
     with count_renders() as renders:
-        filled.get(address)
-        deliver(filled, workspace, observation(path="/apricots", response={"id": 1}))
-        filled.get(address)
+        filled_api.get(address)
+        deliver(filled_api, workspace, observation(path="/apricots", response={"id": 1}))
+        filled_api.get(address)
     assert renders.call_count == (2 if address == "/api/catalog" else 1)
 
 
-def test_a_rule_changes_the_download(filled, workspace, address):
-    before = filled.get(address)
+def test_a_rule_changes_the_download(filled_api, workspace, address):
+    before = filled_api.get(address)
     now = timezone.now()
     add_template_rule(environment_of(workspace), "/orders/{}", "/orders/{number}", actor="test", now=now)
-    after = filled.get(address)
+    after = filled_api.get(address)
     assert after["ETag"] != before["ETag"]
     assert b"number" in after.getvalue()
 
 
-def test_renaming_the_workspace_changes_the_title(filled, workspace):
-    filled.get("/api/catalog/openapi.json")
+def test_renaming_the_workspace_changes_the_title(filled_api, workspace):
+    filled_api.get("/api/catalog/openapi.json")
     type(workspace.workspace).objects.update(name="Another name")
-    assert filled.get("/api/catalog/openapi.json").json()["info"]["title"] == "Another name, production"
+    assert filled_api.get("/api/catalog/openapi.json").json()["info"]["title"] == "Another name, production"
 
 
-def test_an_unchanged_download_reads_no_operations(filled, address, django_assert_max_num_queries):
-    etag = filled.get(address)["ETag"]
+def test_an_unchanged_download_reads_no_operations(filled_api, address, django_assert_max_num_queries):
+    etag = filled_api.get(address)["ETag"]
     with django_assert_max_num_queries(10) as queries:
-        assert filled.get(address, headers={"If-None-Match": etag}).status_code == 304
+        assert filled_api.get(address, headers={"If-None-Match": etag}).status_code == 304
     assert not [query for query in queries if "catalog_operation" in query["sql"]]
 
 
-def test_a_change_while_digests_are_computed_is_seen_by_the_next_request(filled, workspace):
+def test_a_change_while_digests_are_computed_is_seen_by_the_next_request(filled_api, workspace):
     environment = environment_of(workspace)
     digest = documents.compute_catalog_etag(environment, evidence=True)
-    deliver(filled, workspace, observation(path="/b", response={"id": 1}))
+    deliver(filled_api, workspace, observation(path="/b", response={"id": 1}))
     assert CatalogRevision.objects.get().digested_changes < CatalogRevision.objects.get().changes
     assert documents.compute_catalog_etag(environment, evidence=True) != digest
 
 
-def test_a_very_large_download_is_sent_and_not_kept(filled, address, monkeypatch):
+def test_a_very_large_download_is_sent_and_not_kept(filled_api, address, monkeypatch):
     monkeypatch.setattr(kept, "MAX_KEPT_BYTES", 1)
-    assert filled.get(address).getvalue() == filled.get(address).getvalue()
+    assert filled_api.get(address).getvalue() == filled_api.get(address).getvalue()
     assert not KeptDocument.objects.exists()
 
 
-def test_each_environment_and_workspace_has_its_own_download(filled, workspace, other_workspace, address):
-    filled.get(address)
+def test_each_environment_and_workspace_has_its_own_download(filled_api, workspace, other_workspace, address):
+    filled_api.get(address)
     joiner = "&" if "?" in address else "?"
-    assert b"/apricots" not in filled.get(f"{address}{joiner}environment=staging").getvalue()
-    assert b"/apricots" not in filled.get(address, key=other_workspace.full_key).getvalue()
+    assert b"/apricots" not in filled_api.get(f"{address}{joiner}environment=staging").getvalue()
+    assert b"/apricots" not in filled_api.get(address, key=other_workspace.full_key).getvalue()
 
 
-def test_kept_downloads_of_a_removed_workspace_are_deleted(filled, workspace, address):
-    filled.get(address)
+def test_kept_downloads_of_a_removed_workspace_are_deleted(filled_api, workspace, address):
+    filled_api.get(address)
     remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     assert not KeptDocument.objects.exists()
     assert not CatalogRevision.objects.exists()
 
 
-def test_a_large_document_is_unpacked_while_it_is_sent(filled, address, monkeypatch):
-    whole = filled.get(address)
+def test_a_large_document_is_unpacked_while_it_is_sent(filled_api, address, monkeypatch):
+    whole = filled_api.get(address)
     monkeypatch.setattr("catalog.downloads.api.MAX_WHOLE_BYTES", 0)
-    streamed = filled.get(address)
+    streamed = filled_api.get(address)
     assert streamed.streaming
     assert streamed.getvalue() == whole.getvalue()
     assert int(streamed["Content-Length"]) == len(whole.getvalue())

@@ -32,7 +32,7 @@ def shape(value: Any) -> dict[str, Any]:
     return describe(infer(value), counts=False)
 
 
-def described(*outlines: dict[str, Any]) -> dict[str, Any]:
+def build_document(*outlines: dict[str, Any]) -> dict[str, Any]:
     document = build_openapi_document("Lumen Books, production", "5b1f", outlines)
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     return document
@@ -40,7 +40,7 @@ def described(*outlines: dict[str, Any]) -> dict[str, Any]:
 
 def test_bodies_have_their_media_types_but_only_json_and_forms_have_a_shape():
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}, "tag": REPEATED}}
-    whole = described(
+    whole = build_document(
         outline(
             "POST", request=form, responses={"200": shape({"id": 1}), "400": NO_BODY, "500": NO_BODY},
             requestMediaTypes=["multipart/form-data"],
@@ -76,7 +76,7 @@ def test_bodies_have_their_media_types_but_only_json_and_forms_have_a_shape():
 
 
 def test_a_shape_without_a_media_type_is_listed_as_json_next_to_the_others():
-    (operation,) = described(
+    (operation,) = build_document(
         outline(responses={"200": shape([1])}, responseMediaTypes={"200": ["text/csv"]})
     )["paths"]["/orders"].values()  # fmt: skip
     assert operation["responses"]["200"]["content"].keys() == {"text/csv", "application/json"}
@@ -86,7 +86,7 @@ def test_a_query_name_that_is_sometimes_repeated_is_a_string_or_an_array_of_stri
     evidence = infer({"tag": "a", "ids": ["1", "2"]})
     evidence.add(infer({"tag": ["a", "b"]}))
     query = describe(evidence, counts=False)
-    (operation,) = described(outline(query=query))["paths"]["/orders"].values()
+    (operation,) = build_document(outline(query=query))["paths"]["/orders"].values()
     assert {parameter["name"]: parameter["schema"] for parameter in operation["parameters"]} == {
         "ids": {"type": "array", "items": {"type": "string"}}, "tag": ONE_OR_MORE,
     }  # fmt: skip
@@ -94,7 +94,7 @@ def test_a_query_name_that_is_sometimes_repeated_is_a_string_or_an_array_of_stri
     for value in ("a", ["a"], ["a", "b"]):
         Draft202012Validator(tool["inputSchema"]).validate({"query": {"tag": value}})
     assert not Draft202012Validator(tool["inputSchema"]).is_valid({"query": {"tag": 1}})
-    (schema,) = described(outline(responses={"200": query}))["components"]["schemas"].values()
+    (schema,) = build_document(outline(responses={"200": query}))["components"]["schemas"].values()
     assert schema["properties"]["tag"] == {}
 
 
@@ -120,7 +120,7 @@ def test_a_tool_lists_bodies_that_are_not_json():
 
 
 def test_an_operation_has_its_parameters_body_and_answers():
-    document = described(
+    document = build_document(
         outline(
             "PUT", "/orders/{orderId}", parameters={"orderId": {"type": "integer"}}, query=shape({"dry": "1"}),
             request=shape({"note": None}), responses={"200": shape([1]), "204": NO_BODY},
@@ -150,7 +150,7 @@ def test_an_operation_has_its_parameters_body_and_answers():
 
 
 def test_the_document_says_where_the_api_is_served_and_how_calls_are_signed():
-    document = described(outline())
+    document = build_document(outline())
     (server,) = document["servers"]
     assert server["url"] == "{origin}"
     assert "default" in server["variables"]["origin"]
@@ -165,13 +165,13 @@ def test_an_operation_has_the_name_of_its_tool():
         outline(path="/a/b"),
         outline("POST", "/a/{b}", parameters={"b": {"type": "string"}}),
     ]
-    operations = [operation for item in described(*outlines)["paths"].values() for operation in item.values()]
+    operations = [operation for item in build_document(*outlines)["paths"].values() for operation in item.values()]
     tools = build_tools_document("production", outlines)["tools"]
     assert [operation["operationId"] for operation in operations] == [tool["name"] for tool in tools]
 
 
 def test_templates_that_differ_only_in_names_are_one_path():
-    document = described(
+    document = build_document(
         outline("DELETE", "/orders/{id}", parameters={"id": {"type": "unknown"}}),
         outline("GET", "/orders/{orderId}", parameters={"orderId": {"type": "integer"}}),
     )
@@ -181,20 +181,22 @@ def test_templates_that_differ_only_in_names_are_one_path():
 
 
 def test_a_method_unknown_to_openapi_is_under_x_methods():
-    document = described(outline("GET"), outline("PURGE"))
+    document = build_document(outline("GET"), outline("PURGE"))
     assert set(document["paths"]["/orders"]) == {"get", "x-methods"}
     assert set(document["paths"]["/orders"]["x-methods"]) == {"PURGE"}
 
 
 def test_query_names_that_are_data_become_one_free_form_parameter():
-    document = described(outline(query=shape({"more": "x", "2026-01-02": "y"})))
+    document = build_document(outline(query=shape({"more": "x", "2026-01-02": "y"})))
     _, free = document["paths"]["/orders"]["get"]["parameters"]
     assert free["name"] == "more_"
     assert free["schema"] == {"type": "object", "additionalProperties": {"type": "string"}}
 
 
 def test_a_status_without_a_standard_phrase_has_a_description():
-    assert described(outline(responses={"599": NO_BODY}))["paths"]["/orders"]["get"]["responses"]["599"]["description"]
+    assert build_document(outline(responses={"599": NO_BODY}))["paths"]["/orders"]["get"]["responses"]["599"][
+        "description"
+    ]
 
 
 def test_names_are_short_plain_and_unique():

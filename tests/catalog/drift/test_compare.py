@@ -128,7 +128,9 @@ def test_a_new_property_of_a_request_that_is_not_always_sent_breaks_nobody():
         outline_of("request", sum_of({"a": 1})),
         outline_of("request", sum_of({"a": 1, "b": 1})),
     )
-    (change,) = compare_outlines(before, after, is_whole=lambda part, pointer: (part, pointer) != ("request", "/b"))
+    (change,) = compare_outlines(
+        before, after, is_always_there=lambda part, pointer: (part, pointer) != ("request", "/b")
+    )
     assert change.breaks == ""
 
 
@@ -137,10 +139,12 @@ def test_a_value_after_enough_nulls_breaks_the_side_that_relied_on_null():
         outline_of("200", sum_of({"a": None})),
         outline_of("200", sum_of({"a": None}, {"a": 1})),
     )
-    (change,) = compare_outlines(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
+    (change,) = compare_outlines(before, after, was_usually_null=lambda part, pointer: (part, pointer) == ("200", "/a"))
     assert (change.kind, change.before, change.after, change.breaks) == ("type", "null", "integer or null", "consumer")
     requests = [outline_of("request", sum_of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
-    assert [change.breaks for change in compare_outlines(*requests, is_rule=lambda part, pointer: True)] == ["producer"]
+    assert [change.breaks for change in compare_outlines(*requests, was_usually_null=lambda part, pointer: True)] == [
+        "producer"
+    ]
 
 
 def test_a_removed_success_status_breaks_consumers_and_a_removed_error_nobody():

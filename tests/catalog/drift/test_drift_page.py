@@ -48,7 +48,7 @@ def list_changes(client: Any, created: Any, **query: str) -> list[tuple[str, str
     return [(row["pointer"], row["change"]) for row in list_rows(client, created, "drift", "drift", **query)]
 
 
-def test_the_feed_of_one_operation_has_no_longer_paths(browser_client, api, workspace):
+def test_the_feed_of_one_operation_leaves_out_the_operations_below_its_path(browser_client, api, workspace):
     for path in ("/books", "/books/{bookId}"):
         deliver(api, workspace, *[observation("GET", path, response={"id": 1})] * 30)
         deliver(api, workspace, observation("GET", path, response={"id": "x"}))

@@ -28,31 +28,31 @@ def list_drift() -> list[tuple[str, str, str, str, str, str]]:
 
 
 @pytest.fixture
-def known(api: Any, workspace: Any) -> Any:
+def observed_workspace(api: Any, workspace: Any) -> Any:
     """Return the workspace after an operation was observed a hundred times."""
     for _ in range(4):
         deliver(api, workspace, *[observation(response=BODY, lastSeenAt=AT)] * 25)
     return workspace
 
 
-def test_a_first_descriptor_is_a_version_and_no_drift(known):
+def test_a_first_descriptor_is_a_version_and_no_drift(observed_workspace):
     (version,) = OperationVersion.objects.all()
     assert (version.number, version.observations, int(version.since.timestamp())) == (1, 25, AT)
     assert version.outline == Operation.objects.get().outline
     assert list_drift() == []
 
 
-def test_more_observations_make_no_version(api, known):
-    deliver(api, known, *[observation(response=BODY)] * 500)
+def test_more_observations_make_no_version(api, observed_workspace):
+    deliver(api, observed_workspace, *[observation(response=BODY)] * 500)
     assert Operation.objects.get().version == 1
     assert OperationVersion.objects.count() == 1
 
 
-def test_every_change_of_an_hour_is_reported_correctly_and_once(api, known):
+def test_every_change_of_an_hour_is_reported_correctly_and_once(api, observed_workspace):
     """The hour has a renamed, a removed and a new field, and a changed type."""
     drifted = {"id": 1, "title": "x", "total": "1", "currency": "EUR"}
     for minute in range(60):
-        deliver(api, known, *[observation(response=drifted, lastSeenAt=AT + 86_400 + minute * 60)] * 5)
+        deliver(api, observed_workspace, *[observation(response=drifted, lastSeenAt=AT + 86_400 + minute * 60)] * 5)
     assert sorted(list_drift()) == [
         ("200", "/currency", "new", "", "string", ""),
         ("200", "/name", "quiet", "string", "", "consumer"),
@@ -67,9 +67,9 @@ def test_every_change_of_an_hour_is_reported_correctly_and_once(api, known):
     assert (quiet.seen, quiet.of, f"{quiet.since:%Y-%m-%d}") == (0, 20, "2026-09-21")
 
 
-def test_a_property_that_is_seen_again_is_reported(api, known):
-    deliver(api, known, *[observation(response={"id": 1})] * 30)
-    deliver(api, known, observation(response=BODY))
+def test_a_property_that_is_seen_again_is_reported(api, observed_workspace):
+    deliver(api, observed_workspace, *[observation(response={"id": 1})] * 30)
+    deliver(api, observed_workspace, observation(response=BODY))
     kinds = sorted((pointer, kind) for _, pointer, kind, *_ in list_drift())
     assert kinds == [(f"/{name}", kind) for name in ("name", "phone", "total") for kind in ("back", "quiet")]
 
@@ -106,14 +106,14 @@ def test_a_value_after_a_few_nulls_breaks_nobody(api, workspace):
     assert list_drift() == [("200", "/b", "known", "null", "integer or null", "")]
 
 
-def test_after_a_reset_no_property_counts_as_missing(api, known):
+def test_after_a_reset_no_property_counts_as_missing(api, observed_workspace):
     now = datetime.fromtimestamp(AT, UTC)
     reset_baseline(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
     for _ in range(2):
-        deliver(api, known, *[observation(response=BODY, lastSeenAt=AT)] * 25)
+        deliver(api, observed_workspace, *[observation(response=BODY, lastSeenAt=AT)] * 25)
     assert list_drift() == []
     some = [observation(response=BODY, lastSeenAt=AT), observation(response={**BODY, "phone": None}, lastSeenAt=AT)]
-    deliver(api, known, *some, observation(response={"id": 1, "name": "x", "total": 1}, lastSeenAt=AT))
+    deliver(api, observed_workspace, *some, observation(response={"id": 1, "name": "x", "total": 1}, lastSeenAt=AT))
     assert [(pointer, kind, after) for _, pointer, kind, _, after, _ in list_drift()] == [
         ("/phone", "nullable", "string or null"),
         ("/phone", "optional", "in 2 of 3"),
@@ -133,9 +133,9 @@ def test_new_and_required_in_a_request_breaks_consumers_and_optional_does_not(ap
     ]
 
 
-def test_a_new_status_and_another_name_of_a_parameter_are_drift(api, known):
-    deliver(api, known, observation(status=409, response={"error": "x"}))
-    deliver(api, known, *[observation(path="/orders/{id}", response=BODY)] * 200)
+def test_a_new_status_and_another_name_of_a_parameter_are_drift(api, observed_workspace):
+    deliver(api, observed_workspace, observation(status=409, response={"error": "x"}))
+    deliver(api, observed_workspace, *[observation(path="/orders/{id}", response=BODY)] * 200)
     assert list_drift() == [
         ("409", "", "new", "", "object", ""),
         ("path", "/id", "renamed", "orderId", "id", ""),
@@ -151,13 +151,13 @@ def test_an_operation_with_errors_only_has_no_version(api, workspace):
     assert (OperationVersion.objects.get().number, list_drift()) == (1, [])
 
 
-def test_a_fold_that_fails_leaves_no_version_behind(api, known):
+def test_a_fold_that_fails_leaves_no_version_behind(api, observed_workspace):
     assert api.post("/api/witness-reports", report(observation(response={"new": 1}))).status_code == 202
-    broken = environment_of(known).witness_reports.get(folded_at=None)
+    broken = environment_of(observed_workspace).witness_reports.get(folded_at=None)
     broken.sums = unpack_sums(broken.sums)
     broken.sums[0]["method"] = "G" * 99  # refused by the database
     broken.save()
-    fold_reports(environment_of(known), now=timezone.now())
+    fold_reports(environment_of(observed_workspace), now=timezone.now())
     assert (OperationVersion.objects.count(), list_drift()) == (1, [])
 
 
@@ -165,22 +165,25 @@ def list_drift_of(created, name="production"):
     return list(queries.list_drift(environment_of(created, name), parse_period({}, now=timezone.now()), DriftFilters()))
 
 
-def test_each_environment_has_its_own_drift(api, known, other_workspace):
-    deliver(api, known, observation(response={**BODY, "a": 1}))
-    deliver(api, known, observation(response={**BODY, "b": 1}))
-    latest = list_drift_of(known)[0]
+def test_each_environment_has_its_own_drift(api, observed_workspace, other_workspace):
+    deliver(api, observed_workspace, observation(response={**BODY, "a": 1}))
+    deliver(api, observed_workspace, observation(response={**BODY, "b": 1}))
+    latest = list_drift_of(observed_workspace)[0]
     assert (latest.pointer, latest.operation.path, latest.words) == ("/b", "/orders/{orderId}", "new")
     assert list_drift_of(other_workspace) == []
-    assert list_drift_of(known, "staging") == []
+    assert list_drift_of(observed_workspace, "staging") == []
 
 
-def test_an_added_media_type_is_drift_but_the_first_is_not(api, known):
+def test_an_added_media_type_is_drift_but_the_first_is_not(api, observed_workspace):
     version = Operation.objects.get().version
-    deliver(api, known, observation(response=BODY, responseMediaType="application/json"))
+    deliver(api, observed_workspace, observation(response=BODY, responseMediaType="application/json"))
     assert list_drift() == []
     assert Operation.objects.get().version == version + 1
     deliver(
-        api, known, observation(responseMediaType="text/html"), observation(status=500, responseMediaType="text/html")
+        api,
+        observed_workspace,
+        observation(responseMediaType="text/html"),
+        observation(status=500, responseMediaType="text/html"),
     )
     assert list_drift() == [
         ("500", "", "new", "", "nothing yet", ""),

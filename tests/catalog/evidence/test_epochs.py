@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.map_values import PRICE, bodies, seen
+from support.map_values import PRICE, bodies, infer_all
 
 from affidavit import Evidence, describe, infer
 from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part, graft
@@ -41,7 +41,7 @@ def join_pointer(path: list[str | None]) -> str:
 
 
 def sum_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
-    return {epoch: seen(*batch) for epoch, batch in enumerate(batches)}
+    return {epoch: infer_all(*batch) for epoch, batch in enumerate(batches)}
 
 
 def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
@@ -84,7 +84,7 @@ def test_showing_evidence_does_not_change_it(batches, given_starts):
         maps={"": True, "/a": True},
     )
     assert json.dumps([evidence.to_state() for evidence in by_epoch.values()]) == before
-    assert build_part(by_epoch).evidence == seen(*[value for batch in batches for value in batch])
+    assert build_part(by_epoch).evidence == infer_all(*[value for batch in batches for value in batch])
 
 
 @given(values, st.lists(st.sampled_from(NAMES), max_size=3))
@@ -97,14 +97,14 @@ def test_a_pointer_leads_back_to_its_steps(value, path):
 
 
 def test_a_node_without_observations_since_its_reset_is_shown_as_empty():
-    descriptor = describe(graft(seen({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
+    descriptor = describe(graft(infer_all({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
     assert descriptor["properties"]["a"] == {"type": "unknown", "reason": "empty", "seen": 0}
-    items = describe(graft(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
+    items = describe(graft(infer_all({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
     assert items == {"type": "unknown", "reason": "empty", "seen": 0}
 
 
 def test_a_sensitive_name_stays_marked_after_a_reset():
-    started = build_part({0: seen({"password": "x"})}, starts=[NodeReset(1, "/password")])
+    started = build_part({0: infer_all({"password": "x"})}, starts=[NodeReset(1, "/password")])
     assert describe(started.evidence)["properties"]["password"]["redacted"]
 
 
@@ -119,7 +119,7 @@ def test_a_property_named_like_a_pointer_step_is_a_node_of_its_own_and_can_be_re
 
 
 def test_presence_since_a_reset_counts_only_later_evidence():
-    by_epoch = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
+    by_epoch = {0: infer_all(*[{"a": 1, "b": 1}] * 8), 1: infer_all({"a": "x"}, {"b": 2}, {"b": 3}, None)}
     result = build_part(by_epoch, starts=[NodeReset(1, "/a")])
     assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 1}, {"/a": 3})
     assert build_part(by_epoch, starts=[NodeReset(1, "/a"), NodeReset(2, "")]).reset_counts == {"": None}
@@ -150,11 +150,11 @@ def test_a_reset_within_a_map_applies_to_every_key():
 
 
 def build_map(*values: Any, **options: Any) -> VisiblePart:
-    return build_part({0: seen(*values)}, **options)
+    return build_part({0: infer_all(*values)}, **options)
 
 
 def test_a_map_recognised_by_similar_values_is_shown_as_values_and_keeps_its_names():
-    evidence = seen(*bodies(PRICE))
+    evidence = infer_all(*bodies(PRICE))
     result = build_part({0: evidence})
     assert result.maps == {"": 40}
     assert describe(result.evidence, counts=False) == {
@@ -195,19 +195,22 @@ def test_names_dropped_beyond_the_limit_of_200_do_not_come_back():
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5))
 @settings(deadline=None)
 def test_the_same_evidence_has_the_same_shape_however_it_is_split_into_epochs(some, others):
-    in_two_epochs, in_one_epoch = build_part({0: seen(*some), 1: seen(*others)}), build_part({0: seen(*others, *some)})
+    in_two_epochs, in_one_epoch = (
+        build_part({0: infer_all(*some), 1: infer_all(*others)}),
+        build_part({0: infer_all(*others, *some)}),
+    )
     assert json.dumps(describe(in_two_epochs.evidence)) == json.dumps(describe(in_one_epoch.evidence))
 
 
 @pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])
 def test_a_reset_of_a_missing_node_changes_nothing(pointer):
-    by_epoch = {0: seen({"a": 1})}
+    by_epoch = {0: infer_all({"a": 1})}
     assert build_part(by_epoch, starts=[NodeReset(1, pointer)]).evidence == by_epoch[0]
 
 
 def test_merged_operations_are_counted_together_each_since_its_own_reset():
-    ours = EpochEvidence({0: seen(*[{"a": 1}] * 8), 1: seen({"a": "x"}, {})}, [NodeReset(1, "/a")])
-    theirs = EpochEvidence({0: seen({"a": "y"}, {"b": 1}, {"b": 1})})
+    ours = EpochEvidence({0: infer_all(*[{"a": 1}] * 8), 1: infer_all({"a": "x"}, {})}, [NodeReset(1, "/a")])
+    theirs = EpochEvidence({0: infer_all({"a": "y"}, {"b": 1}, {"b": 1})})
     result = build_visible_part([ours, theirs])
     assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 2}, {"/a": 5})
     assert result.evidence.counts == {"object": 13}

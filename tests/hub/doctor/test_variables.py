@@ -80,7 +80,7 @@ def test_a_hub_that_listens_on_all_addresses_needs_tls(settings):
         ("localhost", "smtp", "ok"),
     ],
 )
-def test_a_mail_password_leaves_this_machine_encrypted_only(settings, monkeypatch, host, scheme, state):
+def test_a_mail_password_leaves_this_machine_only_if_it_is_encrypted(settings, monkeypatch, host, scheme, state):
     settings.ALLOWED_HOSTS = ["localhost"]
     monkeypatch.setenv("EMAIL_URL", f"{scheme}://user:secret@{host}")
     for name, value in read_email().items():

@@ -210,13 +210,13 @@ def test_a_wrong_setting_is_refused_with_its_name_and_the_cure(hub, name, value,
     assert "hidden" not in done.stderr
 
 
-TAKEN = [
+ACCEPTED_ADDRESSES = [
     "redis://localhost", "rediss://:p@localhost:1/0", "redis+socket:///s", "sentinel://a:1", "amqp://u:p@[::1]:5672//",
     "amqps://localhost", "pyamqp://localhost", "memory://", "filesystem://",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", TAKEN)
+@pytest.mark.parametrize("address", ACCEPTED_ADDRESSES)
 def test_a_broker_url_that_kombu_knows_is_accepted(address):
     assert is_broker(address)
 

@@ -20,10 +20,10 @@ from workspaces.models import Annotation, SampleWorkspace
 
 PAGE = "/w/lumen-books/production/overview"
 STEPS = ["Create a workspace", "Observe an API", "Report an outcome", "Verify an intent", "Confirm a call"]
-ASKED = {"sub": "user-1", "operation": "POST /refunds", "args": {"orderId": 1}, "summary": "Refund order 1"}
+REQUEST = {"sub": "user-1", "operation": "POST /refunds", "args": {"orderId": 1}, "summary": "Refund order 1"}
 
 
-def ticked(page: str) -> list[str]:
+def list_ticked_steps(page: str) -> list[str]:
     steps = re.findall(r'<li>\s*<span class="x [^>]*aria-label="(done|to do)">.*?<b>([^<]+)</b>', page, re.S)
     assert [title for _, title in steps] == STEPS
     return [title for state, title in steps if state == "done"]
@@ -51,7 +51,7 @@ def overview(browser_client, workspace):
 
 def test_without_data_the_overview_shows_the_five_steps_and_no_chart(overview):
     page = overview()
-    assert ticked(page) == ["Create a workspace"]
+    assert list_ticked_steps(page) == ["Create a workspace"]
     assert "data-figure" not in page
     assert 'href="/w/lumen-books/production/outcomes"' in page
     assert "<h1>Production</h1>" in page
@@ -62,16 +62,16 @@ def test_a_step_is_ticked_off_when_its_data_arrive(overview, api):
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
     report_outcomes(api, "conv_1")
     page = overview()
-    assert ticked(page) == ["Create a workspace", "Report an outcome"]
+    assert list_ticked_steps(page) == ["Create a workspace", "Report an outcome"]
     assert "data-figure" in page
     assert "Still to set up" in page
 
 
 def test_the_step_confirm_a_call_is_done_after_the_decision_and_not_the_request(overview, api):
-    confirmation = api.post("/api/confirmations", ASKED).json()["confirmationId"]
-    assert "Confirm a call" not in ticked(overview())
+    confirmation = api.post("/api/confirmations", REQUEST).json()["confirmationId"]
+    assert "Confirm a call" not in list_ticked_steps(overview())
     assert api.post(f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"}).status_code == 200
-    assert "Confirm a call" in ticked(overview())
+    assert "Confirm a call" in list_ticked_steps(overview())
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_heading_names_the_days_that_are_shown(overview, api, query, words):
 
 def test_open_decisions_are_counted_next_to_their_section_on_every_page(overview, browser_client, api):
     assert "n waits" not in overview()
-    confirmation_id = api.post("/api/confirmations", ASKED).json()["confirmationId"]
+    confirmation_id = api.post("/api/confirmations", REQUEST).json()["confirmationId"]
     waiting = re.compile(r'<span class="n waits" title="waiting">\s*1<')
     assert waiting.search(overview())
     assert waiting.search(browser_client.get("/w/lumen-books/production/catalog").content.decode())
@@ -132,7 +132,7 @@ def read_export(client, table):
     return json.loads(client.get(f"{PAGE}.json").getvalue())["tables"][table]
 
 
-def test_facts_are_exported_with_what_was_before_only_if_there_were_data(browser_client, api, workspace):
+def test_previous_numbers_are_exported_only_if_there_were_data_before(browser_client, api, workspace):
     production = workspace.workspace.environments.get(name="production")
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
     record_verifications(production, [Verification("expired", timezone.now())])
@@ -271,7 +271,7 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
-def test_a_new_reason_of_rejections_is_said_from_ten_calls_on(overview, workspace):
+def test_a_new_reason_of_rejections_is_shown_if_it_has_at_least_ten_calls(overview, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
 

@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _hub_stands_firm(hub: Hub) -> Iterator[None]:
+def _hub_survives(hub: Hub) -> Iterator[None]:
     yield
     assert "Traceback" not in hub.output
     assert hub.request("/readyz")[0] == 200
@@ -87,7 +87,7 @@ def ask(hub: Hub, target: str, *headers: str, method: str = "GET", body: bytes =
     return answer
 
 
-def keyed(key: str) -> str:
+def key_header(key: str) -> str:
     return f"x-service-api-key: {key}"
 
 
@@ -110,7 +110,7 @@ SMUGGLED = b"0\r\n\r\nGET /healthz?smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
     ],
 )
 def test_a_request_with_an_ambiguous_length_is_refused(hub, key, headers):
-    answers = send(hub, request(OUTCOMES, keyed(key), *headers, method="POST", body=SMUGGLED))
+    answers = send(hub, request(OUTCOMES, key_header(key), *headers, method="POST", body=SMUGGLED))
     assert [answer.status for answer in answers] == [400]
 
 
@@ -124,12 +124,12 @@ def test_a_request_with_an_ambiguous_length_is_refused(hub, key, headers):
     ],
 )
 def test_broken_chunks_are_refused_at_once(hub, key, chunks):
-    answers = send(hub, request(OUTCOMES, keyed(key), "Transfer-Encoding: chunked", method="POST", body=chunks))
+    answers = send(hub, request(OUTCOMES, key_header(key), "Transfer-Encoding: chunked", method="POST", body=chunks))
     assert [answer.status for answer in answers] == [400]
 
 
 def test_a_trailer_field_is_no_header(hub, key):  # the key comes after the body
-    body = b"%x\r\n%s\r\n0\r\n%s\r\n\r\n" % (len(EMPTY), EMPTY, keyed(key).encode())
+    body = b"%x\r\n%s\r\n0\r\n%s\r\n\r\n" % (len(EMPTY), EMPTY, key_header(key).encode())
     trailer = ("Transfer-Encoding: chunked", "Trailer: x-service-api-key")
     answer = ask(hub, OUTCOMES, *trailer, method="POST", body=body)
     assert (answer.status, answer.code) == (401, "missing-api-key")
@@ -141,18 +141,18 @@ def test_a_header_with_underscores_is_not_read_as_one_with_dashes(hub, key, name
 
 
 def test_two_keys_in_one_request_are_refused(hub, workspaces):  # one key to authenticate, the other to authorise
-    first, second = (keyed(created["secretKey"]) for created in workspaces)
+    first, second = (key_header(created["secretKey"]) for created in workspaces)
     assert ask(hub, "/api/catalog", first, second).status == 401
-    assert ask(hub, "/api/catalog", first, keyed("")).status == 401
+    assert ask(hub, "/api/catalog", first, key_header("")).status == 401
 
 
 @pytest.mark.parametrize("change", [" {}", "{} ", "\t{}"])
 def test_white_space_around_a_key_does_not_change_it(hub, key, change):  # HTTP strips it: the same key
-    assert ask(hub, "/api/catalog", keyed(change.format(key))).status == 200
+    assert ask(hub, "/api/catalog", key_header(change.format(key))).status == 200
 
 
 def test_a_key_is_case_sensitive_and_read_from_its_header_only(hub, key):
-    assert ask(hub, "/api/catalog", keyed(key.upper())).status == 401
+    assert ask(hub, "/api/catalog", key_header(key.upper())).status == 401
     assert ask(hub, f"/api/catalog?x-service-api-key={key}").status == 401
     assert ask(hub, "/api/catalog", f"Authorization: Bearer {key}").status == 401
     assert ask(hub, "/api/catalog", f"Cookie: x-service-api-key={key}").status == 401
@@ -175,7 +175,7 @@ ODD_ADDRESSES = [
 
 @pytest.mark.parametrize("target", ODD_ADDRESSES)
 def test_an_odd_address_is_answered_with_an_error_or_the_page(hub, key, target):  # NUL, surrogates, traversal
-    answer = ask(hub, target, keyed(key))
+    answer = ask(hub, target, key_header(key))
     assert answer.status < 500
     assert b"root:" not in answer.body
 
@@ -222,21 +222,21 @@ def test_signing_in_leads_to_no_other_site(hub, target):  # an open redirect by 
 def test_no_other_origin_reads_an_answer(hub, key):  # CORS
     for method in ("GET", "OPTIONS", "POST"):
         headers = ("Origin: https://evil.example", "Access-Control-Request-Method: POST", "Connection: close")
-        answer = ask(hub, "/api/catalog", keyed(key), *headers, method=method)
+        answer = ask(hub, "/api/catalog", key_header(key), *headers, method=method)
         assert not [name for name in answer.headers if name.startswith("access-control")]
         assert answer.status == (200 if method == "GET" else 405)
 
 
 @pytest.mark.parametrize("header", ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"])
 def test_no_header_changes_the_method(hub, key, header):
-    answer = ask(hub, "/api/catalog", keyed(key), f"{header}: DELETE")
+    answer = ask(hub, "/api/catalog", key_header(key), f"{header}: DELETE")
     assert answer.status == 200
-    assert ask(hub, OUTCOMES, keyed(key), f"{header}: POST").status == 405
+    assert ask(hub, OUTCOMES, key_header(key), f"{header}: POST").status == 405
 
 
 @pytest.mark.parametrize("method", ["FOO", "A" * 5000, "TRACE", "CONNECT", "PROPFIND"])
 def test_an_odd_method_is_refused(hub, key, method):
-    for answer in send(hub, request("/api/catalog", keyed(key), "Connection: close", method=method)):
+    for answer in send(hub, request("/api/catalog", key_header(key), "Connection: close", method=method)):
         assert answer.status in range(400, 502)
         assert answer.status != 500
         assert key.encode() not in answer.body  # TRACE echoes
@@ -249,7 +249,7 @@ def test_a_huge_header_or_address_is_refused_or_ignored(hub, key, size, location
     header = {
         "cookie": f"Cookie: sessionid={'a' * size}",
         "header": f"X-A: {'a' * size}",
-        "key": keyed("gak_" + "a" * size),
+        "key": key_header("gak_" + "a" * size),
     }
     for answer in send(hub, request(target, header.get(location, "X-B: b"), "Connection: close")):
         assert answer.status < 500
@@ -257,7 +257,7 @@ def test_a_huge_header_or_address_is_refused_or_ignored(hub, key, size, location
 
 def test_ten_thousand_members_of_a_query_are_refused_or_ignored(hub, key):
     query = "&".join(f"a{number}=1" for number in range(2_000))
-    for answer in send(hub, request(f"/w/ours/production/catalog.json?{query}", keyed(key), "Connection: close")):
+    for answer in send(hub, request(f"/w/ours/production/catalog.json?{query}", key_header(key), "Connection: close")):
         assert answer.status < 500
 
 
@@ -265,19 +265,21 @@ def test_ten_thousand_members_of_a_query_are_refused_or_ignored(hub, key):
 def test_no_upgrade_is_made(hub, key, protocol):
     headers = (f"Upgrade: {protocol}", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__",
                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13")  # fmt: skip
-    for answer in send(hub, request("/api/catalog", keyed(key), *headers)):
+    for answer in send(hub, request("/api/catalog", key_header(key), *headers)):
         assert answer.status != 101
         assert answer.status < 500
 
 
 def test_each_pipelined_request_gets_its_own_answer(hub, workspaces):
-    first, second = (keyed(created["secretKey"]) for created in workspaces)
-    raw = b"".join(request("/api/catalog", header) for header in (first, keyed("gak_x"), second, "Connection: close"))
+    first, second = (key_header(created["secretKey"]) for created in workspaces)
+    raw = b"".join(
+        request("/api/catalog", header) for header in (first, key_header("gak_x"), second, "Connection: close")
+    )
     assert [answer.status for answer in send(hub, raw)] == [200, 401, 200, 401]
 
 
 def test_the_body_of_a_get_is_not_read_as_the_next_request(hub, key):
-    inner = request("/api/catalog", keyed(key))
+    inner = request("/api/catalog", key_header(key))
     answers = send(hub, request("/healthz", f"Content-Length: {len(inner)}") + inner)
     assert [answer.status for answer in answers] == [200]
 
@@ -285,12 +287,12 @@ def test_the_body_of_a_get_is_not_read_as_the_next_request(hub, key):
 @pytest.mark.parametrize("value", ["*", '"x"', 'W/"x"', '"' + "x" * 3000 + '"', ",,,,", '"'])
 def test_an_etag_does_not_replace_a_key(hub, key, value):  # a 304 would confirm a guessed catalog to strangers
     assert ask(hub, "/api/catalog", f"If-None-Match: {value}").status == 401
-    own = ask(hub, "/api/catalog?environment=production", keyed(key), f"If-None-Match: {value}")
+    own = ask(hub, "/api/catalog?environment=production", key_header(key), f"If-None-Match: {value}")
     assert own.status == (304 if value == "*" else 200)
 
 
 def test_an_etag_of_another_workspace_is_never_matched(hub, workspaces):
-    ours, theirs = (keyed(created["secretKey"]) for created in workspaces)
+    ours, theirs = (key_header(created["secretKey"]) for created in workspaces)
     etag = ask(hub, "/api/catalog/openapi.json", ours).headers["etag"]
     assert ask(hub, "/api/catalog/openapi.json", theirs, f"If-None-Match: {etag}").status == 200
 
@@ -299,12 +301,12 @@ def test_an_etag_of_another_workspace_is_never_matched(hub, workspaces):
     "header", ["Range: bytes=0-10", "Range: bytes=-1", "If-Range: x", "Expect: 100-continue", "TE: gzip"]
 )
 def test_unused_headers_change_nothing(hub, key, header):
-    assert ask(hub, "/api/catalog", keyed(key), header).status == 200
+    assert ask(hub, "/api/catalog", key_header(key), header).status == 200
 
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "deflate", "br", "gzip;q=1", "x-gzip"])
 def test_another_content_encoding_is_refused(hub, key, encoding):
-    headers = (keyed(key), f"Content-Encoding: {encoding}")
+    headers = (key_header(key), f"Content-Encoding: {encoding}")
     answer = ask(hub, OUTCOMES, *headers, method="POST", body=EMPTY)
     assert answer.status == 415
 
@@ -314,7 +316,7 @@ def test_another_content_encoding_is_refused(hub, key, encoding):
 )
 def test_a_form_of_another_site_is_refused(hub, key, content):  # browsers send these types without a preflight
     headers = (f"Content-Type: {content}", f"Content-Length: {len(EMPTY)}", "Connection: close")
-    (answer,) = send(hub, request(OUTCOMES, keyed(key), *headers, method="POST") + EMPTY)
+    (answer,) = send(hub, request(OUTCOMES, key_header(key), *headers, method="POST") + EMPTY)
     assert answer.status == 415
 
 
@@ -358,7 +360,7 @@ def test_a_malformed_cookie_is_no_session(hub, cookie):
 )
 def test_no_shared_cache_keeps_an_answer(hub, key, target):  # cache poisoning and deception
     for deceit in ("", "/a.css", "%2Fa.css", ";a.css", "?a.css"):
-        answer = ask(hub, f"{target}{deceit}", keyed(key))
+        answer = ask(hub, f"{target}{deceit}", key_header(key))
         assert "private" in answer.headers["cache-control"] or "no-store" in answer.headers["cache-control"]
 
 

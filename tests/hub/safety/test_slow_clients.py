@@ -65,7 +65,7 @@ def test_a_body_faster_than_the_minimum_rate_may_take_longer_than_the_grace(monk
     assert len(asyncio.run(asgi.read_body(receive_pieces(pieces, pause=0.1), asgi.Buffer()))) == 640 * 1024
 
 
-def test_a_client_that_hangs_up_is_an_error_and_no_empty_body():
+def test_a_client_that_hangs_up_is_an_error_and_not_an_empty_body():
     async def receive() -> Any:
         return {"type": "http.disconnect"}
 
@@ -91,13 +91,15 @@ def test_clients_that_stall_in_their_bodies_delay_nobody_and_get_an_answer(hub):
         f"x-service-api-key: {keys['secretKey']}\r\nContent-Length: 1000\r\n\r\n"
     )
     with ExitStack() as stack:
-        stalled = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(SLOW_CLIENTS)]
-        for connection in stalled:
+        stalled_connections = [
+            stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(SLOW_CLIENTS)
+        ]
+        for connection in stalled_connections:
             connection.sendall(head.encode() + b'{"outcomes": [')
         for _ in range(20):
             status, body, _ = hub.request("/api/conversation-outcomes", {"outcomes": []}, key=keys["secretKey"])
             assert (status, body["recorded"]) == (200, 0)
-        for connection in stalled[:3]:
+        for connection in stalled_connections[:3]:
             connection.settimeout(30)
             answer = read_to_the_end(connection)
             assert b" 408 " in answer.splitlines()[0]
@@ -111,7 +113,7 @@ def read_to_the_end(connection: socket.socket) -> bytes:
     return answer
 
 
-class Streamed:
+class StreamedResponse:
     """A WSGI response that Django would stream."""
 
     streaming = True
@@ -120,14 +122,14 @@ class Streamed:
         yield b"x"
 
 
-def test_clients_that_never_read_their_downloads_hold_no_thread_of_others(monkeypatch):
+def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_need(monkeypatch):
     monkeypatch.setattr(asgi, "STALL_SECONDS", 2)
     statuses: list[tuple[str, int]] = []
     bodies: list[bytes] = []
 
     def answer(environ: Any, start_response: Any) -> Any:
         start_response("200 OK", [("X-Request-Id", "r1"), ("Content-Disposition", "attachment")])
-        return Streamed() if environ["PATH_INFO"] == "/export" else [b"quick"]
+        return StreamedResponse() if environ["PATH_INFO"] == "/export" else [b"quick"]
 
     async def call(application: asgi.Application, path: str) -> None:
         async def send(message: Any) -> None:

@@ -28,12 +28,12 @@ def address(workspace) -> str:
 
 
 @pytest.fixture
-def pending(production) -> Confirmation:
+def pending_confirmation(production) -> Confirmation:
     return confirmations.request_confirmation(production, CALL, "Refund 12.50 for <order> 8412", now=timezone.now())
 
 
 @pytest.fixture
-def at(monkeypatch):
+def set_clock(monkeypatch):
     """Set the clock of the pages."""
 
     def set_clock(moment) -> None:
@@ -57,111 +57,119 @@ def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api
     assert "Refund 12.50 for order 8412" in browser_client.get(address).content.decode()
 
 
-def test_the_head_counts_pending_and_expired_confirmations(browser_client, address, production, at):
+def test_the_head_counts_pending_and_expired_confirmations(browser_client, address, production, set_clock):
     now = timezone.now()
     for minutes in (0, 10, 20):
         confirmations.request_confirmation(production, CALL, "Refund", now=now - timedelta(minutes=minutes))
-    at(now)
+    set_clock(now)
     text = browser_client.get(address).content.decode()
     assert "2 pending</span>" in text
     assert "1 expired in this period</a>" in text
 
 
-def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending):
+def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending_confirmation):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text
     assert 'value="confirm"' not in text  # that button comes in the second step
-    assert f"decide={pending.pk}&amp;as=confirm" in text
+    assert f"decide={pending_confirmation.pk}&amp;as=confirm" in text
 
 
-def test_undoing_keeps_the_filters_and_leaves_the_second_step(browser_client, address, pending):
-    form = f"http://testserver{address}?range=30d&decide={pending.pk}&as=confirm"
+def test_undoing_keeps_the_filters_and_leaves_the_second_step(browser_client, address, pending_confirmation):
+    form = f"http://testserver{address}?range=30d&decide={pending_confirmation.pk}&as=confirm"
     for decision in ("confirm", "undo"):
         response = browser_client.post(
-            f"{address}/{pending.pk}/decision", {"decision": decision}, headers={"referer": form}
+            f"{address}/{pending_confirmation.pk}/decision", {"decision": decision}, headers={"referer": form}
         )
-        assert response["Location"] == f"{address}?range=30d#confirmation-{pending.pk}"
+        assert response["Location"] == f"{address}?range=30d#confirmation-{pending_confirmation.pk}"
 
 
 @pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
-def test_a_member_decides_on_the_page_in_two_steps(decide, browser_client, address, pending, decision, state, at):
-    step = browser_client.get(address, {"decide": str(pending.pk), "as": decision}).content.decode()
+def test_a_member_decides_on_the_page_in_two_steps(
+    decide, browser_client, address, pending_confirmation, decision, state, set_clock
+):
+    step = browser_client.get(address, {"decide": str(pending_confirmation.pk), "as": decision}).content.decode()
     assert f'value="{decision}"' in step
     assert "Cancel" in step
-    response = decide(pending, decision)
-    assert (response.status_code, response["Location"]) == (303, f"{address}#confirmation-{pending.pk}")
-    pending.refresh_from_db()
-    assert (pending.state, pending.decided_by) == (state, "test-operator")
+    response = decide(pending_confirmation, decision)
+    assert (response.status_code, response["Location"]) == (303, f"{address}#confirmation-{pending_confirmation.pk}")
+    pending_confirmation.refresh_from_db()
+    assert (pending_confirmation.state, pending_confirmation.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
-    assert [row.pk for row, _ in page.context["undecided"]] == [pending.pk]  # the row stays in this table
+    assert [row.pk for row, _ in page.context["undecided"]] == [pending_confirmation.pk]  # the row stays in this table
     assert [shown_state for _, shown_state in page.context["rows"]] == ["pending"]
     assert "takes effect at" in page.content.decode()
-    at(pending.effective_at)
+    set_clock(pending_confirmation.effective_at)
     page = browser_client.get(address)
     assert list(page.context["undecided"]) == []
     assert [shown_state for _, shown_state in page.context["rows"]] == [state]
 
 
-def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, address, pending, at):
-    expires_at = pending.expires_at
-    decide(pending, "confirm")
-    decide(pending, "undo")
-    pending.refresh_from_db()
-    assert (pending.state, pending.decided_by, pending.decided_at) == ("pending", "", None)
-    assert (pending.effective_at, pending.expires_at) == (None, expires_at)
+def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, address, pending_confirmation, set_clock):
+    expires_at = pending_confirmation.expires_at
+    decide(pending_confirmation, "confirm")
+    decide(pending_confirmation, "undo")
+    pending_confirmation.refresh_from_db()
+    assert (pending_confirmation.state, pending_confirmation.decided_by, pending_confirmation.decided_at) == (
+        "pending",
+        "",
+        None,
+    )
+    assert (pending_confirmation.effective_at, pending_confirmation.expires_at) == (None, expires_at)
     actions = [entry.action for entry in AuditEntry.objects.filter(action__startswith="confirmation")]
     assert sorted(actions) == ["confirmation confirmed", "confirmation decision undone"]
     assert CALL.args_hash in browser_client.get(address).content.decode()
-    decide(pending, "decline")
-    pending.refresh_from_db()
-    at(pending.effective_at)
-    too_late = decide(pending, "undo")
+    decide(pending_confirmation, "decline")
+    pending_confirmation.refresh_from_db()
+    set_clock(pending_confirmation.effective_at)
+    too_late = decide(pending_confirmation, "undo")
     assert "already declined" in browser_client.get(too_late["Location"]).content.decode()
-    pending.refresh_from_db()
-    assert pending.state == "declined"
+    pending_confirmation.refresh_from_db()
+    assert pending_confirmation.state == "declined"
 
 
-def test_only_a_decision_made_on_the_page_can_be_undone(decide, browser_client, address, pending, api):
-    assert "already pending" in browser_client.get(decide(pending, "undo")["Location"]).content.decode()
-    decision = api.post(f"/api/confirmations/{pending.pk}/decision", {"decision": "confirm"})
+def test_only_a_decision_made_on_the_page_can_be_undone(decide, browser_client, address, pending_confirmation, api):
+    assert "already pending" in browser_client.get(decide(pending_confirmation, "undo")["Location"]).content.decode()
+    decision = api.post(f"/api/confirmations/{pending_confirmation.pk}/decision", {"decision": "confirm"})
     assert decision.json()["state"] == "confirmed"
-    assert "already confirmed" in browser_client.get(decide(pending, "undo")["Location"]).content.decode()
+    assert "already confirmed" in browser_client.get(decide(pending_confirmation, "undo")["Location"]).content.decode()
 
 
-def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_client, pending):
-    decide(pending, "decline")
-    response = decide(pending, "confirm")
+def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_client, pending_confirmation):
+    decide(pending_confirmation, "decline")
+    response = decide(pending_confirmation, "confirm")
     text = browser_client.get(response["Location"]).content.decode()
     assert "this confirmation is already declined" in text
-    pending.refresh_from_db()
-    assert pending.state == "declined"
+    pending_confirmation.refresh_from_db()
+    assert pending_confirmation.state == "declined"
 
 
-def test_the_signed_facts_are_next_to_the_summary_until_the_decision(decide, browser_client, address, pending, at):
+def test_the_signed_facts_are_next_to_the_summary_until_the_decision(
+    decide, browser_client, address, pending_confirmation, set_clock
+):
     text = browser_client.get(address).content.decode()
     for signed in (CALL.sub, CALL.operation, CALL.args_hash):
         assert f">{signed}</code>" in text
-    decide(pending, "confirm")
-    pending.refresh_from_db()
-    at(pending.effective_at)
+    decide(pending_confirmation, "confirm")
+    pending_confirmation.refresh_from_db()
+    set_clock(pending_confirmation.effective_at)
     assert CALL.args_hash not in browser_client.get(address).content.decode()
     row = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["confirmations"][0]
     assert (row["state"], row["argsHash"]) == ("confirmed", None)
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 303), ("admin", 303)])
-def test_deciding_needs_the_role_of_an_editor(decide, pending, workspace, role, status):
+def test_deciding_needs_the_role_of_an_editor(decide, pending_confirmation, workspace, role, status):
     member = get_user_model().objects.create_user("member")
     member.memberships.create(workspace=workspace.workspace, role=role)
     client = Client()
     client.force_login(member)
-    assert decide(pending, "confirm", client).status_code == status
+    assert decide(pending_confirmation, "confirm", client).status_code == status
 
 
-def test_an_unknown_decision_is_refused(decide, pending):
-    assert decide(pending, "maybe").status_code == 400
-    pending.refresh_from_db()
-    assert pending.state == "pending"
+def test_an_unknown_decision_is_refused(decide, pending_confirmation):
+    assert decide(pending_confirmation, "maybe").status_code == 400
+    pending_confirmation.refresh_from_db()
+    assert pending_confirmation.state == "pending"
 
 
 def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, production):
@@ -171,12 +179,12 @@ def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, p
     assert [state for _, state in page.context["rows"]] == ["expired"]
 
 
-def test_exports_have_every_row_with_null_for_missing_times(browser_client, address, production, pending):
+def test_exports_have_every_row_with_null_for_missing_times(browser_client, address, production, pending_confirmation):
     for number in range(30):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     tables = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]
     assert len(tables["waiting"]) == len(tables["confirmations"]) == 31
-    row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(pending.pk))
+    row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(pending_confirmation.pk))
     assert (row["state"], row["argsHash"]) == ("pending", CALL.args_hash)
     assert row["decidedAt"] is row["decidedBy"] is row["usedAt"] is row["toolCallId"] is None
     assert "1 to 10 of 31" in browser_client.get(address).content.decode()
@@ -190,38 +198,38 @@ def test_the_page_counts_a_long_queue(browser_client, address, production):
     assert "The first 50 of 52" in page.content.decode()
 
 
-def test_another_environment_neither_shows_nor_loses_a_confirmation(browser_client, address, pending):
+def test_another_environment_neither_shows_nor_loses_a_confirmation(browser_client, address, pending_confirmation):
     page = browser_client.get(address.replace("production", "staging"))
     assert "No confirmations yet" in page.content.decode()
 
 
-def test_an_outsider_sees_and_decides_nothing(decide, address, pending, other_workspace):
+def test_an_outsider_sees_and_decides_nothing(decide, address, pending_confirmation, other_workspace):
     stranger = get_user_model().objects.create_user("stranger")
     stranger.memberships.create(workspace=other_workspace.workspace, role="editor")
     client = Client()
     client.force_login(stranger)
     assert client.get(address).status_code == 404
-    assert decide(pending, "confirm", client).status_code == 404
-    pending.refresh_from_db()
-    assert pending.state == "pending"
+    assert decide(pending_confirmation, "confirm", client).status_code == 404
+    pending_confirmation.refresh_from_db()
+    assert pending_confirmation.state == "pending"
 
 
-def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, pending, api, workspace):
+def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, pending_confirmation, api, workspace):
     assert api.get(f"{address}.json").status_code == 200
     keyed = Client(headers={"x-service-api-key": workspace.full_key})
-    assert decide(pending, "confirm", keyed).status_code == 302
-    pending.refresh_from_db()
-    assert pending.state == "pending"
+    assert decide(pending_confirmation, "confirm", keyed).status_code == 302
+    pending_confirmation.refresh_from_db()
+    assert pending_confirmation.state == "pending"
 
 
-def test_a_decision_needs_a_csrf_token_and_a_post(address, pending, browser_client):
+def test_a_decision_needs_a_csrf_token_and_a_post(address, pending_confirmation, browser_client):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(get_user_model().objects.get(username="test-operator"))
-    decision_address = f"{address}/{pending.pk}/decision"
+    decision_address = f"{address}/{pending_confirmation.pk}/decision"
     assert strict.post(decision_address, {"decision": "confirm"}).status_code == 403
     assert browser_client.get(decision_address).status_code == 405
-    pending.refresh_from_db()
-    assert pending.state == "pending"
+    pending_confirmation.refresh_from_db()
+    assert pending_confirmation.state == "pending"
 
 
 @pytest.mark.parametrize("state", [*STATES])
@@ -240,7 +248,7 @@ def test_the_filter_on_the_state_agrees_with_the_displayed_state(production, sta
     assert matching
 
 
-def test_filters_narrow_the_page_and_its_exports(browser_client, address, production, decide, pending):
+def test_filters_narrow_the_page_and_its_exports(browser_client, address, production, decide, pending_confirmation):
     other = Call("user_18", "DELETE /cart", args_hash({}))
     confirmations.request_confirmation(production, other, "Empty the cart", now=timezone.now())
     for query in ("user=user_18", "operation=DELETE%20/cart", "user=user_18&state=pending"):

@@ -66,7 +66,7 @@ def test_the_sentence_names_the_most_frequent_reason_and_the_one_that_grew_most(
         build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day", before=BEFORE, is_partial=True
     )
     assert sentence == (
-        "1,230 rejections, one bar per day, the last one not over; expired leads with 1,200, replayed grew most, "
+        "1,230 rejections, one bar per day, the last one partial; expired leads with 1,200, replayed grew most, "
         "by 20 over the 7 days before."
     )
 

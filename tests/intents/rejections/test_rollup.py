@@ -40,7 +40,7 @@ filter_values = st.builds(
 
 
 @pytest.fixture
-def filled(production: Environment) -> Environment:
+def filled_environment(production: Environment) -> Environment:
     """Fill two environments with several reports; some add to earlier counts."""
     chance = random.Random(4)
     staging = production.workspace.environments.get(name="staging")
@@ -87,11 +87,11 @@ def read_rollup() -> dict:
     return {tuple(row[:6]): row[6:] for row in VerificationRollup.objects.values_list(*columns)}
 
 
-def test_days_and_months_are_the_sums_of_their_quarter_hours(filled):
+def test_days_and_months_are_the_sums_of_their_quarter_hours(filled_environment):
     assert read_rollup() == sum_rollup()
 
 
-def test_the_migration_fills_days_and_months_from_the_stored_quarter_hours(filled):
+def test_the_migration_fills_days_and_months_from_the_stored_quarter_hours(filled_environment):
     kept_rollup = read_rollup()
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE intents_verificationrollup")
@@ -102,10 +102,13 @@ def test_the_migration_fills_days_and_months_from_the_stored_quarter_hours(fille
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(quarters, st.sampled_from(LENGTHS), st.sampled_from(ZONES), filter_values)
 @example(BEGIN, timedelta(days=900), "Asia/Kathmandu", RejectionFilters())
-def test_totals_and_charts_are_the_sums_of_the_quarter_hours(filled, start, length, zone, filters):
+def test_totals_and_charts_are_the_sums_of_the_quarter_hours(filled_environment, start, length, zone, filters):
     period = Period(start, start + length, ZoneInfo(zone))
-    tallies = list_tallies(filled, period, filters)
-    totals = {(total.result, total.version, total.operation): total for total in load_totals(filled, period, filters)}
+    tallies = list_tallies(filled_environment, period, filters)
+    totals = {
+        (total.result, total.version, total.operation): total
+        for total in load_totals(filled_environment, period, filters)
+    }
     counts: Counter = Counter()
     for _, result, version, operation, count, last_at in tallies:
         counts[result, version, operation] += count
@@ -114,19 +117,19 @@ def test_totals_and_charts_are_the_sums_of_the_quarter_hours(filled, start, leng
     latest = max((last_at for *_, last_at in tallies), default=None)
     assert max((total.last_at for total in totals.values()), default=None) == latest
     chart_counts = [(moment, narrow_result(result, filters.reason), count) for moment, result, *_, count, _ in tallies]
-    assert load_buckets(filled, period, filters) == build_buckets(period, chart_counts)
+    assert load_buckets(filled_environment, period, filters) == build_buckets(period, chart_counts)
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_all_time_begins_with_the_first_verification(filled, zone):
+def test_all_time_begins_with_the_first_verification(filled_environment, zone):
     period = Period(datetime(2000, 1, 1, tzinfo=UTC), BEGIN + timedelta(days=200), ZoneInfo(zone), preset="all")
-    tallies = list_tallies(filled, period, RejectionFilters())
+    tallies = list_tallies(filled_environment, period, RejectionFilters())
     expected = build_buckets(period, [(moment, result, count) for moment, result, *_, count, _ in tallies])
-    assert load_buckets(filled, period) == expected
+    assert load_buckets(filled_environment, period) == expected
 
 
 @pytest.mark.parametrize("minutes", [0, 7, 15, 1440])
-def test_versions_count_the_accepted_calls_of_the_seven_days_that_pages_show(filled, minutes):
+def test_versions_count_the_accepted_calls_of_the_seven_days_that_pages_show(filled_environment, minutes):
     now = BEGIN + timedelta(days=40, minutes=minutes)
     VerificationTally.objects.filter(start__gt=now).delete()
     VerificationRollup.objects.all().delete()
@@ -135,4 +138,4 @@ def test_versions_count_the_accepted_calls_of_the_seven_days_that_pages_show(fil
     start = parse_period({"range": "7d"}, now=now).start
     since = VerificationTally.objects.filter(result=ACCEPTED, start__gte=start)
     v1, v2 = (since.filter(version=version).aggregate(sum=Sum("count"))["sum"] for version in (1, 2))
-    assert count_versions(filled.workspace, now=now) == VersionCounts(v1, v1 + v2)
+    assert count_versions(filled_environment.workspace, now=now) == VersionCounts(v1, v1 + v2)

@@ -42,7 +42,7 @@ def page(workspace, browser_client):
 
 
 @pytest.fixture
-def filled(production):
+def filled_environment(production):
     record_verifications(
         production,
         [
@@ -91,14 +91,14 @@ def test_the_code_on_the_empty_page_makes_a_protection_that_accepts_a_minted_int
 
 
 @pytest.mark.parametrize("operation", ["\0", "a\0b", "GET /orders\0"])
-def test_a_filter_with_a_nul_finds_nothing(page, filled, operation):
+def test_a_filter_with_a_nul_finds_nothing(page, filled_environment, operation):
     answer = page(operation=operation)
     assert (answer.status_code, answer.context["verifications"]) == (200, 0)
     assert list(read_rows(page(".json", operation=operation), "rejections")) == []
     assert page(".csv", operation=operation, table="operations").status_code == 200
 
 
-def test_the_facts_count_the_verifications_of_the_period(page, filled):
+def test_the_facts_count_the_verifications_of_the_period(page, filled_environment):
     context = page().context
     assert (context["verifications"], context["rejected"]) == (106, 6)
     assert (context["previous_verifications"], context["previous_rejected"]) == (7, 7)
@@ -107,7 +107,7 @@ def test_the_facts_count_the_verifications_of_the_period(page, filled):
     assert "5.7 %" in text
 
 
-def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled):
+def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled_environment):
     text = page().content.decode()
     exported = read_rows(page(".json"), "reasons")
     assert [(row["reason"], row["rejections"]) for row in exported] == [
@@ -120,25 +120,25 @@ def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled):
         assert all(escape(reason_text) in text for reason_text in texts)
 
 
-def test_a_reason_is_compared_with_the_period_before(page, filled):
+def test_a_reason_is_compared_with_the_period_before(page, filled_environment):
     (replayed,) = [row for row in read_rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
     assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, None)  # nothing was verified before
 
 
-def test_a_reason_that_stopped_is_listed_so_that_the_column_adds_up(page, filled):
+def test_a_reason_that_stopped_is_listed_so_that_the_column_adds_up(page, filled_environment):
     rows = read_rows(page(".json"), "reasons")
     assert sum(row["rejectionsBefore"] for row in rows) == page().context["previous_rejected"] == 7
     assert rows[-1]["reason"] == "replayed"
     assert (rows[-1]["rejections"], rows[-1]["share"], rows[-1]["rejectionsBefore"]) == (0, 0, 7)
 
 
-def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, filled):
+def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, filled_environment):
     text = " ".join(page(range="30d").content.decode().split())
     assert 'data-is="Previous period" class="num soft">–</td>' in text
     assert 'data-is="Previous period" class="num soft">0</td>' not in text
 
 
-def test_versions_and_operations_have_rates_with_their_totals(page, filled):
+def test_versions_and_operations_have_rates_with_their_totals(page, filled_environment):
     versions = {row["version"]: row for row in read_rows(page(".json"), "versions")}
     assert {version: (row["verifications"], row["rejections"]) for version, row in versions.items()} == {
         2: (94, 4), 1: (11, 1), None: (1, 1),
@@ -149,14 +149,14 @@ def test_versions_and_operations_have_rates_with_their_totals(page, filled):
     assert operations[None]["verifications"] == 1
 
 
-def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled):
+def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled_environment):
     series = read_rows(page(".json"), "series")
     assert sum(row["verifications"] for row in series) == 106
     assert sum(row["rejections"] for row in series) == 6
     assert sum(row["expired"] for row in series) == 4
 
 
-def test_the_page_shows_the_share_of_version_1(page, filled, workspace):
+def test_the_page_shows_the_share_of_version_1(page, filled_environment, workspace):
     text = " ".join(page().content.decode().split())
     assert "89.5 % of 105 verifications with a known version" in text
     assert "11 of them were still of version 1 in this period." in text
@@ -166,22 +166,22 @@ def test_the_page_shows_the_share_of_version_1(page, filled, workspace):
     assert "Version 1 is accepted until 31 Jan 2027, 12:00" in page().content.decode()
 
 
-def test_a_chosen_version_leaves_the_share_of_all_versions(page, filled):
+def test_choosing_a_version_does_not_change_the_share_of_all_versions(page, filled_environment):
     text = " ".join(page(version="1").content.decode().split())
     assert "89.5 % of 105 verifications with a known version" in text
     assert "11 of 105 verifications of this period with a known version" in text
     assert "Choose version 1 below" not in text
 
 
-def test_a_chosen_reason_is_open_and_names_the_column_of_its_counts(page, filled):
+def test_a_chosen_reason_is_open_and_names_the_column_of_its_counts(page, filled_environment):
     text = " ".join(page(reason="args-mismatch").content.decode().split())
     assert re.findall(r'<details data-disclosure="([^"]+)" data-open-at-first', text) == ["args-mismatch"]
     assert '<th scope="col" class="num"><code>args-mismatch</code></th>' in text
 
 
-def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page, filled, workspace):
+def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page, filled_environment, workspace):
     record_verifications(
-        filled,
+        filled_environment,
         [
             build_verification("unsupported-version", version=1, operation="POST /refunds", count=11),
             build_verification("unsupported-version", version=2, operation="GET /orders"),
@@ -196,7 +196,7 @@ def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page
     assert "Version 1 is rejected since" in text
 
 
-def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, filled, api):
+def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, filled_environment, api):
     report = {
         "reportId": "00000000-0000-4000-8000-000000000001",
         "verifications": [{"result": "expired", "version": 1, "count": 5}, {"result": "expired", "version": 2}],
@@ -220,7 +220,9 @@ def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, 
         ({"operation": "GET /nowhere"}, 0, 0, 0),
     ],
 )
-def test_filters_narrow_the_page_and_its_downloads_alike(page, filled, query, verifications, rejected, singles):
+def test_filters_narrow_the_page_and_its_downloads_alike(
+    page, filled_environment, query, verifications, rejected, singles
+):
     exported = page(".json", **query)
     tables = json.loads(exported.getvalue())["tables"]
     assert sum(row["verifications"] for row in tables["series"]) == verifications
@@ -233,7 +235,7 @@ def test_filters_narrow_the_page_and_its_downloads_alike(page, filled, query, ve
     assert context["rejections"].paginator.count == singles
 
 
-def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled):
+def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled_environment):
     response = page(reason="no-such-reason", version="7")
     assert "does not know reason=no-such-reason, version=7, and ignores them." in " ".join(
         response.content.decode().split()
@@ -251,7 +253,7 @@ def test_single_rejections_are_paged_with_the_latest_first(page, production):
     assert len(read_rows(page(".json"), "rejections")) == 60
 
 
-def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled, workspace):
+def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled_environment, workspace):
     caption = re.compile(r"<h2>Latest rejections</h2>\s*<span class=\"soft\">(.*?)</span>", re.DOTALL)
 
     def read_caption() -> str:
@@ -265,7 +267,7 @@ def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled, wor
     assert read_caption().startswith("4 in this period")
 
 
-def test_csv_has_the_columns_of_the_table(page, filled):
+def test_csv_has_the_columns_of_the_table(page, filled_environment):
     lines = list(csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode())))
     assert [line["reason"] for line in lines[:2]] == ["expired", "expired"]
     assert {line["toolCallId"] for line in lines} == {"call_1", "call_2", ""}
@@ -280,7 +282,7 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
 
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "90d", "12m", "all"])
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
-def test_every_range_has_a_page_and_exports(page, filled, span, zone):
+def test_every_range_has_a_page_and_exports(page, filled_environment, span, zone):
     response = page(range=span, tz=zone)
     assert response.status_code == 200
     assert sum(row["verifications"] for row in read_rows(page(".json", range=span, tz=zone), "series")) == (
@@ -288,7 +290,7 @@ def test_every_range_has_a_page_and_exports(page, filled, span, zone):
     )
 
 
-def test_an_outsider_sees_nothing(filled, workspace, other_workspace):
+def test_an_outsider_sees_nothing(filled_environment, workspace, other_workspace):
     address = f"/w/{workspace.workspace.slug}/production/rejections"
     stranger = Client(headers={"x-service-api-key": other_workspace.full_key})
     missing = stranger.get("/w/no-such-workspace/production/rejections.json")
@@ -299,18 +301,20 @@ def test_an_outsider_sees_nothing(filled, workspace, other_workspace):
     assert Client().get(f"{address}.csv").status_code == 401
 
 
-def test_another_environment_has_its_own_numbers(filled, browser_client, workspace):
+def test_another_environment_has_its_own_numbers(filled_environment, browser_client, workspace):
     response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
     assert all(not rows_ for name, rows_ in json.loads(response.getvalue())["tables"].items() if name != "series")
 
 
-def test_a_machine_reads_the_page_with_a_secret_key(filled, api, workspace):
+def test_a_machine_reads_the_page_with_a_secret_key(filled_environment, api, workspace):
     response = api.get(f"/w/{workspace.workspace.slug}/production/rejections.json")
     assert len(read_rows(response, "rejections")) == 4
 
 
-def test_the_analysis_has_this_period_and_the_previous_one(filled):
-    analysis = RejectionAnalysis(filled, parse_period({"range": "7d"}, now=timezone.now()), RejectionFilters())
+def test_the_analysis_has_this_period_and_the_previous_one(filled_environment):
+    analysis = RejectionAnalysis(
+        filled_environment, parse_period({"range": "7d"}, now=timezone.now()), RejectionFilters()
+    )
     assert (count_verifications(analysis.totals), count_rejections(analysis.totals)) == (106, 6)
     previous = analysis.previous_totals
     assert (count_verifications(previous), count_rejections(previous)) == (7, 7)
@@ -322,7 +326,7 @@ def test_the_analysis_has_this_period_and_the_previous_one(filled):
     ]
 
 
-def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_as_partial(page, filled):
+def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_as_partial(page, filled_environment):
     for range_ in ("30d", "12m", "all"):
         response = page(range=range_)
         labels = response.context["figure"]["data"][0]["x"]
@@ -334,7 +338,7 @@ def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_
     assert "No data before" not in page(range="7d").content.decode()
 
 
-def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled):
+def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled_environment):
     text = page(**{"from": "2020-01-01", "to": "2020-01-02"}).content.decode()
     assert "Nothing was reported in this period" in text
     assert "The first data:" in text

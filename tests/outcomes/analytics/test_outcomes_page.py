@@ -65,7 +65,7 @@ def test_an_empty_page_of_another_environment_names_it(browser_client, workspace
     assert "environment=&quot;staging&quot;" in html
 
 
-def test_the_request_of_the_spec_shows_at_once(api, browser_client):
+def test_an_outcome_of_the_request_in_the_spec_is_shown_at_once(api, browser_client):
     api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]})
     items = [{"conversationId": "conv_1", "outcomeKey": "purchase"}]
     api.post("/api/conversation-outcomes", {"outcomes": items})
@@ -74,7 +74,7 @@ def test_the_request_of_the_spec_shows_at_once(api, browser_client):
     assert "1 outcome, 1 conversation started; purchase leads with 1." in html
 
 
-def test_a_key_with_only_broken_joins_shows_at_once(api, browser_client):
+def test_a_key_with_only_broken_joins_is_shown_at_once(api, browser_client):
     items = [{"conversationId": "nobody", "outcomeKey": "purchase"}]
     api.post("/api/conversation-outcomes", {"outcomes": items})
     html = browser_client.get(PAGE).content.decode()
@@ -295,7 +295,7 @@ def test_a_change_has_the_same_colour_on_every_page_but_none_in_a_comparison_of_
     assert "%</span>" not in browser_client.get(f"{PAGE}?compare=staging").content.decode()
 
 
-def test_a_key_was_reported_no_times_before_only_if_there_were_data_before(production, browser_client):
+def test_the_previous_count_of_a_new_key_is_0_only_if_there_were_data_before(production, browser_client):
     now = timezone.now()
     reach_keys(production, {"purchase": 2}, now=now)
     read_cell = '<td class="num soft" data-is="Previous period"> {} </td>'

@@ -73,7 +73,7 @@ def test_the_page_lists_all_events_in_order(browser_client, start, production, w
     assert "healed</span>" in page
 
 
-def test_both_pages_of_a_broken_join_tell_the_whole_story(browser_client, start, production):
+def test_both_pages_of_a_broken_join_list_the_events_of_both_ids(browser_client, start, production):
     register_conversations(production, [Arrival("conv_ab12", NOW)], now=NOW)
     record_outcomes(production, [Report('"conv_ab12"', "purchase")], now=NOW + timedelta(minutes=2))
     meant, reported = (load_tables(browser_client, start, name)["events"] for name in ("conv_ab12", '"conv_ab12"'))

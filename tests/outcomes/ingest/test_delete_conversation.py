@@ -1,4 +1,4 @@
-"""Deleting a conversation id deletes all its rows, and restores the tallies as without it."""
+"""Deleting a conversation id deletes all its rows, and sets the tallies to what they would be without it."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def move_c1(production, staging):
 )
 def test_a_moved_join_can_be_deleted_on_either_side_and_its_move_still_be_undone(environments, workspace, named, ids):
     move = move_c1(*environments)
-    went = delete_conversation(workspace.workspace, "c1", named)
+    counts = delete_conversation(workspace.workspace, "c1", named)
     assert list_ids() == ids
-    assert went.get("outcomes_movedoutcome", 0) == MovedOutcome.objects.count() ^ 1
+    assert counts.get("outcomes_movedoutcome", 0) == MovedOutcome.objects.count() ^ 1
     check_tallies(*environments)
     assert undo_move(move, actor="ann", now=START + 4 * HOUR)
     check_tallies(*environments)

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.db import connection
 
 SOCKET_NAME = ".s.PGSQL.5432"
-WHOLE = 1024 * 1024
+BUFFER_SIZE = 1024 * 1024
 ANSWER_SECONDS = 30  # the longest that the database may take to answer
 
 
@@ -48,7 +48,7 @@ class CuttingProxy:
                 return
             server.connect(self.server_socket)
             threading.Thread(target=self._forward_answers, args=(server, client), daemon=True).start()
-            while data := client.recv(WHOLE):
+            while data := client.recv(BUFFER_SIZE):
                 if self.text and self.text in data:
                     self._cut(data, client, server)
                     return
@@ -62,7 +62,7 @@ class CuttingProxy:
 
     def _forward_answers(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
-            while data := server.recv(WHOLE):
+            while data := server.recv(BUFFER_SIZE):
                 if client is self.cut_client:
                     self.answered.set()
                     return

@@ -10,7 +10,7 @@ def ada(db):
     return get_user_model().objects.create_user("ada", password="correct horse")
 
 
-def signed_in(client: Client) -> bool:
+def is_signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
@@ -18,13 +18,13 @@ def test_the_right_password_signs_in_and_redirects_back(client, ada):
     form = {"login": "ada", "password": "correct horse", "next": "/w/shop/production/outcomes?range=30d"}
     answer = client.post("/sign-in", form)
     assert (answer.status_code, answer["Location"]) == (302, "/w/shop/production/outcomes?range=30d")
-    assert signed_in(client)
+    assert is_signed_in(client)
 
 
 def test_a_wrong_password_signs_nobody_in_and_is_not_repeated(client, ada):
     answer = client.post("/sign-in", {"login": "ada", "password": "wrong horse"})
     assert answer.status_code == 200
-    assert not signed_in(client)
+    assert not is_signed_in(client)
     assert b"wrong horse" not in answer.content
     assert b"Wrong user name or password" in answer.content
 
@@ -42,7 +42,7 @@ def test_a_disabled_account_does_not_sign_in(client, ada):
     ada.is_active = False
     ada.save()
     client.post("/sign-in", {"login": "ada", "password": "correct horse"})
-    assert not signed_in(client)
+    assert not is_signed_in(client)
 
 
 def test_a_signed_in_person_sees_no_form(client, ada):
@@ -54,16 +54,16 @@ def test_signing_out_needs_a_post(client, ada):
     client.force_login(ada)
     refused = client.get("/sign-out", headers={"accept": "application/json"})
     assert (refused.status_code, refused["Allow"]) == (405, "POST")
-    assert signed_in(client)
+    assert is_signed_in(client)
     client.post("/sign-out")
-    assert not signed_in(client)
+    assert not is_signed_in(client)
 
 
 def test_a_form_without_its_csrf_value_is_refused(ada):
     careful = Client(enforce_csrf_checks=True)
     answer = careful.post("/sign-in", {"login": "ada", "password": "correct horse"})
     assert answer.status_code == 403
-    assert not signed_in(careful)
+    assert not is_signed_in(careful)
 
 
 def test_pages_redirect_to_sign_in_and_back(client, workspace):

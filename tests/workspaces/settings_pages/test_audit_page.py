@@ -69,7 +69,7 @@ def test_by_default_the_page_shows_changes_by_people(admin, workspace, query, ac
     assert {row["action"] for row in rows(admin, f"?range=24h&actor=ada{query}")} == actions
 
 
-def test_long_logs_have_pages_and_whole_exports(admin, workspace):
+def test_long_logs_have_pages_and_complete_exports(admin, workspace):
     now = timezone.now()
     for number in range(60):
         record_audit(workspace.workspace.pk, f"step {number}", actor="ada", now=now)
@@ -77,7 +77,7 @@ def test_long_logs_have_pages_and_whole_exports(admin, workspace):
     assert len(rows(admin)) >= 60
 
 
-def test_a_change_is_told_from_before_to_after(admin, workspace):
+def test_an_entry_has_the_value_before_a_change_in_front_of_the_value_after_it(admin, workspace):
     now = timezone.now()
     retention = {"before": {"rejections": 90}, "after": {"rejections": 30}}
     record_audit(workspace.workspace.pk, "retention changed", retention, actor="ada", now=now)

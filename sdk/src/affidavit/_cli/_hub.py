@@ -19,7 +19,7 @@ class Undelivered(AffidavitError):
 def add_hub_options(parser: argparse.ArgumentParser, *, own_environment: str = "") -> None:
     """Add the options for address, key and environment of the hub.
 
-    own_environment: where the command finds an environment of its own, which then counts more than the variable.
+    own_environment: where else the command finds the environment, which it then takes instead of that in the variable.
     """
     parser.add_argument("--hub", metavar="URL", help=f"or AFFIDAVIT_HUB; default {DEFAULT_BASE_URL}")
     parser.add_argument("--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options")
@@ -34,7 +34,7 @@ def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     invalid.
     """
     if options.key == "":
-        raise UsageError("--key is empty. Is the variable set that it was taken from?")
+        raise UsageError("--key is empty. Is the variable set from which it was taken?")
     key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
         without_key = "; --dry-run needs none" if hasattr(options, "dry_run") else ""

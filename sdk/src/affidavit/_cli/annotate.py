@@ -14,11 +14,11 @@ from affidavit._hub.responses import parse_answer
 
 _ANNOTATIONS_PATH = "/api/annotations"
 _REPEAT_HEADER = "idempotent-replayed"
-_DESCRIPTION = """Mark what happened (a deploy, a campaign) on every chart of an environment. With --once, repeating the
-command within a day adds nothing, and says so: give it the id of the pipeline, say. Needs a key with the scope
-report."""
+_DESCRIPTION = """Mark what happened (a deploy, a campaign) on every chart of an environment. With --once KEY, repeating
+the command within a day adds nothing, and says so. KEY is, for example, the id of the pipeline. The API key needs
+the scope report."""
 
-_UNCERTAIN = " It may have been recorded all the same; with --once KEY, repeating adds nothing."
+_UNCERTAIN = " The annotation may have been recorded all the same; with --once KEY, repeating adds nothing."
 
 
 def add_parser(commands: Any) -> None:

@@ -30,11 +30,13 @@ def add_parser(commands: Any) -> None:
     """Add this command to argparse's subcommands."""
     catalog = commands.add_parser("catalog", help="download what an API looks like")
     actions = catalog.add_subparsers(metavar="ACTION", required=True)
-    parser = actions.add_parser("pull", help="into a file, if it has changed", description=_DESCRIPTION)
+    parser = actions.add_parser(
+        "pull", help="download the catalog into a file, if it has changed", description=_DESCRIPTION
+    )
     parser.add_argument("file", metavar="FILE", type=Path, help="where to write it")
     parser.add_argument("--form", choices=sorted(_FORMS), default="catalog", help="default catalog")
     parser.add_argument(
-        "--evidence", action="store_true", help="form catalog with its counts; any traffic changes them"
+        "--evidence", action="store_true", help="include counts in the form catalog; any traffic changes them"
     )
     add_hub_options(parser)
     parser.set_defaults(run=run)
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         answer = hub.get(_build_target(options), copy.build_condition())
         etag = "" if answer.status == _NOT_MODIFIED else _require_etag(answer, hub.key)
     except Undelivered as error:
-        raise Undelivered(f"{error} The file is as it was.") from None
+        raise Undelivered(f"{error} The file is unchanged.") from None
     is_unchanged = not etag or copy.replace(answer.body, etag)
     print(f"{options.file} {'is up to date' if is_unchanged else 'has changed'}.")
     return _UNCHANGED if is_unchanged else _CHANGED

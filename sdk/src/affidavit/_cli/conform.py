@@ -25,7 +25,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("conform", help="score a verifier against the test vectors", description=_DESCRIPTION)
     parser.add_argument(
         "--exec", metavar="COMMAND", required=True, dest="command",
-        help="the program and its arguments in one word: 'node verifier.mjs'. No shell runs it",
+        help="the program and its arguments as one text: 'node verifier.mjs'. No shell runs it",
     )  # fmt: skip
     parser.add_argument(
         "--time-limit", metavar="SECONDS", type=_parse_seconds, default=_DEFAULT_TIME_LIMIT,

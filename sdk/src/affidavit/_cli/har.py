@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     if transport is None:
         catalog = {"environment": options.environment or "production", "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
-        print(f"Nothing sent of {recording.size}.{recording.remarks}", file=sys.stderr)
+        print(f"Dry run of {recording.size}: nothing was sent.{recording.remarks}", file=sys.stderr)
     else:
         send_recording(recording, transport, key, options.environment)
         print(f"Sent {recording.size}, refused none.{recording.remarks}")
@@ -105,7 +105,7 @@ class Recording:
 
     @property
     def remarks(self) -> str:
-        """Yield a sentence for each kind of data that is not sent, with the count of each reason."""
+        """Return a sentence for each kind of data that is not sent, with the count of each reason."""
         idle_count = _count_observations(self.entries) - sum(operation["observations"] for operation in self.operations)
         sentences = [
             f" Skipped {_format_count(self.skipped.total(), 'entry', 'entries')}{_format_reasons(self.skipped)}."
@@ -115,9 +115,8 @@ class Recording:
                 f" Left out {_format_count(body_count, 'body', 'bodies')}{_format_reasons(self.left_out)}."
             )
         if idle_count:
-            sentences.append(
-                f" {_format_count(idle_count, 'observation')} of nothing but 404, 405 and 501: no operation."
-            )
+            idle = _format_count(idle_count, "observation")
+            sentences.append(f" {idle} without an operation: their paths had only the statuses 404, 405 and 501.")
         if held_back_count := _count_observations(self.held_back):
             held_back = _format_count(held_back_count, "observation")
             sentences.append(f" Held back {held_back} whose path may hold a value; {_HOW_TO_SEND}.")

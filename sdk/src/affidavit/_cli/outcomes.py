@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command. Raises UsageError or Undelivered."""
     path = Path(options.file)
     if options.dry_run:
-        print(f"Nothing sent of {_format_outcomes(_check_and_report(path))}; the file is in order.")
+        print(f"Dry run of {_format_outcomes(_check_and_report(path))}: nothing was sent; the file has no faults.")
         return
     transport, key = read_hub_options(options)
     total = _check_and_report(path)
@@ -147,8 +147,8 @@ def _deliver(
         return read_receipt(channel.post_json(OUTCOMES_PATH, body, headers)).recorded
     except ReportError as error:
         faulty = _describe_faulty_lines(error, batch)
-        condition = "" if is_temporary(error) or error.code == "unreachable" else "once that is set right, "
-        advice = f"{condition}run it again to go on"
+        condition = "" if is_temporary(error) or error.code == "unreachable" else "correct that, then "
+        advice = f"{condition}run the command again to continue"
         raise Undelivered(f"{error}{faulty} Sent {_format_outcomes(items_before)} so far; {advice}.") from None
 
 

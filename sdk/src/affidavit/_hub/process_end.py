@@ -183,7 +183,7 @@ def _handle_sigterm(number: int, frame: FrameType | None) -> None:
         return
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-    signal.signal(number, _handle_sigterm)  # only process 1 of a container comes so far: the signal does not end it
+    signal.signal(number, _handle_sigterm)  # reached only by process 1 of a container, which the signal does not end
 
 
 def _has_time() -> bool:

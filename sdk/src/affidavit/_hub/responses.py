@@ -39,7 +39,9 @@ def _is_json(content_type: str) -> bool:
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:
     """Return the error for an answer that is not from a hub."""
-    detail = "The answer is not a hub's: it is not known what was stored. Check that the address leads to the hub."
+    detail = (
+        "The answer does not come from a hub: it is not known what was stored. Check that the address leads to the hub."
+    )
     return ReportError(detail, code="bad-answer", status=status, request_id=request_id)
 
 

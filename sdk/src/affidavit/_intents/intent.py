@@ -113,7 +113,7 @@ def _read_optional(payload: Mapping[str, Json], name: str, kind: type[T]) -> T |
         return None
     value = payload[name]
     if type(value) is not kind:
-        raise Unreadable(f"{name} is there, but not a {_KIND_NAMES[kind]}")
+        raise Unreadable(f"{name} is present, but not a {_KIND_NAMES[kind]}")
     return value
 
 

@@ -20,7 +20,7 @@ def answer_rejection(rejection: IntentRejected) -> StoredResponse:
 
 def answer_store_outage() -> StoredResponse:
     """Return 503: a call does not pass while a store is unavailable."""
-    detail = "It cannot be looked up whether this call may pass, so it did not run. Send it again later."
+    detail = "The store that says whether this call may run cannot be reached, so it did not run. Send it again later."
     return _build_problem(503, "unavailable", "A store cannot be reached", detail, retry_after=_RETRY_AFTER)
 
 
@@ -31,7 +31,8 @@ def answer_body_too_large(limit: int, setting: str = "max_body") -> StoredRespon
     setting: the name of the setting that sets the limit.
     """
     detail = (
-        f"The body is over {limit} bytes ({setting}); it was not read whole, so nothing was verified and nothing ran."
+        f"The body is over {limit} bytes ({setting}); it was not read to its end, "
+        "so nothing was verified and nothing ran."
     )
     return _build_problem(413, "body-too-large", "The body is too large", detail)
 

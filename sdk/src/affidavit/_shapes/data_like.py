@@ -13,8 +13,8 @@ from urllib.parse import unquote
 MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
 MIN_MIXED = 24  # letters and digits, mixed
-_LONGEST_WORDS = 3.5  # mean length of the runs of digits and words; words of a language have more
-# In capitals and small letters, by chance: a shorter mean length, or fewer of all characters in words
+_LONGEST_WORDS = 3.5  # below this mean length of its runs of digits and letters, a text has no words
+# A random mix of capitals and small letters has runs of a shorter mean length, or a smaller share of it is in words
 _LONGEST_MIXED_WORDS = 4.5
 _LEAST_IN_WORDS = 0.8
 
@@ -84,13 +84,13 @@ def detect_form(text: str) -> str | None:
 
 
 def _spell_plainly(text: str) -> str:
-    """Return the text without percent-encoding, and with the usual digits and signs for those of other scripts."""
+    """Return the text without percent-encoding, and with the usual digits and characters for those of other scripts."""
     if "%" in text:
         text = unquote(text)
     if text.isascii():
         return text
     usual = unicodedata.normalize("NFKC", text)
-    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in usual)
+    return "".join(str(unicodedata.decimal(character)) if character.isdecimal() else character for character in usual)
 
 
 def is_data(name: str) -> bool:
@@ -150,7 +150,7 @@ def _is_mixed(part: str) -> bool:
 def _is_random(body: str, has_own_prefix: bool) -> bool:
     """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters without words.
 
-    has_own_prefix: whether only keys have this prefix. Names that begin like that are in small letters.
+    has_own_prefix: whether only keys have this prefix. A name that begins like a key has letters of one case.
     """
     if (body.isalnum() and not body.isalpha()) or _has_no_words(body):
         return True

@@ -73,7 +73,11 @@ def parse_form(data: bytes) -> FormFields:
     """Return the fields of a url-encoded form. Raises InvalidForm if the text is not a form, or TooManyFields."""
     pairs = [pair.partition(b"=") for pair in data.strip(b"\r\n").split(b"&") if pair]
     is_filled = any(value for _, _, value in pairs)
-    if not is_filled or not all(sign for _, sign, _ in pairs) or not _URL_ENCODED.fullmatch(data.strip(b"\r\n")):
+    if (
+        not is_filled
+        or not all(separator for _, separator, _ in pairs)
+        or not _URL_ENCODED.fullmatch(data.strip(b"\r\n"))
+    ):
         raise InvalidForm
     try:
         names = [unquote_to_bytes(name.replace(b"+", b" ")).decode() for name, _, _ in pairs]

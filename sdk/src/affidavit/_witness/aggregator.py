@@ -202,18 +202,18 @@ def _build_typed_template(operation: Operation) -> Template | None:
     return replace(operation.template, parameters={**operation.template.parameters, **types})
 
 
-def _count_news(known: EntrySum, part: EntrySum) -> int:
-    """Return how many facts (names, and types of values) `part` adds to `known`."""
-    return sum(_count_new_facts(getattr(known, name), getattr(part, name)) for name in PARTS)
+def _count_news(known_sum: EntrySum, part: EntrySum) -> int:
+    """Return how many facts (names, and types of values) `part` adds to `known_sum`."""
+    return sum(_count_new_facts(getattr(known_sum, name), getattr(part, name)) for name in PARTS)
 
 
-def _count_new_facts(known: Evidence, part: Evidence) -> int:
-    facts = len(part.counts.keys() - known.counts.keys())
+def _count_new_facts(known_evidence: Evidence, part: Evidence) -> int:
+    facts = len(part.counts.keys() - known_evidence.counts.keys())
     for name, child in part.properties.items():
-        known_child = known.values if known.collapsed else known.properties.get(name)
+        known_child = known_evidence.values if known_evidence.collapsed else known_evidence.properties.get(name)
         facts += _count_new_facts(known_child or _NO_EVIDENCE, child)
     if part.items is not None:
-        facts += _count_new_facts(known.items or _NO_EVIDENCE, part.items)
+        facts += _count_new_facts(known_evidence.items or _NO_EVIDENCE, part.items)
     if part.values is not None:
-        facts += _count_new_facts(known.values or _NO_EVIDENCE, part.values)
+        facts += _count_new_facts(known_evidence.values or _NO_EVIDENCE, part.values)
     return facts

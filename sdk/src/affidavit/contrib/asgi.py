@@ -293,7 +293,7 @@ def _require_thread_of_its_own() -> None:
     except RuntimeError:
         return
     raise RuntimeError(
-        "intent_required: this view is a `def` that runs on the event loop, where verification cannot be waited for. "
+        "intent_required: this view is a `def` that runs on the event loop, where it cannot wait for verification. "
         "Make it `async def`, or have the framework run it in a thread (in Litestar: sync_to_thread=True)."
     )
 

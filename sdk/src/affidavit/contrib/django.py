@@ -9,7 +9,7 @@
     MIDDLEWARE = ["affidavit.contrib.django.WitnessMiddleware", ...] # what views answer; before all others
     AFFIDAVIT_WITNESS = "shop.witness.witness"                       # an affidavit.Witness, or its dotted path
 
-Intents are verified outside the request's transaction, ATOMIC_REQUESTS or not: a rollback un-burns no nonce, and a
+Intents are verified outside the request's transaction, ATOMIC_REQUESTS or not: a rollback restores no nonce, and a
 response is kept only after its transaction is committed.
 """
 

@@ -25,7 +25,7 @@ from affidavit._json import Json
 
 _LOCK_DESCRIPTION = """Write each tool of an environment with its digest into a file, to be committed beside the code
 that relies on the tools. The same tools give the same bytes."""
-_VERIFY_DESCRIPTION = """Compare the tools of an environment with a lock, and name what changed, since when. Exit status
+_VERIFY_DESCRIPTION = """Compare the tools of an environment with a lock, and name what changed, and when. Exit status
 0: every tool is as it was locked; 1: some are not, or the file was altered; 2: it could not be verified."""
 
 _TARGET = "/api/catalog/mcp.json"
@@ -55,7 +55,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Return the exit status: 1 if tools differ.
 
-    Raises UsageError, which ends with 2, also if the hub refuses or is away.
+    Raises UsageError (exit status 2), also if the hub refuses or cannot be reached.
     """
     try:
         status: int = options.action(options)
@@ -99,7 +99,7 @@ def _read_definitions(hub: HubReader, environment: str) -> dict[str, Json]:
     try:
         return {str(tool["name"]): tool for tool in document["tools"]}
     except (KeyError, TypeError):
-        raise Undelivered("The answer is not a hub's. Check that --hub leads to the hub.") from None
+        raise Undelivered("The answer does not come from a hub. Check that --hub leads to the hub.") from None
 
 
 def _format_differences(differences: Sequence[Difference], history: History) -> Iterator[str]:
