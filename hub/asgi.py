@@ -282,6 +282,9 @@ def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Join small pieces into pieces of at least PIECE bytes, because sending each takes a turn of the event loop."""
     chunk = bytearray()
     for piece in pieces:
+        if not chunk and len(piece) >= PIECE:
+            yield piece
+            continue
         chunk += piece
         if len(chunk) >= PIECE:
             yield bytes(chunk)

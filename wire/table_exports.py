@@ -27,6 +27,7 @@ RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠
 TIME_NAME = re.compile(r"(?:^at|^since|^start|At|Until)$")
 ISO_SUFFIX = "Iso"
 CHUNK_CHARACTERS = 64 * 1024
+Chunk = str | bytes  # bytes as PostgreSQL wrote them, because to decode and encode millions of rows takes time
 INCOMPLETE = "INCOMPLETE: the rest could not be read. Download this again.\r\n"
 
 
@@ -66,7 +67,7 @@ def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpRespon
     )
 
 
-def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
+def stream_chunks(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
     """Stream the chunks. The first chunk is read at once, so that a failure in it becomes an error response.
 
     A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. Everything is
@@ -77,7 +78,7 @@ def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
     return stream
 
 
-def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
+def keep_context(chunks: Generator[Chunk, None, None]) -> Iterator[Chunk]:
     """Yield the chunks. They are read in the present context, which may name the replica; the server has another."""
     context = copy_context()
     try:
@@ -87,7 +88,7 @@ def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
         context.run(chunks.close)
 
 
-def read_chunks(chunks: Iterator[str]) -> Generator[str, None, None]:
+def read_chunks(chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
     """Yield an empty chunk when the first is read, then the chunks."""
     with read_snapshot():
         first = next(chunks)
@@ -96,7 +97,7 @@ def read_chunks(chunks: Iterator[str]) -> Generator[str, None, None]:
         yield from mark_failure(chunks)
 
 
-def mark_failure(chunks: Iterator[str]) -> Iterator[str]:
+def mark_failure(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
     try:
         yield from chunks
     except Exception:  # whatever failed, the reader must see that the file is incomplete
@@ -116,7 +117,7 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
     yield "".join(buffer)
 
 
-def join_csv(table: Table) -> Iterator[str]:
+def join_csv(table: Table) -> Iterator[Chunk]:
     """Yield the chunks of a table. The header of SelectedRows is a chunk of its own: rows occupy the connection."""
     are_times = table.are_times
     header = format_line(_name_iso_columns(table.columns, are_times))

@@ -82,12 +82,13 @@ SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', start
        floor(date_part('epoch', first_reported_at))::bigint AS first_reported_at,
        floor(date_part('epoch', last_reported_at))::bigint AS last_reported_at,
        floor(date_part('epoch', first_reported_at - started_at))::bigint AS lag_seconds, reports,
-       floor(date_part('epoch', healed_at))::bigint AS healed_at
+       floor(date_part('epoch', healed_at))::bigint AS healed_at, outcome.first_reported_at AS exact_time,
+       outcome.conversation_id AS conversation_row
 FROM ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)) AS outcome
 JOIN outcomes_conversation AS conversation
   ON conversation.environment_id = outcome.environment_id AND conversation.id = outcome.conversation_id
-ORDER BY outcome_key DESC, outcome.first_reported_at DESC, outcome.conversation_id DESC
 """
+ALL_LATEST_FIRST = "selected.outcome_key DESC, selected.exact_time DESC, selected.conversation_row DESC"
 COLUMNS = (
     "conversation_id", "outcome_key", "started_at", "first_reported_at", "last_reported_at", "lag_seconds", "reports",
     "healed_at",
@@ -114,7 +115,9 @@ def read_conversations(
 def select_conversations(environment: Environment, period: Period, key: str) -> SelectedRows:
     """Return all conversations that reached a key, in the same order, with times in Unix seconds."""
     parameters = _outcomes_query(environment, period, key, limit=None)
-    return SelectedRows(SELECT_ALL_CONVERSATIONS, parameters, COLUMNS, TEXT_COLUMNS, ROWS_AT_ONCE)
+    return SelectedRows(
+        SELECT_ALL_CONVERSATIONS, parameters, COLUMNS, TEXT_COLUMNS, ROWS_AT_ONCE, order=ALL_LATEST_FIRST
+    )
 
 
 def _read_page(

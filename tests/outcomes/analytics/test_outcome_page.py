@@ -11,14 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcomes.analytics import chart_figures, conversations
+from outcomes.analytics.exports import CONVERSATION_COLUMNS
 from outcomes.analytics.lag import LAG_RANGES, count_lags
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import read_rows, read_tables
 from wire.period import parse_period
 from wire.postgresql.selected_rows import read_in_order
+from wire.table_exports import Table, stream_csv
 
 PAGE = "/w/lumen-books/production/outcome"
+TIMES = ["started_at", "first_reported_at", "last_reported_at", "healed_at"]
 
 
 @pytest.fixture
@@ -101,10 +104,39 @@ def test_a_download_is_streamed_without_sorting(production, key):
     rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
     with read_in_order() as connection, connection.cursor() as cursor:
         cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
-        cursor.execute(f"EXPLAIN {rows.statement}", rows.parameters)
+        cursor.execute(f"EXPLAIN {rows.write_select(TIMES)}", rows.parameters)
         plan = "\n".join(row[0] for row in cursor.fetchall())
     assert not re.search(r"(?<!Incremental )Sort  \(", plan), plan
     assert "Hash" not in plan
+
+
+@pytest.mark.parametrize("key", ["", "purchase"])
+def test_several_processes_of_postgresql_write_the_cells_of_a_download(production, key):
+    rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
+    with read_in_order() as connection, connection.cursor() as cursor:
+        cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
+        cursor.execute("SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0")
+        cursor.execute("SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0")
+        cursor.execute(f"EXPLAIN (VERBOSE) {rows.write_select(TIMES)}", rows.parameters)
+        merge, _, below = "\n".join(row[0] for row in cursor.fetchall()).partition("->")
+    assert merge.startswith("Gather Merge"), merge
+    assert "make_interval" in below
+
+
+@pytest.mark.parametrize("environment_name", ["production", "staging"])
+def test_a_download_holds_odd_text_in_the_order_of_the_text_itself(workspace, browser_client, environment_name):
+    environment = workspace.workspace.environments.get(name=environment_name)
+    now = timezone.now()
+    odd = ["=1+1", "'", "-a", "a;=b", 'say "yes"', "two\nlines", "back\\slash", "ümlaut,=x", "＝wide", "\u3000@", "\\."]
+    register_conversations(environment, [Arrival(text, now - timedelta(minutes=1)) for text in odd], now=now)
+    record_outcomes(environment, [Report(text, key) for text in odd for key in odd], now=now)
+    address = f"/w/lumen-books/{environment_name}/outcome"
+    tables = read_tables(browser_client.get(f"{address}.json"))
+    rows = [[row[name] for name in CONVERSATION_COLUMNS] for row in tables["conversations"]]
+    assert [row[1] for row in rows] == sorted((row[1] for row in rows), key=str.encode, reverse=True)
+    assert len(rows) == len(odd) ** 2
+    written = stream_csv([Table("conversations", CONVERSATION_COLUMNS, lambda: rows)], None, "f").getvalue()
+    assert browser_client.get(f"{address}.csv?table=conversations").getvalue() == written
 
 
 @pytest.mark.parametrize("cursor", ["x", "-", "1-", "9" * 40 + "-1", "1-" + "9" * 30, "²-²"])

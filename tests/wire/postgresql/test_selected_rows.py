@@ -1,6 +1,7 @@
 """PostgreSQL writes the same CSV, byte for byte, as Python does from the same rows."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from django.db import DatabaseError, connection
@@ -53,6 +54,38 @@ def test_postgresql_and_python_write_the_same_times():
     values = [("a", 1_795_360_526, "x"), ("b", None, None), ("c", 0, "")]
     own_rows, selected_rows = Table("t", columns, lambda: values), Table("t", columns, select(values))
     assert read(stream_csv([selected_rows], None, "f")) == read(stream_csv([own_rows], None, "f"))
+
+
+seconds = st.none() | st.integers(-30_610_224_000, 253_402_300_799)  # the years 1000 to 9999
+
+
+@pytest.mark.parametrize("style", ["ISO, MDY", "SQL, DMY", "German", "Postgres, MDY"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(numbers=st.lists(seconds))
+@example(numbers=[-1, 0, 59, 86_399, 86_400, 951_782_400, 4_102_444_799, None])
+def test_times_are_the_same_in_any_date_style(style, numbers):
+    values = [("a", number, None) for number in numbers]
+    columns = ("name", "startedAt", "remark")
+    own_rows, selected_rows = Table("t", columns, lambda: values), Table("t", columns, select(values))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('DateStyle', %s, true)", [style])
+    assert read(stream_csv([selected_rows], None, "f")) == read(stream_csv([own_rows], None, "f"))
+
+
+def test_rows_are_in_the_order_of_their_text_before_it_is_neutralised():
+    values = [(name, 1, None) for name in ("=1", "'1", "-1", "b", "a;=", "a;'")]
+    ordered = replace(select(values), order='selected.name COLLATE "C" DESC')
+    own_rows = Table("t", COLUMNS, lambda: sorted(values, reverse=True))
+    selected_rows = Table("t", COLUMNS, ordered)
+    assert read(stream_csv([selected_rows], None, "f")) == read(stream_csv([own_rows], None, "f"))
+    assert read(stream_json([selected_rows], {})) == read(stream_json([own_rows], {}))
+
+
+def test_columns_only_to_order_by_are_not_exported():
+    statement = "SELECT n, -n AS position FROM generate_series(1, 3) AS n"
+    table = Table("t", ["n"], SelectedRows(statement, {}, ("n",), (), order="selected.position"))
+    assert read(stream_csv([table], None, "f")) == b'"n"\r\n3\r\n2\r\n1\r\n'
+    assert list(table.rows()) == [(3,), (2,), (1,)]
 
 
 def test_a_cell_of_numbers_only_is_not_quoted():
