@@ -12,13 +12,14 @@ from django.db.models import QuerySet
 from intents.models import Rejection
 from intents.rejections import queries
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.rise import Rise, find_start
+from intents.rejections.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import (
     GroupSummary,
     ReasonSummary,
     Total,
-    find_growth,
+    count_rejections,
+    count_verifications,
     find_main_operation,
     find_new_reason,
     group_by_operation,
@@ -90,14 +91,15 @@ class RejectionAnalysis:
         return self.period.begin_with_data(self.first_data)
 
     @property
-    def rise(self) -> Rise | None:
-        """Return the reason that grew most since the period before; None if none grew."""
-        growth = find_growth(self.reasons)
-        if growth is None:
-            return None
-        of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=growth.reason))
-        since = find_start(of_reason.buckets, growth.previous_count)
-        return Rise(growth, find_main_operation(self.totals, growth.reason), since)
+    def rise(self) -> Rise:
+        """Return since when more calls are rejected than in the period before, and the reason if one explains it."""
+        verifications = count_verifications(self.totals), count_verifications(self.previous_totals)
+        reason = find_explaining_reason(self.reasons, *verifications)
+        if reason is None:
+            return Rise(None, "", find_start(self.buckets, count_rejections(self.previous_totals)))
+        of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=reason.reason))
+        since = find_start(of_reason.buckets, reason.previous_count)
+        return Rise(reason, find_main_operation(self.totals, reason.reason), since)
 
     @property
     def new_reason(self) -> ReasonSummary | None:

@@ -15,13 +15,35 @@ MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 @dataclass(frozen=True)
 class Rise:
-    """The reason that grew most, the operation of most of its rejections ("" for none), and its start if the rise was
-    sudden.
+    """The reason that explains the rise, the operation of most of its rejections ("" for none), and the start of the
+    rise if it was sudden.
+
+    reason: None if no single reason explains it; the start is that of all rejections then.
     """
 
-    reason: ReasonSummary
+    reason: ReasonSummary | None
     operation: str
     since: datetime | None
+
+
+def find_explaining_reason(
+    summaries: Sequence[ReasonSummary], verifications: int, previous_verifications: int
+) -> ReasonSummary | None:
+    """Return the reason to which more than half of the rise is due; None if there is none.
+
+    A reason's part of the rise is what it has beyond its rate of the period before: more calls alone are no rise.
+    verifications, previous_verifications: all calls of both periods, accepted or not.
+    """
+    if not previous_verifications:
+        return None
+    # Times previous_verifications, so that all numbers are whole.
+    gains = {
+        summary: summary.count * previous_verifications - summary.previous_count * verifications
+        for summary in summaries
+    }
+    reason = max(gains, key=gains.__getitem__, default=None)
+    rise = sum(gain for gain in gains.values() if gain > 0)
+    return reason if reason and 2 * gains[reason] > rise else None
 
 
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:

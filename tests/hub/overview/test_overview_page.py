@@ -271,6 +271,25 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
+def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+
+    def record(result, count, days_ago):
+        record_verifications(production, [Verification(result, now - timedelta(days=days_ago), count=count)])
+
+    record("accepted", 190, 8)
+    record("expired", 10, 8)
+    record("accepted", 160, 1)
+    record("expired", 16, 1)
+    for reason in ("replayed", "malformed", "bad-signature", "args-mismatch"):
+        record(reason, 6, 1)
+    page = tidy(overview())
+    assert "20.0 % of them, 5.0 % in the 7 days before. No single reason explains the rise. It began <time" in page
+    assert "16 of 40" not in page
+    assert 'rejections">See them</a>' in page.partition("More calls are rejected.")[2].partition("</p>")[0]
+
+
 def test_a_new_reason_of_rejections_is_shown_if_it_has_at_least_ten_calls(overview, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
