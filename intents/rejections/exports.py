@@ -20,7 +20,7 @@ REASON_COLUMNS = (
 )
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
-KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt")
+KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt", "reasons")
 REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count")
 
 
@@ -63,7 +63,7 @@ def _group_row(summary: GroupSummary) -> Sequence[Any]:
 
 def _key_row(row: KeyRejections) -> Sequence[Any]:
     prefix, name = (row.key.prefix, row.key.name or None) if row.key else (None, None)
-    return (prefix, name, row.rejections, row.last_at)
+    return (prefix, name, row.rejections, row.last_at, dict(row.reasons))
 
 
 def list_rejection_cells(rejection: Rejection) -> Sequence[Any]:

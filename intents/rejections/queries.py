@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db.models import Max, Min, QuerySet, Sum
@@ -26,6 +27,7 @@ from wire.time_buckets import Bucket, find_bucket_start, split_into_buckets
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
+MAIN_REASONS = 3  # of one key, on the page; the export has all
 NO_VERSION = 0  # stands for a version that was not reported
 FORWARD_DAYS = 2 * DAY  # reported times lie at most one day ahead
 
@@ -162,21 +164,42 @@ class KeyRejections:
     """The rejections that one API key reported.
 
     key: None for rejections whose key was not stored.
+    reasons: the number with each reason, the most frequent first.
     """
 
     key: ApiKey | None
-    rejections: int
+    reasons: Mapping[str, int]
     last_at: datetime
+
+    @property
+    def rejections(self) -> int:
+        return sum(self.reasons.values())
+
+    @property
+    def main_reasons(self) -> Mapping[str, int]:
+        """Return the most frequent reasons; all of them if only one more would be left out."""
+        is_cut = len(self.reasons) > MAIN_REASONS + 1
+        return dict(islice(self.reasons.items(), MAIN_REASONS)) if is_cut else self.reasons
+
+    @property
+    def other_reasons(self) -> int:
+        return len(self.reasons) - len(self.main_reasons)
 
 
 def count_by_key(environment: Environment, period: Period, filters: RejectionFilters) -> Sequence[KeyRejections]:
     """Sum the single rejections by the key that reported them, the most first. Tallies cannot be used, because they
     name no key.
     """
-    rows = list_rejections(environment, period, filters).order_by().values_list("api_key_id")
-    sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "api_key_id")
+    rows = list_rejections(environment, period, filters).order_by().values_list("api_key_id", "reason")
+    sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "reason")
+    reasons: dict[int | None, dict[str, int]] = {}
+    latest: dict[int | None, datetime] = {}
+    for key_id, reason, count, last_at in sums:
+        reasons.setdefault(key_id, {})[reason] = int(count)
+        latest[key_id] = max(latest.get(key_id, last_at), last_at)
     keys = environment.workspace.api_keys.in_bulk()
-    return [KeyRejections(keys.get(key_id), int(count), last_at) for key_id, count, last_at in sums]
+    key_rows = [KeyRejections(keys.get(key_id), counts, latest[key_id]) for key_id, counts in reasons.items()]
+    return sorted(key_rows, key=lambda row: -row.rejections)
 
 
 def _tallies_query(

@@ -36,6 +36,7 @@ from workspaces.page import Page
 from workspaces.templatetags.periods import preceding
 
 REJECTIONS_PER_PAGE = 10
+MAIN_REASONS = 6  # the others are folded; a single further one is not
 MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
     {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
@@ -67,7 +68,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             **_build_breakdown(analysis),
             "rejections": rejections,
             "retention_days": find_retention_days(environment.workspace),
-            "keys": analysis.keys if analysis.filters.version else [],
+            "keys": analysis.keys,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
         }
 
@@ -168,12 +169,28 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     }
 
 
+def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
+    """Return the most frequent reasons, and the others, which are folded unless one of them is chosen."""
+    summaries, chosen = analysis.reasons, analysis.filters.reason
+    open_reason = chosen or (summaries[0].reason if summaries else "")
+    rows = [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in summaries]
+    limit = MAIN_REASONS if len(rows) > MAIN_REASONS + 1 else len(rows)
+    others = rows[limit:]
+    return {
+        "reasons": rows[:limit],
+        "other_reasons": {
+            "rows": others,
+            "calls": sum(summary.count for summary, *_ in others),
+            "is_open": any(summary.reason == chosen for summary, *_ in others),
+        },
+    }
+
+
 def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the tables by reason, version and operation, and the options of the filters."""
-    operations, reasons = analysis.operations, analysis.reasons
-    open_reason = analysis.filters.reason or (reasons[0].reason if reasons else "")
+    operations = analysis.operations
     return {
-        "reasons": [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in reasons],
+        **_split_reasons(analysis),
         "versions": analysis.versions,
         "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
         "refused_v1": totals.count_refused_v1(analysis.totals),

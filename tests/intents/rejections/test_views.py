@@ -158,8 +158,9 @@ def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled_environ
 
 def test_the_page_shows_the_share_of_version_1(page, filled_environment, workspace):
     text = " ".join(page().content.decode().split())
-    assert "89.5 % of 105 verifications with a known version" in text
-    assert "11 of them were still of version 1 in this period." in text
+    assert "<b>11 of 105</b> verifications with a known version were still of version 1." in text
+    assert re.search(r'<meter min="0" max="105" value="94" [^>]*> 89.5 % </meter>', text)
+    assert re.search(r'href="[^"]*version=1[^"]*#keys">Who sends them</a>', text)
     assert "the dual-accept window is open" in text
     workspace.workspace.v1_until = datetime(2027, 1, 31, 12, tzinfo=UTC)
     workspace.workspace.save()
@@ -168,9 +169,9 @@ def test_the_page_shows_the_share_of_version_1(page, filled_environment, workspa
 
 def test_choosing_a_version_does_not_change_the_share_of_all_versions(page, filled_environment):
     text = " ".join(page(version="1").content.decode().split())
-    assert "89.5 % of 105 verifications with a known version" in text
+    assert "<b>11 of 105</b> verifications with a known version were still of version 1." in text
     assert "11 of 105 verifications of this period with a known version" in text
-    assert "Choose version 1 below" not in text
+    assert "Who sends them" not in text  # the page shows them already
 
 
 def test_a_chosen_reason_is_open_and_names_the_column_of_its_counts(page, filled_environment):
@@ -207,7 +208,54 @@ def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, 
     assert (by_key["keyId"], by_key["rejections"]) == (prefix, 5)
     assert (unrecorded["keyId"], unrecorded["keyName"], unrecorded["rejections"]) == (None, None, 1)
     assert f"<code>{prefix}…</code>" in page(version="1").content.decode()
-    assert "By API key" not in page().content.decode()
+
+
+def test_the_page_always_says_which_key_reported_what(page, filled, api):
+    report = {
+        "reportId": "00000000-0000-4000-8000-000000000001",
+        "verifications": [
+            {"result": "expired", "count": 5},
+            {"result": "replayed", "count": 7},
+            {"result": "malformed", "count": 2},
+            {"result": "bad-signature"},
+            {"result": "not-yet-valid"},
+        ],
+    }
+    assert api.post("/api/verification-reports", report).status_code == 200
+    by_key, unrecorded = read_rows(page(".json"), "keys")
+    assert by_key["reasons"] == {"replayed": 7, "expired": 5, "malformed": 2, "bad-signature": 1, "not-yet-valid": 1}
+    assert sum(by_key["reasons"].values()) == by_key["rejections"] == 16
+    assert unrecorded["reasons"] == {"expired": 4, "args-mismatch": 1, "missing-header": 1}
+    text = " ".join(page().content.decode().split())
+    assert "By API key" in text
+    assert "<code>replayed</code> 7, <code>expired</code> 5, <code>malformed</code> 2, 2 other reasons" in text
+
+
+def test_the_six_most_frequent_reasons_are_listed_and_the_others_folded(page, production):
+    reported = list(REASONS)[:9]
+    record_verifications(
+        production, [build_verification(reason, count=20 - number) for number, reason in enumerate(reported)]
+    )
+
+    def split_by_fold(**query) -> tuple[list[str], str, list[str]]:
+        text = " ".join(page(**query).content.decode().split())
+        card = text.partition("<h2>By reason</h2>")[2].partition("</section>")[0]
+        shown, fold, others = card.partition('<details data-disclosure="other-reasons"')
+        listed, folded = (re.findall(r'data-disclosure="([a-z0-9-]+)"', part) for part in (shown, others))
+        return listed, fold + others.partition("</summary>")[0], folded
+
+    shown, summary, others = split_by_fold()
+    assert (shown, others) == (reported[:6], reported[6:])
+    assert "3 others: 39" in summary
+    assert " open " not in summary
+    assert " open " in split_by_fold(open="other-reasons")[1]
+    assert " open " in split_by_fold(reason=reported[8])[1], "the chosen reason is visible"
+    assert [row["reason"] for row in read_rows(page(".json"), "reasons")] == reported
+
+
+def test_a_single_further_reason_is_not_folded(page, production):
+    record_verifications(production, [build_verification(reason) for reason in list(REASONS)[:7]])
+    assert "other-reasons" not in page().content.decode()
 
 
 @pytest.mark.parametrize(
