@@ -14,15 +14,18 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def term(context: Context, name: str) -> SafeString:
-    """Return a button that explains a term of the glossary. Use it once for each term on a page."""
+def term(context: Context, name: str, word: str = "") -> SafeString:
+    """Return a button that explains a term of the glossary. Use it once for each term on a page.
+
+    word: what the page calls it, if that is another word.
+    """
     entry = read_terms()[name]
     return format_html(
         '<button type="button" class="term" popovertarget="{id}" aria-label="Explain {name}">?</button>'
         '<span popover class="explanation" id="{id}"><b>{title}</b>: {meaning}.{link}</span>',
         id=entry.id,
-        name=name,
-        title=entry.title,
+        name=word or name,
+        title=f"{word.capitalize()}, or {name}" if word else entry.title,
         meaning=entry.meaning,
         link=_link_glossary(context, entry),
     )

@@ -9,6 +9,7 @@ from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
 from wire.time_buckets import Bucket, describe_starts
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
+MIN_REPORTED = 20  # a rate of fewer outcomes says little
 TICKS = 8
 LAYOUT_OF_LINES = {
     "hovermode": "x unified",
@@ -50,9 +51,18 @@ def draw_rates(buckets: Sequence[Bucket], rates: Sequence[BrokenRate]) -> Mappin
     }
     axis = {"rangemode": "tozero", "tickformat": ".1~%", "title": {"text": "still broken"}}
     return {
-        "data": [{**common, "y": rate.ratios, "name": escape_markup(rate.name)} for rate in rates],
+        "data": [_draw_rate(rate, common) for rate in rates],
         "layout": {**_layout_of_lines(buckets), "yaxis": axis},
     }
+
+
+def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Draw a rate that says of how many it is; the points of few reports are hollow."""
+    counts = [list(pair) for pair in zip(rate.broken, rate.reported, strict=True)]
+    symbols = ["circle-open" if reported < MIN_REPORTED else "circle" for _, reported in counts]
+    hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"
+    points = {"customdata": counts, "hovertemplate": hover, "marker": {"symbol": symbols}}
+    return {**common, "y": rate.ratios, "name": escape_markup(rate.name), **points}
 
 
 def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any]:

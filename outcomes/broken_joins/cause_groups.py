@@ -39,6 +39,7 @@ class Cause:
     """Broken joins of one diagnosis; for `other-environment`, only those that one environment knows.
 
     reporters: the number of these joins that each API key reported first.
+    may_heal: how many are as young as some that healed; None if that was not counted.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Cause:
     examples: Sequence[BrokenJoin]
     oldest: datetime
     reporters: Counter[int | None]
+    may_heal: int | None = None
 
     @property
     def example(self) -> BrokenJoin:
@@ -58,18 +60,22 @@ class Cause:
         return list(dict.fromkeys(join.conversation_id for join in self.examples))
 
 
-def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
+def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | None = None) -> Sequence[Cause]:
     """Return the causes; their examples are the first joins of each.
 
     The diagnosis with most joins comes first; causes of one diagnosis follow each other, the most frequent first.
+
+    may_heal_from: joins that were first reported earlier are older than any that healed; None if nothing has healed.
     """
     counts: Counter[tuple[str, str]] = Counter()
+    young: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[BrokenJoin]] = {}
     oldest: dict[tuple[str, str], datetime] = {}
     reporters: defaultdict[tuple[str, str], Counter[int | None]] = defaultdict(Counter)
     for join in joins:
         cause = join.diagnosis.kind, join.diagnosis.found_in
         counts[cause] += 1
+        young[cause] += may_heal_from is not None and join.first_reported_at >= may_heal_from
         reporters[cause][join.reported_by] += 1
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
         if len(first_joins := examples.setdefault(cause, [])) < MAX_EXAMPLES:
@@ -78,4 +84,14 @@ def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
     for (kind, _), count in counts.items():
         totals[kind] += count
     causes = sorted(counts, key=lambda cause: (-totals[cause[0]], cause[0], -counts[cause], cause))
-    return [Cause(*cause, counts[cause], examples[cause], oldest[cause], reporters[cause]) for cause in causes]
+    return [
+        Cause(
+            *cause,
+            counts[cause],
+            examples[cause],
+            oldest[cause],
+            reporters[cause],
+            None if may_heal_from is None else young[cause],
+        )
+        for cause in causes
+    ]

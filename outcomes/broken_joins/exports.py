@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any
 
+from django.utils import timezone
+
 from outcomes.analytics.exports import Rows, unix_or_none
 from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
-from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.broken_joins.cause_starts import find_cause_starts
+from outcomes.broken_joins.chances import write_advice
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.lookup import (
     JOINS_AT_ONCE,
     find_healed_outcomes,
+    find_longest_healing,
     list_api_keys,
     stream_broken_joins,
 )
@@ -26,7 +30,10 @@ from workspaces.models import ApiKey, Environment
 
 OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
 BROKEN_JOIN_COLUMNS = (*OUTCOME_COLUMNS, "diagnosis", "found", "foundIn", "reportedBy")
-CAUSE_COLUMNS = ("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "advice")
+CAUSE_COLUMNS = (
+    *("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "advice"),
+    *("since", "orEarlier", "reportedBy", "mayHeal"),
+)
 HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
 RATE_COLUMNS = ("startsAt", "name", "brokenJoins", "reported")
 MOVE_COLUMNS = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
@@ -71,8 +78,12 @@ def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) ->
 
 
 def _cause_rows(environment: Environment, period: Period) -> Rows:
-    for cause in group_by_cause(stream_broken_joins(environment, period)):
-        match = cause.example.diagnosis.match
+    longest, api_keys = find_longest_healing(environment), list_api_keys(environment)
+    joins = stream_broken_joins(environment, period)
+    causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
+    starts = find_cause_starts(environment, period, causes)
+    for cause in causes:
+        match, start = cause.example.diagnosis.match, starts[cause.kind, cause.environment]
         yield (
             cause.kind,
             cause.environment or None,
@@ -80,7 +91,11 @@ def _cause_rows(environment: Environment, period: Period) -> Rows:
             cause.example.conversation_id,
             match and match.conversation_id,
             unix_seconds(cause.oldest),
-            ADVICE[cause.kind].to_do,
+            write_advice(cause, longest),
+            unix_seconds(start.since),
+            not start.is_certain,
+            {str(api_keys[pk]): count for pk, count in cause.reporters.most_common() if pk in api_keys},
+            cause.may_heal if cause.kind == "never-seen" else None,
         )
 
 

@@ -181,6 +181,12 @@ def measure_healing(environment: Environment, period: Period) -> Healing:
     return Healing(count, len(lengths), median_length(lengths), max(lengths, default=None))
 
 
+def find_longest_healing(environment: Environment) -> timedelta | None:
+    """Return the longest time that one of the latest healed joins of any period took; None if nothing has healed."""
+    healed = Outcome.objects.filter(environment=environment, healed_at__isnull=False).order_by("-healed_at")
+    return max(healed.values_list(TIME_TO_HEAL, flat=True)[:MAX_HEALED_MEASURED], default=None)
+
+
 def _within(field: str, period: Period) -> dict[str, datetime]:
     start, end = widen_to_quarters(period)
     return {f"{field}__gte": start, f"{field}__lt": end}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from outcomes.broken_joins.cause_groups import Cause, group_by_cause
+from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_broken_joins
 from wire.period import Period
-from wire.timestamps import EARLIEST
 from workspaces.models import ApiKey, Environment
-
-NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find when the cause began
 
 
 @dataclass(frozen=True)
@@ -40,16 +38,9 @@ def find_main_cause(environment: Environment, period: Period) -> MainCause | Non
     if not causes or causes[0].count * 2 <= len(newest):
         return None
     cause, is_partial = causes[0], len(newest) == NEWEST_DIAGNOSED
-    since, is_start = (cause.oldest, False) if is_partial else _find_start(environment, period, cause)
-    return MainCause(cause, len(newest), is_partial, _find_reporter(environment, cause), since, is_start)
-
-
-def _find_start(environment: Environment, period: Period, cause: Cause) -> tuple[datetime, bool]:
-    """Return when a cause was first reported, and whether that is certain: older joins may not have been diagnosed."""
-    before = replace(period, start=EARLIEST, end=period.start)
-    joins = list(diagnose_joins(environment, find_broken_joins(environment, before)[:NEWEST_BEFORE]))
-    times = [join.first_reported_at for join in joins if join.matches(cause.kind, cause.environment)]
-    return min(times, default=cause.oldest), not times or len(joins) < NEWEST_BEFORE
+    (start,) = find_cause_starts(environment, period, [cause], is_partial=is_partial).values()
+    reporter = _find_reporter(environment, cause)
+    return MainCause(cause, len(newest), is_partial, reporter, start.since, start.is_certain)
 
 
 def _find_reporter(environment: Environment, cause: Cause) -> ApiKey | None:

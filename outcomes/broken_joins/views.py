@@ -13,9 +13,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from outcomes.analytics import chart_figures
+from outcomes.analytics.chart_figures import MIN_REPORTED
 from outcomes.analytics.compare import find_sibling
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
+from outcomes.broken_joins.cause_starts import find_cause_starts
+from outcomes.broken_joins.chances import write_advice
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import DIAGNOSES, JoinFilters, parse_join_filters
@@ -24,6 +27,7 @@ from outcomes.broken_joins.lookup import (
     diagnose_joins,
     find_broken_joins,
     find_healed_outcomes,
+    find_longest_healing,
     find_oldest_report,
     list_api_keys,
     measure_healing,
@@ -34,7 +38,7 @@ from outcomes.models import Move
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.period import Period
 from workspaces.access import has_role
-from workspaces.models import Environment, Membership, RetentionPolicy
+from workspaces.models import ApiKey, Environment, Membership, RetentionPolicy
 from workspaces.page import Page
 
 ROWS_PER_PAGE = 15
@@ -77,12 +81,12 @@ def _describe_joins(
         rows, joins = _page_matching(newest, filters, page_number)
     else:
         rows, joins = _page_all(environment, period, page_number, count, newest)
-    api_keys = list_api_keys(environment)
+    api_keys, is_partial = list_api_keys(environment), len(newest) == NEWEST_DIAGNOSED
     return {
-        "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(of_key)],
+        "causes": _describe_causes(environment, period, of_key, api_keys, filters.key, is_partial=is_partial),
         "key_count": len(of_key),
         "diagnosed_joins": len(newest),
-        "is_partial": len(newest) == NEWEST_DIAGNOSED,
+        "is_partial": is_partial,
         "diagnoses": _count_diagnoses(newest, filters),
         "rows": rows,
         "kept_days": _find_kept_days(environment, period),
@@ -90,11 +94,43 @@ def _describe_joins(
     }
 
 
+def _describe_causes(
+    environment: Environment,
+    period: Period,
+    joins: Sequence[BrokenJoin],
+    api_keys: Mapping[int | None, ApiKey],
+    key: str,
+    *,
+    is_partial: bool,
+) -> Sequence[Mapping[str, Any]]:
+    """Return each cause with what to do, since when it is reported, and the API keys that report it.
+
+    key: the outcome key of these joins, "" for any.
+    """
+    longest = find_longest_healing(environment)
+    causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
+    starts = find_cause_starts(environment, period, causes, key=key, is_partial=is_partial)
+    return [
+        {
+            "cause": cause,
+            "advice": ADVICE[cause.kind],
+            "to_do": write_advice(cause, longest),
+            "start": starts[cause.kind, cause.environment],
+            "reporters": [(api_keys[pk], count) for pk, count in cause.reporters.most_common() if pk in api_keys],
+        }
+        for cause in causes
+    ]
+
+
 def _count_diagnoses(joins: Sequence[BrokenJoin], filters: JoinFilters) -> Sequence[tuple[str, str, int]]:
-    """Return each diagnosis of these joins, and the one that is selected: its kind, its name and how many have it."""
-    counts = Counter(join.diagnosis.kind for join in joins if join.matches("", key=filters.key))
-    kinds = [kind for kind in ADVICE if counts[kind] or kind == filters.diagnosis]
-    return [(kind, ADVICE[kind].name, counts[kind]) for kind in kinds]
+    """Return each diagnosis of these joins, and the one that is selected: its kind, its name and how many have it.
+
+    They stand in the order of the causes.
+    """
+    of_key = [join for join in joins if join.matches("", key=filters.key)]
+    counts = Counter(join.diagnosis.kind for join in of_key)
+    kinds = [cause.kind for cause in group_by_cause(of_key)] + [filters.diagnosis]
+    return [(kind, ADVICE[kind].name, counts[kind]) for kind in dict.fromkeys(filter(None, kinds))]
 
 
 def _find_kept_days(environment: Environment, period: Period) -> int | None:
@@ -139,6 +175,8 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "chart": chart,
                 "step": find_step(period, chart.buckets),
                 "figure": chart_figures.draw_rates(chart.buckets, chart.lines),
+                "has_few": any(0 < count < MIN_REPORTED for line in chart.lines for count in line.reported),
+                "min_reported": MIN_REPORTED,
             }
             for subject, table, chart in charts
             if len(chart.rates) > (table == "rates-by-key")  # one key has the rate of its environment

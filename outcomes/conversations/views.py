@@ -8,9 +8,12 @@ from math import floor
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 
+from outcomes.broken_joins.chances import advise_on_one
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
+from outcomes.broken_joins.lookup import find_longest_healing
 from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation
 from outcomes.models import Outcome
 from wire.errors import NotFound
@@ -56,6 +59,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
             "naming_count": len(detail.naming),
             "diagnosis": detail.diagnosis,
             "advice": ADVICE[detail.diagnosis.kind] if detail.diagnosis else None,
+            "to_do": _write_advice(environment, detail),
         }
 
     tables = [
@@ -64,6 +68,14 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
         Table("naming", NAMING_COLUMNS, lambda: _naming_rows(detail)),
     ]
     return Page("outcomes/conversation.html", build_context, tables, has_period=False)
+
+
+def _write_advice(environment: Environment, detail: ConversationDetail) -> str:
+    """Return what to do about an id that is not known; "" about one that is."""
+    if detail.diagnosis is None:
+        return ""
+    first = min((outcome.first_reported_at for outcome in detail.outcomes), default=None)
+    return advise_on_one(detail.diagnosis.kind, first, find_longest_healing(environment), now=timezone.now())
 
 
 def explain_unknown_conversation(environment: Environment, conversation_id: str) -> str:

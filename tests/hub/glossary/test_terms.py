@@ -11,7 +11,7 @@ from hub.glossary.terms import read_terms
 from hub.templatetags.glossary import term
 
 ROOT = Path(__file__).resolve().parents[3]
-TERM = re.compile(r'{% term "([^"]+)" %}')
+TERM = re.compile(r'{% term "([^"]+)"(?: word="[^"]+")? %}')
 # Words of the glossary that pages do not use, or use only next to another explained term
 UNEXPLAINED = {
     "report", "reporter", "witness report", "descriptor", "undo", "gate", "publishable key", "scope", "operator",

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from outcomes.broken_joins import lookup, overview
+from outcomes.broken_joins import cause_starts, lookup
 from outcomes.broken_joins.cause_groups import group_by_cause
 from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
@@ -250,7 +250,7 @@ def test_the_main_cause_has_its_start_even_before_the_period(workspace, monkeypa
     record_outcomes(production, [Report("old", "purchase")], now=now - timedelta(days=20))
     record_outcomes(production, [Report("older", "purchase")], now=now - timedelta(days=25))
     assert start_of_cause() == (now - timedelta(days=25), True)
-    monkeypatch.setattr(overview, "NEWEST_BEFORE", 1)
+    monkeypatch.setattr(cause_starts, "NEWEST_BEFORE", 1)
     assert start_of_cause() == (now - timedelta(days=20), False)
 
 
@@ -262,6 +262,80 @@ def test_the_main_cause_names_a_key_only_if_that_key_reported_all_of_it(workspac
     assert find_main_cause(production, all_time()).api_key == key
     record_outcomes(production, [Report("two", "purchase")], now=now, reported_by=other_key.pk)
     assert find_main_cause(production, all_time()).api_key is None
+
+
+def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, browser_client):
+    production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
+    key, other_key = workspace.workspace.api_keys.order_by("pk")[:2]
+    now = timezone.now()
+    began_at = now - timedelta(days=20)
+    register_conversations(staging, [Arrival("s1"), Arrival("s2")], now=now)
+    record_outcomes(production, [Report("s1", "purchase")], now=began_at, reported_by=key.pk)
+    record_outcomes(production, [Report("s2", "purchase")], now=now, reported_by=key.pk)
+    record_outcomes(production, [Report("undefined", "a"), Report("undefined", "b")], now=now, reported_by=key.pk)
+    record_outcomes(production, [Report("undefined", "c")], now=now, reported_by=other_key.pk)
+    text = " ".join(browser_client.get(PAGE).content.decode().split())
+    card = text.partition("<h2>Causes</h2>")[2].partition("</section>")[0]
+    elsewhere, placeholder = (
+        card.partition(words)[2].partition("</tr>")[0] for words in (" other environment", " placeholder")
+    )
+    assert re.search(rf'by <a href="[^"]*/keys#key-{key.pk}" title="{key}"><b>{key.name}</b></a>', elsewhere)
+    assert f'since <time datetime="{began_at:%Y-%m-%dT%H:%M}' in elsewhere
+    assert "oldest of this period" not in card
+    assert f"<b>{key.name}</b></a> (2)," in placeholder
+    assert f"<b>{other_key.name}</b></a> (1)" in placeholder
+    exported = {row["diagnosis"]: row for row in tables(browser_client)["diagnoses"]}
+    assert exported["other-environment"]["since"] == int(began_at.timestamp())
+    assert exported["other-environment"]["oldestReportedAt"] == int(now.timestamp())
+    assert exported["placeholder"]["reportedBy"] == {str(key): 2, str(other_key): 1}
+
+
+def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_too_old(production, browser_client):
+    now = timezone.now()
+    record_outcomes(production, [Report(f"new-{n}", "purchase") for n in range(2)], now=now)
+    record_outcomes(production, [Report(f"old-{n}", "purchase") for n in range(3)], now=now - timedelta(hours=5))
+    words = (
+        "2 may still heal; 4 are older than any that healed (the longest took 60 min): check where the id comes from."
+    )
+    page = " ".join(browser_client.get(PAGE).content.decode().split())
+    assert words in page
+    assert "heals by itself" not in page
+    (row,) = (row for row in tables(browser_client)["diagnoses"] if row["diagnosis"] == "never-seen")
+    assert (row["advice"], row["mayHeal"]) == (words, 2)
+    old, new = (
+        browser_client.get(f"/w/lumen-books/production/conversation?id={id_}").content.decode()
+        for id_ in ("old-1", "new-1")
+    )
+    assert "Older than any that healed (the longest took 60 min): check where the id comes from." in old
+    assert "heals by itself" in new
+    assert "heals by itself" not in old
+
+
+def test_filter_links_stand_in_the_order_of_the_table(production, browser_client):
+    record_outcomes(production, [Report(f"gone-{n}", "purchase") for n in range(4)], now=timezone.now())
+    page = browser_client.get(PAGE).content.decode()
+    causes, joins = (page.partition(words)[2].partition("</section>")[0] for words in ("<h2>Causes</h2>", 'id="joins"'))
+    of_table = list(dict.fromkeys(re.findall(r"\?why=([a-z-]+)", causes)))
+    of_filters = re.findall(r"\?why=([a-z-]+)", joins)
+    assert of_table == of_filters
+    assert of_table[0] == "never-seen"
+
+
+def test_the_question_mark_of_causes_explains_causes(production, browser_client):
+    page = browser_client.get(PAGE).content.decode()
+    assert 'aria-label="Explain cause"' in page
+    assert "<b>Cause, or diagnosis</b>: why a broken join is broken" in page
+
+
+def test_rates_say_of_how_many_and_mark_those_of_few(production, browser_client):
+    record_outcomes(production, [Report("known", f"key-{n}") for n in range(30)], now=timezone.now())
+    chart = browser_client.get(PAGE).context["rate_charts"][0]
+    (line, *_) = chart["figure"]["data"]
+    rate = chart["chart"].lines[0]
+    assert "of %{customdata[1]:,}" in line["hovertemplate"]
+    assert line["customdata"] == list(map(list, zip(rate.broken, rate.reported, strict=True)))
+    assert line["marker"]["symbol"] == ["circle-open" if n < 20 else "circle" for n in rate.reported]
+    assert "Hollow points: of fewer than 20." in browser_client.get(PAGE).content.decode()
 
 
 def test_the_overview_names_no_cause_if_none_prevails(production):

@@ -1,0 +1,46 @@
+"""Find when each cause of broken joins was first reported, also before the period."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from outcomes.broken_joins.cause_groups import Cause
+from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins
+from wire.period import Period
+from wire.timestamps import EARLIEST
+from workspaces.models import Environment
+
+NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find when a cause began
+
+
+@dataclass(frozen=True)
+class CauseStart:
+    """The first diagnosed report of a cause, which may be before the period.
+
+    is_certain: whether no earlier join can have this cause.
+    """
+
+    since: datetime
+    is_certain: bool
+
+
+def find_cause_starts(
+    environment: Environment, period: Period, causes: Sequence[Cause], *, key: str = "", is_partial: bool = False
+) -> Mapping[tuple[str, str], CauseStart]:
+    """Return the start of each of these causes of the period, by diagnosis and environment.
+
+    key: the outcome key of their joins, "" for any.
+    is_partial: whether only the newest joins of the period were diagnosed, so that nothing is known of older ones.
+    """
+    if is_partial or not causes:
+        return {(cause.kind, cause.environment): CauseStart(cause.oldest, False) for cause in causes}
+    before = replace(period, start=EARLIEST, end=period.start)
+    joins = list(diagnose_joins(environment, find_broken_joins(environment, before)[:NEWEST_BEFORE]))
+    starts = {}
+    for cause in causes:
+        times = [join.first_reported_at for join in joins if join.matches(cause.kind, cause.environment, key)]
+        is_certain = not times or len(joins) < NEWEST_BEFORE
+        starts[cause.kind, cause.environment] = CauseStart(min(times, default=cause.oldest), is_certain)
+    return starts

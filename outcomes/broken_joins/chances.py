@@ -1,0 +1,35 @@
+"""Say what to do about broken joins: of ids never seen, only those as young as some that healed may heal (pure)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from outcomes.broken_joins.cause_groups import Cause
+from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.templatetags.outcome_words import format_length
+
+
+def write_advice(cause: Cause, longest: timedelta | None) -> str:
+    """Return what to do about the joins of a cause.
+
+    longest: the longest time to heal so far; None if nothing has healed.
+    """
+    if cause.kind != "never-seen" or longest is None or cause.may_heal is None:
+        return ADVICE[cause.kind].to_do
+    older = cause.count - cause.may_heal
+    if not older:
+        return f"Wait: {cause.may_heal:,} may still heal; the longest took {format_length(longest)}."
+    chance = f"{cause.may_heal:,} may still heal; " if cause.may_heal else ""
+    return f"{chance}{older:,} {'is' if older == 1 else 'are'} {_explain_age(longest)}"
+
+
+def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timedelta | None, *, now: datetime) -> str:
+    """Return what to do about one id with this diagnosis, first reported then; None: it has no report."""
+    if kind != "never-seen" or longest is None or first_reported_at is None or now - first_reported_at <= longest:
+        return ADVICE[kind].to_do
+    return f"O{_explain_age(longest)[1:]}"
+
+
+def _explain_age(longest: timedelta) -> str:
+    words = f"the longest took {format_length(longest)}"
+    return f"older than any that healed ({words}): check where the id comes from."
