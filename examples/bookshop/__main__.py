@@ -23,6 +23,7 @@ from examples.bookshop import people, reporting
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Site, list_sites
 from examples.bookshop.calls import over_http
+from examples.bookshop.keys import Keys, read_keys
 from examples.bookshop.shop import Bookshop, Settings
 
 WAIT_FACTOR = 1 / 15  # share of a real user's pauses, so that a viewer of the pages sees something happen
@@ -59,40 +60,55 @@ def main() -> int:
     parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py takes effect")
     options = parser.parse_args()
     created = json.load(options.workspace)
-    if "secretKey" not in created:
-        parser.error("the shop and the assistant share one key of all scopes here: make the workspace with --full-key")
+    try:
+        keys = read_keys(created)
+    except KeyError:
+        parser.error("the assistant decides confirmations too: make the workspace with --full-key")
     if len(created["audiences"]) < 2:
         parser.error("the workspace needs a second environment: make it with --environment staging")
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: sys.exit(0))
     with TemporaryDirectory(prefix="bookshop-") as folder:
         stacks = [
-            start_environment(site, created["secretKey"], options.hub, Path(folder), options.released_at)
+            start_environment(site, keys, options.hub, Path(folder), options.released_at)
             for site in list_sites(created)[:2]
         ]
         try:
-            return run_conversations([assistant for assistant, _ in stacks], released_at=options.released_at)
+            assistants = [assistant for assistant, _ in stacks]
+            return run_conversations(assistants, released_at=options.released_at, shop_key=keys.shop)
         finally:
             for _, reporters in stacks:
                 reporters.close(timeout=CLOSE_TIMEOUT)
 
 
 def start_environment(
-    site: Site, key: str, hub: str, folder: Path, released_at: float
+    site: Site, keys: Keys, hub: str, folder: Path, released_at: float
 ) -> tuple[Assistant, reporting.Reporters]:
     """Serve the shop of an environment on this machine only. Return the assistant that calls it, and its reporters."""
-    reporters = reporting.build_reporters(key, site.environment, hub)
+    reporters = reporting.build_reporters(keys, site.environment, hub)
     database = str(folder / f"{site.environment}.db")
     settings = Settings(site.workspace, site.environment, site.audience, site.signing_secret, database, released_at)
     shop = Bookshop(settings, reporters)
     server = make_server("127.0.0.1", 0, shop, server_class=ThreadingServer, handler_class=SilentHandler)
     threading.Thread(target=server.serve_forever, name=f"shop of {site.environment}", daemon=True).start()
     calls = over_http(hub), over_http(f"http://127.0.0.1:{server.server_port}")
-    return Assistant(site, *calls, key=key, now=time.time, chance=Random(), pace=WAIT_FACTOR), reporters
+    assistant = Assistant(
+        site,
+        *calls,
+        key=keys.platform,
+        order_sync=reporters.order_sync,
+        now=time.time,
+        chance=Random(),
+        pace=WAIT_FACTOR,
+    )
+    return assistant, reporters
 
 
-def run_conversations(assistants: Sequence[Assistant], *, released_at: float) -> int:
-    """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1)."""
+def run_conversations(assistants: Sequence[Assistant], *, released_at: float, shop_key: str = "") -> int:
+    """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1).
+
+    shop_key: the key with which the shop's deployment announces the release.
+    """
     agenda, chance = Agenda(time.time), assistants[0].chance
     started = next_at = time.time()
     away_since: float | None = None
@@ -101,7 +117,7 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float) ->
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
         agenda.add(steps, due_at=started)
     if has_release and started <= released_at:
-        agenda.add(announce_release(assistants[0], released_at), due_at=released_at)
+        agenda.add(announce_release(assistants[0].with_key(shop_key), released_at), due_at=released_at)
     while away_since is None or time.time() - away_since < HUB_PATIENCE:
         if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
             interval = LIVELY_INTERVAL if time.time() < lively_until else QUIET_INTERVAL
@@ -121,9 +137,12 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float) ->
     return 1
 
 
-def announce_release(production: Assistant, released_at: float) -> people.Steps:
-    """Annotate the release of release.py, as a deployment would."""
-    production.ask_hub("/api/annotations", {"text": RELEASE, "at": int(released_at)})
+def announce_release(deployment: Assistant, released_at: float) -> people.Steps:
+    """Annotate the release of release.py, as a deployment would.
+
+    deployment: of production, with the shop's key.
+    """
+    deployment.ask_hub("/api/annotations", {"text": RELEASE, "at": int(released_at)})
     yield from ()
 
 

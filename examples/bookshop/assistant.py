@@ -85,6 +85,7 @@ class Assistant:
     """The assistant of one environment.
 
     hub, shop: functions that call them.
+    order_sync: the outcome reporter of the shop's order sync job in this environment.
     pace: 1 for pauses as long as people's.
     """
 
@@ -97,9 +98,11 @@ class Assistant:
         key: str,
         now: Callable[[], float],
         chance: Random,
+        order_sync: Any = None,
         pace: float = 1.0,
     ) -> None:
         self.site = site
+        self.order_sync = order_sync
         self.now = now
         self.chance = chance
         self.pace = pace
@@ -205,6 +208,12 @@ class Assistant:
         """Return a copy that signs for another environment, but calls the same shop."""
         twin = copy(self)
         twin.site = site
+        return twin
+
+    def with_key(self, key: str) -> Assistant:
+        """Return a copy that calls the hub with another key."""
+        twin = copy(self)
+        twin._key = key
         return twin
 
     def with_pace(self, pace: float) -> Assistant:

@@ -175,23 +175,36 @@ DIAGNOSES: Mapping[str, float] = {
     "never-seen": 1,
     "late": 2,
 }
-"""How often a conversation id goes wrong in each way, by the diagnosis that the hub gives it (relative weights)."""
+"""How often a conversation id goes wrong in each way, by the diagnosis that the hub gives it (relative weights).
+
+In another environment, it is the id of an order that the order sync job reports meanwhile.
+"""
 
 
 def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
-    """Return the id to register, the id that reaches the shop, and whether the registration is late."""
+    """Return the id to register, the id that reaches the shop, and whether the registration is late.
+
+    Sometimes the order sync job reports an order of the other environment meanwhile.
+    """
     chance, known_id = assistant.chance, generate_id(assistant.chance)
     if chance.random() >= habits.altered_share:
         return known_id, known_id, False
     diagnosis = chance.choices([*DIAGNOSES], [*DIAGNOSES.values()])[0]
     if diagnosis == "other-environment":
-        other.register(known_id)
-        return "", known_id, False
+        sync_foreign_order(assistant, other)
+        return known_id, known_id, False
     if diagnosis == "altered":
         return known_id, chance.choice(list_alterations(known_id)), False
     if diagnosis == "placeholder":
         return known_id, chance.choice(["undefined", "{{conversationId}}", "[object Object]"]), False
     return ("" if diagnosis == "never-seen" else known_id), known_id, diagnosis == "late"
+
+
+def sync_foreign_order(assistant: Assistant, other: Assistant) -> None:
+    """Have the order sync job report an order of the other environment here: it mixes the environments up."""
+    conversation_id = generate_id(assistant.chance)
+    other.register(conversation_id)
+    assistant.order_sync.report(conversation_id, "purchase")
 
 
 def list_alterations(conversation_id: str) -> Sequence[str]:

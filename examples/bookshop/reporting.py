@@ -6,23 +6,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from affidavit import OutcomeReporter, VerificationReports, Witness
+from examples.bookshop.keys import Keys
 
 
 @dataclass(frozen=True)
 class Reporters:
-    """The SDK's reporters, or others with the same methods."""
+    """The SDK's reporters, or others with the same methods.
+
+    order_sync: the outcomes of the order sync job, with its own key.
+    """
 
     outcomes: OutcomeReporter | Any
     witness: Witness | Any
     verifications: VerificationReports | Any = None
+    order_sync: OutcomeReporter | Any = None
 
     def close(self, timeout: float) -> None:
         """Send what is unsent, within `timeout` seconds for each reporter."""
-        for reporter in (self.outcomes, self.verifications, self.witness):
+        for reporter in (self.outcomes, self.order_sync, self.verifications, self.witness):
             reporter.close(timeout=timeout)
 
 
-def build_reporters(api_key: str, environment: str, hub: str) -> Reporters:
+def build_reporters(keys: Keys, environment: str, hub: str) -> Reporters:
     options: dict[str, Any] = {"environment": environment, "base_url": hub}
-    verifications = VerificationReports(api_key, every=2.0, **options)
-    return Reporters(OutcomeReporter(api_key, **options), Witness(api_key, **options), verifications)
+    return Reporters(
+        outcomes=OutcomeReporter(keys.shop, **options),
+        witness=Witness(keys.shop, **options),
+        verifications=VerificationReports(keys.shop, every=2.0, **options),
+        order_sync=OutcomeReporter(keys.order_sync, **options),
+    )

@@ -18,11 +18,13 @@ from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.gate import SampleGate
+from hub.sample.keys import SampleKeys, find_keys
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
 from hub.sample.workspace import DAYS
 from outcomes.ingest.register import Arrival, register_conversations
 from workspaces.annotations.annotate import AnnotationText, add_annotation
-from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspace
+from workspaces.keys.last_use import note_use
+from workspaces.models import Environment, SampleWorkspace
 
 DAY_SECONDS = 86_400
 QUARTERS_PER_DAY = 96
@@ -52,11 +54,12 @@ class SetClock:
 class HistoryHub:
     """The hub as the assistant calls it. Conversations are registered by `register_arrivals`, all at once."""
 
-    def __init__(self, key: ApiKey, clock: SetClock, signing_secret: str) -> None:
-        self.key = key
+    def __init__(self, keys: SampleKeys, clock: SetClock, signing_secret: str) -> None:
+        self.keys = keys
         self.clock = clock
-        self.gate = SampleGate(clock, signing_secret, decided_by=f"key {key.prefix}…")
-        self.environments = {environment.name: environment for environment in key.workspace.environments.all()}
+        self.gate = SampleGate(clock, signing_secret, decided_by=f"key {keys.platform.prefix}…")
+        workspace = keys.platform.workspace
+        self.environments = {environment.name: environment for environment in workspace.environments.all()}
         self._arrivals: dict[str, list[Arrival]] = {name: [] for name in self.environments}
 
     @property
@@ -94,24 +97,37 @@ class Stack:
 
     assistant: Assistant
     outcomes: SampleOutcomes
+    order_sync: SampleOutcomes
     shapes: SampleShapes
     verifications: SampleVerifications
 
+    def send_outcomes(self) -> None:
+        self.outcomes.send()
+        self.order_sync.send()
 
-def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further_settings: Any) -> Stack:
+
+def build_stack(site: Site, hub: HistoryHub, chance: Random, **further_settings: Any) -> Stack:
     """Build the programs of one environment.
 
-    key: the API key of the assistant.
     further_settings: more settings of the shop.
     """
     environment = hub.environments[site.environment]
-    outcomes = SampleOutcomes(environment, hub.key, hub.clock)
+    outcomes = SampleOutcomes(environment, hub.keys.shop, hub.clock)
+    order_sync = SampleOutcomes(environment, hub.keys.order_sync, hub.clock)
     shapes = SampleShapes(environment, hub.clock)
-    verifications = SampleVerifications(environment, hub.clock)
+    verifications = SampleVerifications(environment, hub.keys.shop, hub.clock)
     settings = Settings(site.workspace, site.environment, site.audience, site.signing_secret, **further_settings)
     shop = Bookshop(settings, Reporters(outcomes, shapes, verifications), now=hub.clock)
-    assistant = Assistant(site, hub.call, in_process(shop), key=key, now=hub.clock, chance=chance)
-    return Stack(assistant, outcomes, shapes, verifications)
+    assistant = Assistant(
+        site,
+        hub.call,
+        in_process(shop),
+        key=str(hub.keys.platform),
+        order_sync=order_sync,
+        now=hub.clock,
+        chance=chance,
+    )
+    return Stack(assistant, outcomes, order_sync, shapes, verifications)
 
 
 class History:
@@ -121,16 +137,14 @@ class History:
     end: when the last day ends, in Unix seconds.
     """
 
-    def __init__(self, created: Mapping[str, Any], key: ApiKey, end: float) -> None:
+    def __init__(self, created: Mapping[str, Any], end: float) -> None:
         self._start = end - DAYS * DAY_SECONDS
         self._end = end
         self._clock = SetClock(self._start)
         self._agenda = Agenda(self._clock)
         self._chance = Random(0)
-        self._hub = HistoryHub(key, self._clock, created["signingSecret"])
-        self._stacks = [
-            build_stack(site, created["secretKey"], self._hub, self._chance) for site in list_sites(created)[:2]
-        ]
+        self._hub = HistoryHub(find_keys(created), self._clock, created["signingSecret"])
+        self._stacks = [build_stack(site, self._hub, self._chance) for site in list_sites(created)[:2]]
         self._agenda.add(self._deliver_regularly(), due_at=self._start)
 
     def play_day(self, number: int) -> None:
@@ -150,13 +164,19 @@ class History:
             stack.shapes.send()
             stack.verifications.send()
         self._hub.gate.store()
+        self._note_uses()
         for environment in self._hub.environments.values():
             # Fold by the clock of that day, so that drift is dated right. The fold locks the catalog, so it comes last.
             fold_reports(environment, now=self._hub.now)
 
+    def _note_uses(self) -> None:
+        """Store when the keys were last used, as far as a day tells: at its end."""
+        for key in self._hub.keys:
+            note_use(key, now=self._hub.now)
+
     def _annotate(self, text: str, at: datetime) -> None:
         production = self._hub.environments["production"]
-        actor = f"key {self._hub.key.prefix}…"
+        actor = f"key {self._hub.keys.shop.prefix}…"
         add_annotation(production, AnnotationText(text), at=at, everywhere=False, actor=actor, now=at)
 
     def _draw_arrivals(self, start: float) -> Iterator[float]:
@@ -182,7 +202,7 @@ class History:
     def _deliver(self) -> None:
         self._hub.register_arrivals()
         for stack in self._stacks:
-            stack.outcomes.send()
+            stack.send_outcomes()
 
 
 def expect_conversations(time: float, progress: float) -> float:
@@ -203,10 +223,7 @@ def choose_habits(day: int) -> people.Habits:
 
 def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> None:
     """Play and store the days that are missing, each whole or not at all. The history ends when the sample was made."""
-    # Every report asks for the environments; they are fetched once.
-    keys = ApiKey.objects.select_related("workspace").prefetch_related("workspace__environments")
-    key = keys.get(workspace_id=sample.workspace_id, prefix=created["secretKey"][:PREFIX_LENGTH])
-    history = History(created, key, sample.made_at.timestamp())
+    history = History(created, sample.made_at.timestamp())
     for number in range(sample.days, DAYS):
         with transaction.atomic():
             # Lock all environments: a removal waits until the day is stored, and a day until a removal has ended.

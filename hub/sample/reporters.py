@@ -7,7 +7,7 @@ thread, with a clock that is set by hand.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -20,12 +20,13 @@ from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
 from intents.reports.operation_template import template_operation
 from intents.reports.receive import receive_report as receive_verification_report
-from intents.reports.verification import Verification
+from intents.reports.verification import ACCEPTED, Verification
 from outcomes.ingest.record import Report, record_outcomes
 from workspaces.models import ApiKey, Environment
 
 MAX_OBSERVATIONS = 500  # of one witness report (contract 4)
 QUARTER_SECONDS = 900
+SECRET_CHARACTERS = 8  # of the signing secret that verified (contract 3)
 
 Clock = Callable[[], float]
 """Returns the time, in Unix seconds."""
@@ -53,6 +54,18 @@ class SampleOutcomes:
             self._reports = []
 
 
+class MediaTypes(NamedTuple):
+    """The media types of a request and its response; "" without a body. The shop sends them without parameters."""
+
+    request: str
+    response: str
+
+    def as_members(self) -> dict[str, str]:
+        """Return the members of an observation that name them."""
+        members = {"requestMediaType": self.request, "responseMediaType": self.response}
+        return {name: media_type for name, media_type in members.items() if media_type}
+
+
 class SampleShapes:
     """Replaces a Witness of the SDK."""
 
@@ -61,7 +74,7 @@ class SampleShapes:
     def __init__(self, environment: Environment, clock: Clock) -> None:
         self._environment = environment
         self._clock = clock
-        self._observations = Observations()
+        self._observations: dict[MediaTypes, Observations] = defaultdict(Observations)
 
     def settles(self, *_: Any, **__: Any) -> bool:
         """Return False: every request of the history is observed."""
@@ -69,18 +82,27 @@ class SampleShapes:
 
     def observe(
         self, method: str, path: str, status: int, *, query: str = "", request_body: Any = None,
-        response_body: Any = None, **_: Any,
+        request_content_type: str | None = None, response_body: Any = None,
+        response_content_type: str | None = None, **_: Any,
     ) -> None:  # fmt: skip
-        self._observations.add(
+        media_types = MediaTypes(
+            request_content_type or "" if request_body and 200 <= status < 400 else "",
+            response_content_type or "" if response_body else "",
+        )
+        self._observations[media_types].add(
             method, template(path), status, at=self._clock(), query=parse_qs(query) if query else None,
             request=parse_or_absent(request_body), response=parse_or_absent(response_body),
         )  # fmt: skip
 
     def send(self) -> None:
-        entries = list(self._observations.entries())
+        entries = [
+            {**entry, **media_types.as_members()}
+            for media_types, observations in self._observations.items()
+            for entry in observations.entries()
+        ]
         for start in range(0, len(entries), MAX_OBSERVATIONS):
             self._send_report({"reportId": str(uuid4()), "observations": entries[start : start + MAX_OBSERVATIONS]})
-        self._observations = Observations()
+        self._observations.clear()
 
     def _send_report(self, document: dict[str, Any]) -> None:
         form = WitnessReportForm(data=document)
@@ -95,6 +117,7 @@ class SampleShapes:
 class VerificationKey(NamedTuple):
     """The key of a count: verifications with the same key are counted together.
 
+    secret: the first characters of the signing secret that verified, "" for a rejection.
     quarter: the start of a quarter hour, in Unix seconds.
     """
 
@@ -102,14 +125,16 @@ class VerificationKey(NamedTuple):
     version: int
     operation: str
     tool_call_id: str
+    secret: str
     quarter: int
 
 
 class SampleVerifications:
     """Replaces VerificationReports of the SDK."""
 
-    def __init__(self, environment: Environment, clock: Clock) -> None:
+    def __init__(self, environment: Environment, key: ApiKey, clock: Clock) -> None:
         self._environment = environment
+        self._key = key
         self._clock = clock
         self._counts: Counter[VerificationKey] = Counter()
 
@@ -122,13 +147,17 @@ class SampleVerifications:
         tool_call_id: str | None = None,
         secret: str = "",
     ) -> None:
-        call_id = tool_call_id or "" if result != "accepted" else ""
+        is_accepted = result == ACCEPTED
+        call_id = "" if is_accepted else tool_call_id or ""
+        used_secret = secret[:SECRET_CHARACTERS] if is_accepted else ""
         quarter = int(self._clock() // QUARTER_SECONDS) * QUARTER_SECONDS
-        self._counts[VerificationKey(result, version or 0, template_operation(operation), call_id, quarter)] += 1
+        template_name = template_operation(operation)
+        self._counts[VerificationKey(result, version or 0, template_name, call_id, used_secret, quarter)] += 1
 
     def send(self) -> None:
         verifications = [restore_verification(key, count) for key, count in self._counts.items()]
-        receive_verification_report(self._environment, uuid4(), verifications, body=b"", now=now_of(self._clock))
+        now = now_of(self._clock)
+        receive_verification_report(self._environment, uuid4(), verifications, body=b"", now=now, api_key=self._key)
         self._counts.clear()
 
 
@@ -139,6 +168,7 @@ def restore_verification(key: VerificationKey, count: int) -> Verification:
         version=key.version,
         operation=key.operation,
         tool_call_id=key.tool_call_id,
+        secret=key.secret,
         count=count,
     )
 

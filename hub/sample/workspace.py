@@ -18,14 +18,14 @@ from django.db import transaction
 
 from catalog.models import Operation
 from hub.private_files import write_private_file
+from hub.sample.keys import replace_keys
 from intents.models import Confirmation, Rejection
 from outcomes.models import Conversation, Outcome
 from workspaces.create import create_workspace
-from workspaces.models import ApiKey, SampleWorkspace, Workspace
+from workspaces.models import SampleWorkspace, Workspace
 
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
 ACTOR = "sample"
-KEY_NAME = "bookshop"  # of the key with every scope: the example is backend and assistant in one program
 DAYS = 30  # of history
 AGE = timedelta(days=31)
 RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
@@ -40,11 +40,11 @@ def keys_file() -> Path:
 @transaction.atomic
 def create(*, now: datetime) -> None:
     """Create the workspace and store its keys; its history and traffic come later."""
-    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE, with_full_key=True)
-    created.workspace.api_keys.filter(scopes=list(ApiKey.SCOPES)).update(name=KEY_NAME)
+    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
+    keys = replace_keys(created.workspace, actor=ACTOR, now=now - AGE)
     SampleWorkspace.objects.create(workspace=created.workspace, made_at=now)
     keys_file().unlink(missing_ok=True)
-    write_private_file(keys_file(), json.dumps(created.as_json()))
+    write_private_file(keys_file(), json.dumps({**created.as_json(), **keys}))
 
 
 def list_processes(address: str) -> Iterator[tuple[list[str], str]]:

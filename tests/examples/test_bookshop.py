@@ -94,8 +94,9 @@ class World:
         self.shop = Bookshop(shop_settings, reporters, now=lambda: self.time)
         self.call = in_process(self.shop)
         self.assistant = Assistant(
-            PRODUCTION, self.hub.call, self.call, key=KEY, now=lambda: self.time, chance=Random(1), pace=1.0
-        )
+            PRODUCTION, self.hub.call, self.call, key=KEY, order_sync=self.recorded_outcomes, now=lambda: self.time,
+            chance=Random(1), pace=1.0,
+        )  # fmt: skip
 
     def send(self, call: ToolCall, **fields: Any) -> Answer:
         return self.assistant.send(call, self.assistant.mint(call, **fields))

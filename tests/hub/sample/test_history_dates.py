@@ -11,7 +11,7 @@ from catalog.models import Drift, Operation, OperationVersion
 from hub.sample.history import DAYS, History
 from intents.models import Confirmation
 from workspaces.create import create_workspace
-from workspaces.models import ApiKey, AuditEntry
+from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +21,7 @@ MAX_DAYS = 8  # some days bring no drift: it depends on the weekday and the time
 def test_a_day_of_the_history_is_stored_at_its_own_time():
     end = timezone.now()
     created = create_workspace("Sample", ["staging"], actor="test", now=end, with_full_key=True)
-    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
-    history = History(created.as_json(), key, end.timestamp())
+    history = History(created.as_json(), end.timestamp())
     start = end - timedelta(days=DAYS)
     drift = Drift.objects.filter(environment__workspace=created.workspace)
     day_ends: list[datetime] = []

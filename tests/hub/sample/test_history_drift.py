@@ -14,8 +14,8 @@ from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import list_sites
 from hub.sample.history import HistoryHub, SetClock, build_stack
+from hub.sample.keys import find_keys
 from workspaces.create import NewWorkspace, create_workspace
-from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
 
@@ -33,12 +33,11 @@ RELEASE = {
 
 def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
     """Play some hours of the sample, folding every few minutes. Return the drift of the successful responses."""
-    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)
-    hub = HistoryHub(key, clock, created.signing_secret)
+    hub = HistoryHub(find_keys(created.as_json()), clock, created.signing_secret)
     sites = list_sites(created.as_json())[:2]
-    stacks = [build_stack(site, created.full_key, hub, chance, released_at=start + released_at) for site in sites]
+    stacks = [build_stack(site, hub, chance, released_at=start + released_at) for site in sites]
     agenda, habits = Agenda(clock), people.Habits(altered_share=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]

@@ -13,12 +13,13 @@ from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, list_sites
 from hub.sample.history import HistoryHub, SetClock, build_stack
+from hub.sample.keys import find_keys, replace_keys
 from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.lookup import diagnose_joins
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from workspaces.create import NewWorkspace
-from workspaces.models import ApiKey, Environment
+from workspaces.models import Environment
 
 pytestmark = pytest.mark.django_db
 
@@ -30,18 +31,17 @@ LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds from the last start u
 def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Return what the sample really did with each id, by the id that reached the shop."""
     fates: dict[str, str] = {}
-    staging_ids: set[str] = set()
     choose_ids, register = people.choose_ids, Assistant.register
 
     def note_registration(self: Assistant, conversation_id: str) -> Any:
         if self.site.environment == "staging":
-            staging_ids.add(conversation_id)
+            fates[conversation_id] = "other-environment"
         return register(self, conversation_id)
 
     def note_ids(*arguments: Any) -> tuple[str, str, bool]:
         registered_id, reported_id, late = choose_ids(*arguments)
         if not registered_id:
-            fates[reported_id] = "other-environment" if reported_id in staging_ids else "never-seen"
+            fates[reported_id] = "never-seen"
         elif reported_id != registered_id:
             fates[reported_id] = "altered" if registered_id in reported_id.lower() else "placeholder"
         else:
@@ -55,13 +55,11 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def play(created: NewWorkspace) -> Environment:
     """Play conversations of production, each with a mangled id, until the last one has ended."""
-    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
+    keys = replace_keys(created.workspace, actor="test", now=timezone.now())
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)
-    hub = HistoryHub(key, clock, created.signing_secret)
-    production, staging = (
-        build_stack(site, created.full_key, hub, chance) for site in list_sites(created.as_json())[:2]
-    )
+    hub = HistoryHub(find_keys({**created.as_json(), **keys}), clock, created.signing_secret)
+    production, staging = (build_stack(site, hub, chance) for site in list_sites(created.as_json())[:2])
     agenda, habits = Agenda(clock), people.Habits(altered_share=1.0, mistake_share=0.0)
     for number in range(CONVERSATIONS):
         course = people.run_conversation(production.assistant, staging.assistant, habits, people.buy)
@@ -71,7 +69,7 @@ def play(created: NewWorkspace) -> Environment:
             clock.time = max(clock.time, agenda.next_at)
             agenda.run_next()
         hub.register_arrivals()
-        production.outcomes.send()
+        production.send_outcomes()
     assert not len(agenda)
     return created.workspace.environments.get(name="production")
 
@@ -98,6 +96,13 @@ def test_each_broken_join_is_diagnosed_as_what_happened_to_its_id(workspace, tru
     late = {id_ for id_ in reported if truth[id_] == "late"}
     assert late  # reported before their conversation was registered, and healed then
     assert not late & joins_by_id.keys()
+    reporters = dict(production.workspace.api_keys.values_list("pk", "name"))
+    broken = Outcome.objects.filter(environment=production, broken=True).select_related("conversation")
+    reporters_by_kind = {
+        (truth[outcome.conversation.conversation_id] == "other-environment", reporters[outcome.reported_by])
+        for outcome in broken
+    }
+    assert reporters_by_kind == {(True, "order sync job"), (False, "shop backend")}
     assert Outcome.objects.filter(environment=production, healed_at__isnull=False).count() >= len(late)
 
 

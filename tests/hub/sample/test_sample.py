@@ -17,9 +17,9 @@ import pytest
 from django.utils import timezone
 
 from affidavit import REASONS
-from hub.sample.workspace import create
+from hub.sample.workspace import AGE, create
 from tests.hub.running import Hub, free_port, read_process
-from workspaces.models import ApiKey
+from workspaces.models import ApiKey, AuditEntry
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
 HISTORY_SECONDS = 180  # usually 15; more if other work shares the machine
@@ -57,7 +57,7 @@ class SampledHub(Hub):
         return json.loads(self.keys_file.read_text())
 
     def tables(self, page: str) -> dict[str, Any]:
-        status, document, _ = self.request(f"/w/lumen-books/production/{page}", key=self.keys["secretKey"])
+        status, document, _ = self.request(f"/w/lumen-books/production/{page}", key=self.keys["reportKey"])
         assert status == 200
         return document["tables"]
 
@@ -115,15 +115,25 @@ def test_live_traffic_is_on_every_page_after_the_history(hub, link):
 
 def test_the_keys_of_the_sample_are_for_this_user_only_and_are_not_printed(hub, link):
     assert hub.keys_file.stat().st_mode & 0o777 == 0o600
-    for name in ("secretKey", "signingSecret", "publishableKey"):
+    for name in ("platformKey", "reportKey", "orderSyncKey", "signingSecret", "publishableKey"):
         assert hub.keys[name] not in hub.output
 
 
-def test_the_key_of_the_example_has_its_name(db, settings, tmp_path):
+def test_each_program_of_the_sample_has_a_key_of_its_own_for_what_it_does(db, settings, tmp_path):
     settings.HUB_DATA_DIR = tmp_path
-    create(now=timezone.now())
-    key = ApiKey.objects.get(name="bookshop")
-    assert json.loads((tmp_path / "sample.json").read_text())["secretKey"].startswith(key.prefix)
+    now = timezone.now()
+    create(now=now)
+    created = json.loads((tmp_path / "sample.json").read_text())
+    keys = ApiKey.objects.filter(workspace_id=created["workspaceId"], kind=ApiKey.SECRET)
+    assert {key.name: (key.prefix, key.scopes) for key in keys} == {
+        "assistant platform": (created["platformKey"][:12], ["platform", "confirm"]),
+        "shop backend": (created["reportKey"][:12], ["report"]),
+        "order sync job": (created["orderSyncKey"][:12], ["report"]),
+    }
+    entries = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action="key created")
+    dated = entries.values_list("facts__name", "at", "actor")
+    assert sorted(dated) == sorted((key.name, key.created_at, key.created_by) for key in keys)
+    assert {key.created_at for key in keys} == {now - AGE}
 
 
 def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub, link):
@@ -143,7 +153,7 @@ def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub
 
 def test_removing_the_sample_on_its_page_deletes_only_the_sample(hub, link):
     created = json.loads(hub.manage("create_workspace", "Mine", "--full-key", "--json").stdout)
-    key = hub.keys["secretKey"]
+    key = hub.keys["reportKey"]
     remove(hub, link)
     assert hub.request("/w/lumen-books/production/overview.json", key=key)[0] == 401
     assert hub.request("/w/mine/production/overview.json", key=created["secretKey"])[0] == 200

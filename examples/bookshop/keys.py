@@ -1,0 +1,24 @@
+"""The API keys of the programs: each program has a key of its own, so that the hub can say who sent what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Keys(NamedTuple):
+    """The keys of the assistant platform, of the shop's backend, and of its order sync job."""
+
+    platform: str
+    shop: str
+    order_sync: str
+
+
+def read_keys(created: Mapping[str, Any]) -> Keys:
+    """Return the keys from the output of `create_workspace --full-key --json`; raises KeyError.
+
+    The platform decides confirmations, which `platformKey` may not. The file of the hub's sample workspace has a
+    `platformKey` that may, and a key of its own for the job.
+    """
+    platform = created["platformKey"] if "orderSyncKey" in created else created["secretKey"]
+    return Keys(platform, created["reportKey"], created.get("orderSyncKey", created["reportKey"]))

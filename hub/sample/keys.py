@@ -1,0 +1,45 @@
+"""The keys of the sample: one for each of its programs, so that every page that says who names one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from examples.bookshop.keys import Keys, read_keys
+from workspaces.keys.create import create_key
+from workspaces.models import PREFIX_LENGTH, ApiKey, Workspace
+
+# What the key of each program is called on pages, and what it may do, in the order of `Keys`.
+PROGRAMS: Mapping[str, Sequence[str]] = {
+    "assistant platform": ("platform", "confirm"),
+    "shop backend": ("report",),
+    "order sync job": ("report",),
+}
+
+
+class SampleKeys(NamedTuple):
+    """The stored keys of the sample's programs."""
+
+    platform: ApiKey
+    shop: ApiKey
+    order_sync: ApiKey
+
+
+def replace_keys(workspace: Workspace, *, actor: str, now: datetime) -> dict[str, str]:
+    """Replace the secret keys of a new workspace by one for each program; return them by their names in its file."""
+    workspace.api_keys.filter(kind=ApiKey.SECRET).delete()
+    new_keys = [
+        create_key(workspace, scopes, name=name, actor=actor, now=now).text for name, scopes in PROGRAMS.items()
+    ]
+    keys = Keys(*new_keys)
+    return {"platformKey": keys.platform, "reportKey": keys.shop, "orderSyncKey": keys.order_sync}
+
+
+def find_keys(created: Mapping[str, Any]) -> SampleKeys:
+    """Return the stored keys of a workspace from the output of `create_workspace`, or from the sample's file."""
+    # Every report asks for the environments; they are fetched once.
+    rows = ApiKey.objects.filter(workspace_id=created["workspaceId"])
+    rows = rows.select_related("workspace").prefetch_related("workspace__environments")
+    rows_by_prefix = {row.prefix: row for row in rows}
+    return SampleKeys(*(rows_by_prefix[key[:PREFIX_LENGTH]] for key in read_keys(created)))

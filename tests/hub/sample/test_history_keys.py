@@ -1,0 +1,57 @@
+"""The sample's history names its senders and sends what the reporters of the SDK send."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from catalog.models import Operation
+from hub.sample import workspace as sample
+from hub.sample.history import DAYS, History
+from intents.models import Rejection
+from workspaces.models import ApiKey, SampleWorkspace, SecretUse
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def played(settings, tmp_path):
+    """Play the first day of a sample. Return its workspace and the end of that day."""
+    settings.HUB_DATA_DIR = tmp_path
+    now = timezone.now()
+    sample.create(now=now)
+    History(json.loads((tmp_path / "sample.json").read_text()), now.timestamp()).play_day(0)
+    return SampleWorkspace.objects.get().workspace, now - timedelta(days=DAYS - 1)
+
+
+def test_each_rejection_of_the_history_was_reported_by_the_shop(played):
+    workspace, _ = played
+    rejections = Rejection.objects.filter(environment__workspace=workspace)
+    assert {rejection.api_key.name for rejection in rejections.select_related("api_key")} == {"shop backend"}
+    uses = SecretUse.objects.filter(environment__workspace=workspace)
+    assert {(use.api_key.name, use.environment.name) for use in uses} == {
+        ("shop backend", "production"), ("shop backend", "staging"),
+    }  # fmt: skip
+
+
+def test_each_key_was_used_on_the_last_day_of_the_history(played):
+    workspace, day_end = played
+    uses = workspace.api_keys.filter(kind=ApiKey.SECRET).values_list("last_used_at", flat=True)
+    assert set(uses) == {day_end}
+
+
+def test_every_answer_of_the_history_has_its_media_type(played):
+    workspace, _ = played
+    operations = Operation.objects.filter(environment__workspace=workspace)
+    assert operations
+    for operation in operations:
+        statuses = {part: counts for part, counts in operation.media_types.items() if part != "request"}
+        assert sum(sum(counts.values()) for counts in statuses.values()) == operation.observations
+        refusals = set(statuses.pop("403", {}))
+        assert refusals <= {"application/json", "application/problem+json"}
+        assert {media_type for counts in statuses.values() for media_type in counts} == {"application/json"}
+    posts = [operation for operation in operations if operation.method == "POST"]
+    assert {media_type for post in posts for media_type in post.media_types["request"]} == {"application/json"}
