@@ -129,7 +129,7 @@ def browser_client(db: None) -> Client:
 
 
 @pytest.fixture(scope="session")
-def nonce_connections_closed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+def close_nonce_connections(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Close the connections of the nonce store, one per thread, which would hold the test database open."""
     yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:

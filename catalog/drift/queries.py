@@ -109,7 +109,7 @@ class BreakingDrift:
     detected_at: datetime
 
     @property
-    def unnamed(self) -> int:
+    def unlisted_count(self) -> int:
         return self.fields - len(self.latest)
 
 

@@ -52,10 +52,10 @@ class Room:
         """
         row = rows.get(visible)
         new = sorted(identity for identity in added if identity != visible and identity not in rows)
-        refused = set(new[self.hidden_room :])
-        fitting = {identity: total for identity, total in added.items() if identity not in refused}
+        excluded_identities = set(new[self.hidden_room :])
+        fitting = {identity: total for identity, total in added.items() if identity not in excluded_identities}
         begins = not (row and row.begun) and any(map(has_begun, fitting.values()))
-        hidden = len(new) - len(refused) + (row is None and not begins)
+        hidden = len(new) - len(excluded_identities) + (row is None and not begins)
         if begins > self.shown_room or hidden > self.hidden_room:
             return {}
         if fitting:
@@ -74,10 +74,10 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
     for batch in split_identities(excess):
         rows = find_excess(environment, batch)
         new = [identity for identity in batch if identity not in rows]
-        refused = set(new[max(room, 0) :])
+        excluded_identities = set(new[max(room, 0) :])
         room -= len(new)
-        remainder += sum(excess[identity] for identity in refused)
-        _save(_add(rows, environment, {key: excess[key] for key in batch if key not in refused}, now=now))
+        remainder += sum(excess[identity] for identity in excluded_identities)
+        _save(_add(rows, environment, {key: excess[key] for key in batch if key not in excluded_identities}, now=now))
     if remainder:
         rows = find_excess(environment, [ALL_OTHERS])
         _save(_add(rows, environment, {ALL_OTHERS: remainder}, now=now))

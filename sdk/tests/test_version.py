@@ -23,9 +23,9 @@ def test_the_version_is_that_of_the_installed_package():
 
 
 def test_the_command_line_tells_its_version(capsys):
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         main(["--version"])
-    assert ended.value.code == 0
+    assert exit_info.value.code == 0
     assert capsys.readouterr().out == f"affidavit {affidavit.__version__}\n"
 
 

@@ -174,7 +174,7 @@ def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: An
     assert tab.complaints == []
 
 
-def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_it_is_utc(
+def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_times_are_in_utc(
     new_tab: Any, start_of_pages: str
 ) -> None:
     page = new_tab(zone="Asia/Tokyo").open(f"{start_of_pages}/joins?tz=Europe/Berlin")
@@ -207,7 +207,7 @@ def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, start_of_page
     assert current, "the link of this page is out of sight in the row of sections"
 
 
-def test_on_a_phone_a_comparison_is_in_sight_once_it_was_asked_for(
+def test_on_a_phone_a_requested_comparison_is_in_sight(
     new_tab: Any, start_of_pages: str, api: Any, workspace: NewWorkspace
 ) -> None:
     fields = {f"field{number}": 1 for number in range(40)}

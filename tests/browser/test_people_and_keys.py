@@ -37,9 +37,9 @@ def post(address: str, body: Any, key: str) -> tuple[int, Any]:
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.status, json.load(answer)
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return refused.code, json.load(refused)
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, json.load(refusal)
 
 
 def read_code(secret: str) -> str:
@@ -128,7 +128,7 @@ class Traffic:
         self.calls += 1
 
     @contextmanager
-    def running(self) -> Iterator[Callable[[], None]]:
+    def run_in_background(self) -> Iterator[Callable[[], None]]:
         """Run in the background; yield a function that waits for ten more calls."""
         stop = threading.Event()
         progress = threading.Condition()
@@ -158,7 +158,7 @@ def test_a_secret_is_rotated_while_traffic_flows_and_no_call_is_rejected(
 ) -> None:
     page = new_tab().open(f"{start_of_pages}/secrets")
     traffic = Traffic(live_server.url, workspace)
-    with traffic.running() as wait:
+    with traffic.run_in_background() as wait:
         wait()
         page.get_by_role("button", name="Prepare a secret").click()
         new_secret = page.inner_text("#new-secret")

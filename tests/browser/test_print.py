@@ -16,7 +16,7 @@ CUT = """() => [...document.querySelectorAll("main, main *")].filter((one) => {
 
 @pytest.fixture
 def dark_page(new_tab, start_of_pages):
-    """Return a page whose theme is dark by choice, as printed on white paper it would be pale."""
+    """Return a page with the dark theme, whose light text would be pale on white paper."""
     page = new_tab(scheme="dark").open(f"{start_of_pages}/outcomes")
     page.evaluate("localStorage.setItem('theme', 'dark')")
     page.reload()
@@ -24,7 +24,7 @@ def dark_page(new_tab, start_of_pages):
     return page
 
 
-def test_a_printed_page_has_dark_text_its_place_and_its_dates_and_no_controls(dark_page):
+def test_a_printed_page_has_dark_text_its_environment_and_its_dates_but_no_controls(dark_page):
     assert dark_page.locator("main").evaluate(COLOUR) != INK
     dark_page.emulate_media(media="print")
     assert dark_page.locator("main").evaluate(COLOUR) == INK

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _closed():
+def _close_all_witnesses():
     yield
     close_witnesses()
 

@@ -16,7 +16,7 @@ from affidavit.operations import strip_names
 from bench._support.exported_schemas import BodyLocation, index_json_schemas, index_openapi_schemas
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from tests.catalog.reports import environment_of
-from tests.catalog.test_recorded_traffic import deliver, exchanges, observed
+from tests.catalog.test_recorded_traffic import deliver, exchanges, observe_file
 from workspaces.create import NewWorkspace, create_workspace
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("recorded bodies")]
@@ -37,7 +37,7 @@ def recorded(request: pytest.FixtureRequest, shared: Path, module_rows: None, co
         pytest.skip("the recorded traffic is not here")
     created = create_workspace(request.param, [], actor="test", now=timezone.now(), with_full_key=True)
     api = connect(created)
-    deliver(api, created, observed(file))
+    deliver(api, created, observe_file(file))
     return Recorded(file, created, api)
 
 

@@ -45,7 +45,7 @@ def exchanges(file: Any) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
             yield entry["request"]["method"], path, entry["response"]["status"], entry
 
 
-def observed(file: Any) -> Observations:
+def observe_file(file: Any) -> Observations:
     observations = Observations()
     for method, _, status, entry in exchanges(file):
         url = urlsplit(entry["request"]["url"])
@@ -81,7 +81,7 @@ def test_the_catalog_has_all_recorded_traffic_with_the_counts_of_a_recount(api, 
     file = shared / "traffic" / "linode.har.gz"
     if not file.exists():
         pytest.skip("the recorded traffic is not here")
-    observations = observed(file)
+    observations = observe_file(file)
     deliver(api, workspace, observations)
 
     recount: dict[tuple[str, str], Counter[str]] = {}

@@ -113,7 +113,7 @@ class Client(threading.Thread):
         self._deliver(self._build_outcomes())
 
     def _register_conversations(self) -> None:
-        """Register conversations with outcomes, in another order, and some without outcomes."""
+        """Register some conversations whose outcomes were reported, in another order, and some that have no outcome."""
         self._chance.shuffle(self._unregistered)
         ids = [self._new_id() for _ in range(self._chance.randint(1, 3))]
         while self._unregistered and len(ids) < 8:
@@ -142,7 +142,7 @@ class Client(threading.Thread):
             with self._count_breaks():
                 connection.getresponse().read()
             connection.close()
-        self._deliver(sending, is_noted=True)
+        self._deliver(sending, is_in_ledger=True)
 
     def _send_again(self) -> None:
         """Repeat a request that was acknowledged earlier, and expect the same answer byte for byte."""
@@ -168,9 +168,9 @@ class Client(threading.Thread):
     def _send_what_is_refused(self) -> None:
         """Send a request that must be refused: with a wrong item, or a used key or report id with another body."""
         outcomes = self._build_outcomes(idempotency_key="")
-        spoilt = json.loads(outcomes.body)
-        spoilt["outcomes"].append({"conversationId": "", "outcomeKey": "purchase"})
-        sending = Sending(outcomes.path, dump(spoilt), outcomes.items + outcomes.each_time)
+        invalid_body = json.loads(outcomes.body)
+        invalid_body["outcomes"].append({"conversationId": "", "outcomeKey": "purchase"})
+        sending = Sending(outcomes.path, dump(invalid_body), outcomes.items + outcomes.each_time)
         if self._delivered:
             former = self._chance.choice(self._delivered)[0]
             if former.path == OUTCOMES:
@@ -239,9 +239,9 @@ class Client(threading.Thread):
 
     # How a request is delivered
 
-    def _deliver(self, sending: Sending, *, is_noted: bool = False) -> None:
+    def _deliver(self, sending: Sending, *, is_in_ledger: bool = False) -> None:
         """Send until it is acknowledged. A request that is never answered stays open in the ledger."""
-        if not is_noted:
+        if not is_in_ledger:
             self._ledger.note_sent(sending.items)
         answer = self._send_until_final(sending)
         if answer and answer.status < 300:

@@ -33,7 +33,7 @@ class Delivery:
     printed: str
 
 
-def planted(entry: dict[str, Any], number: int) -> dict[str, Any]:
+def plant_canary(entry: dict[str, Any], number: int) -> dict[str, Any]:
     """Return the entry with a canary in its headers, query, path and both bodies, in values and in names."""
     word = f"canary{number:05d}"
     for message in (entry["request"], entry["response"]):
@@ -90,7 +90,7 @@ def plant(source: Path, target: Path) -> Path:
     with gzip.open(source) as text:
         document = json.load(text)
     entries = document["log"]["entries"]
-    document["log"]["entries"] = [planted(entry, number) for number, entry in enumerate(entries)]
+    document["log"]["entries"] = [plant_canary(entry, number) for number, entry in enumerate(entries)]
     with gzip.open(target, "wt", compresslevel=1) as text:
         json.dump(document, text)
     return target
@@ -114,7 +114,7 @@ def test_no_canary_goes_over_the_wire_or_is_printed(deliveries):
     for delivery in deliveries:
         requests = [f"{request.path} {dict(request.headers)} {request.body.decode()}" for request in delivery.requests]
         assert requests
-        assert found(delivery.printed + "".join(requests)) == []
+        assert find_canaries(delivery.printed + "".join(requests)) == []
 
 
 def test_no_canary_is_in_database_logs_or_downloads(hub, deliveries):
@@ -127,8 +127,8 @@ def test_no_canary_is_in_database_logs_or_downloads(hub, deliveries):
         for download in ("openapi.json", "schemas.json", "tools.json", "mcp.json"):
             texts += json.dumps(hub.request(f"/api/catalog/{download}", key=workspace["secretKey"])[1])
         assert '"owners"' in texts
-        assert found(texts) == []
+        assert find_canaries(texts) == []
 
 
-def found(text: str) -> list[str]:
+def find_canaries(text: str) -> list[str]:
     return sorted(set(CANARY.findall(text)))[:20]

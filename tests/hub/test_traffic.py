@@ -61,7 +61,7 @@ def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[s
 
 
 @pytest.fixture(scope="module")
-def poured(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
+def reports_by_file(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
     """Send each complete file to its own workspace, after `careful_texts` has been read."""
     return {name: pour(hub, traffic / name, name, "--send-undecided") for name in FILES}
 
@@ -104,10 +104,10 @@ def catalog(hub: Hub, workspace: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_2xx_entry_is_in_the_catalog(hub, traffic, poured, name):
+def test_every_2xx_entry_is_in_the_catalog(hub, traffic, reports_by_file, name):
     recorded = [entry for entry in entries(traffic / name) if 200 <= entry["response"]["status"] < 300]
     patterns = {}
-    for operation in catalog(hub, poured[name])["operations"]:
+    for operation in catalog(hub, reports_by_file[name])["operations"]:
         pattern = re.sub(r"\\\{[^/]*?\\\}", "[^/]+", re.escape(operation["path"]))
         patterns.setdefault(operation["method"], []).append((re.compile(pattern), operation["responses"]))
     missing = [
@@ -122,11 +122,11 @@ def test_every_2xx_entry_is_in_the_catalog(hub, traffic, poured, name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, poured, name):
-    operations = catalog(hub, poured[name])["operations"]
+def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, reports_by_file, name):
+    operations = catalog(hub, reports_by_file[name])["operations"]
     downloaded = {(row["method"], row["path"]): row["observations"] for row in operations}
-    page_rows = page(hub, poured[name], "catalog.json")["tables"]["operations"]
-    csv_rows = list(csv.DictReader(io.StringIO(page(hub, poured[name], "catalog.csv?table=operations"))))
+    page_rows = page(hub, reports_by_file[name], "catalog.json")["tables"]["operations"]
+    csv_rows = list(csv.DictReader(io.StringIO(page(hub, reports_by_file[name], "catalog.csv?table=operations"))))
     assert {(row["method"], row["path"]): row["observations"] for row in page_rows} == downloaded
     assert {(row["method"], row["path"]): int(row["observations"]) for row in csv_rows} == downloaded
 
@@ -136,9 +136,9 @@ def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, pou
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, poured, name):
+def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, reports_by_file, name):
     seen: dict[str, int] = {}
-    for operation in catalog(hub, poured[name])["operations"]:
+    for operation in catalog(hub, reports_by_file[name])["operations"]:
         for status, descriptor in operation["responses"].items():
             seen[status] = seen.get(status, 0) + descriptor.get("seen", 0)
     recount: dict[str, int] = {}
@@ -150,13 +150,13 @@ def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, poured, name)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_sending_the_same_file_again_changes_nothing(hub, traffic, poured, name):
-    before = catalog(hub, poured[name])
+def test_sending_the_same_file_again_changes_nothing(hub, traffic, reports_by_file, name):
+    before = catalog(hub, reports_by_file[name])
     again = ("har", str(traffic / name), "--hub", hub.address, "--send-undecided")
-    result = hub.affidavit(*again, key=poured[name]["secretKey"])
+    result = hub.affidavit(*again, key=reports_by_file[name]["secretKey"])
     assert result.returncode == 0, result.stderr
     wait_until_folded(hub)
-    assert catalog(hub, poured[name]) == before
+    assert catalog(hub, reports_by_file[name]) == before
 
 
 def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts, empty_texts):

@@ -23,7 +23,7 @@ from wire.table_exports import INCOMPLETE
 
 
 @pytest.fixture
-def _pooled(tmp_path: Path, transactional_db: None) -> Iterator[None]:
+def _use_pooler(tmp_path: Path, transactional_db: None) -> Iterator[None]:
     """Send the statements of this process through PgBouncer."""
     own_settings = dict(connection.settings_dict)
     with running_pooler(tmp_path, own_settings) as port:
@@ -37,7 +37,7 @@ def _pooled(tmp_path: Path, transactional_db: None) -> Iterator[None]:
             connection.settings_dict.update(own_settings)
 
 
-@pytest.mark.usefixtures("_pooled")
+@pytest.mark.usefixtures("_use_pooler")
 def test_every_page_and_download_works_behind_a_transaction_pooler(workspace, api, browser_client):
     address = fill_workspace(workspace, api)
     for name in list_page_names():
@@ -51,7 +51,7 @@ def test_every_page_and_download_works_behind_a_transaction_pooler(workspace, ap
             assert len(list(csv.reader(io.StringIO(text)))) == len(rows) + 1, (name, table)
 
 
-@pytest.mark.usefixtures("_pooled")
+@pytest.mark.usefixtures("_use_pooler")
 def test_commands_that_need_the_server_itself_refuse_a_pooler(tmp_path):
     with pytest.raises(StartupError, match="connection pooler"):
         call_command("backup", str(tmp_path / "affidavit.backup"))

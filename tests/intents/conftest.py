@@ -14,5 +14,5 @@ def production(workspace: NewWorkspace) -> Environment:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _nonce_connections_closed(nonce_connections_closed: None) -> None:
+def _close_nonce_connections(close_nonce_connections: None) -> None:
     """Close the connections of the nonce store, which every test of intents may use."""

@@ -23,7 +23,7 @@ from tests.outcomes.reading import read_rows, read_tables
 from tests.outcomes.recount import list_search_keys, read_tallies, read_tallies_by_api_key, recount, recount_by_api_key
 
 REPORTS = int(os.environ.get("AFFIDAVIT_REPORTS", "20000"))
-PROCESSES, KILLS, A_BATCH = 4, 3, 125
+PROCESSES, KILLS, BATCH_SIZE = 4, 3, 125
 KEYS = ["purchase"] * 6 + ["renewal"] * 3 + ["ticket_closed", "Ticket-Closed", "=1+1", "😀", " purchase"]
 ZONES = ("UTC", "Asia/Kathmandu", "America/St_Johns")
 REPORT, REGISTER = "/api/conversation-outcomes", "/api/conversations"
@@ -37,18 +37,18 @@ def plan(chance: random.Random, reports: int) -> Iterator[tuple[str, dict]]:
 
     Conversations are registered before their reports, after them, or never.
     """
-    for _ in range(reports // A_BATCH):
-        ids = [f"conv {chance.randrange(REPORTS // 4)}" for _ in range(A_BATCH)]
+    for _ in range(reports // BATCH_SIZE):
+        ids = [f"conv {chance.randrange(REPORTS // 4)}" for _ in range(BATCH_SIZE)]
         items = [{"conversationId": id_, "outcomeKey": chance.choice(KEYS)} for id_ in ids]
         yield REPORT, {"outcomes": items}
         if chance.random() < 0.1:
             yield REPORT, {"outcomes": items}
-        arriving_ids = [f"conv {chance.randrange(REPORTS // 5)}" for _ in range(A_BATCH // 2)]
+        arriving_ids = [f"conv {chance.randrange(REPORTS // 5)}" for _ in range(BATCH_SIZE // 2)]
         yield REGISTER, {"conversations": [{"conversationId": id_} for id_ in arriving_ids]}
 
 
 @pytest.fixture
-def played(workspace, live_server, tmp_path) -> Sequence[tuple[str, dict, dict]]:
+def answered_steps(workspace, live_server, tmp_path) -> Sequence[tuple[str, dict, dict]]:
     """Return every step with its answer, after all processes have ended."""
     plans = [tmp_path / f"plan-{n}" for n in range(PROCESSES)]
     for n, file in enumerate(plans):
@@ -71,29 +71,29 @@ def run_and_kill(url: str, key: str, files: Sequence[tuple[Path, Path]]) -> None
         command = [sys.executable, client_process.__file__, url, str(plan), str(notes)]
         return subprocess.Popen(command, env=environment)
 
-    running = [start(*pair) for pair in files]
+    processes = [start(*pair) for pair in files]
     for n in range(PROCESSES * KILLS):
         time.sleep(chance.uniform(0.2, 0.5))
-        process = running[n % PROCESSES]
+        process = processes[n % PROCESSES]
         process.kill()
         process.wait()
-        running[n % PROCESSES] = start(*files[n % PROCESSES])
-    assert [process.wait() for process in running] == [0] * PROCESSES
+        processes[n % PROCESSES] = start(*files[n % PROCESSES])
+    assert [process.wait() for process in processes] == [0] * PROCESSES
 
 
-def test_accepted_ids_rows_tallies_pages_and_downloads_agree(played, workspace, browser_client):
+def test_accepted_ids_rows_tallies_pages_and_downloads_agree(answered_steps, workspace, browser_client):
     production = workspace.workspace.environments.get(name="production")
     reported = [
         (item["conversationId"], item["outcomeKey"])
-        for address, body, _ in played if address == REPORT for item in body["outcomes"]
+        for address, body, _ in answered_steps if address == REPORT for item in body["outcomes"]
     ]  # fmt: skip
     known_ids = {
         item["conversationId"]
-        for address, body, _ in played if address == REGISTER for item in body["conversations"]
+        for address, body, _ in answered_steps if address == REGISTER for item in body["conversations"]
     }  # fmt: skip
     accepted = {pair for pair in reported if pair[0] in known_ids}
     broken = set(reported) - accepted
-    check_answers(played, known_ids)
+    check_answers(answered_steps, known_ids)
 
     rows = Outcome.objects.filter(environment=production)
     pairs = rows.values_list("conversation__conversation_id", "outcome_key")
@@ -112,9 +112,9 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_agree(played, workspace, 
         check_pages(browser_client, zone, accepted, broken)
 
 
-def check_answers(played: Sequence[tuple[str, dict, dict]], known_ids: set[str]) -> None:
+def check_answers(answered_steps: Sequence[tuple[str, dict, dict]], known_ids: set[str]) -> None:
     """Check that no answer counted an unregistered conversation as known, and that the counts fit."""
-    for address, body, answer in played:
+    for address, body, answer in answered_steps:
         if address == REPORT:
             ids = [item["conversationId"] for item in body["outcomes"]]
             unknown = set(answer["unknownConversations"])

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 HUB_SERVICES = {name: service for name, service in SERVICES.items() if service.get("image") == "affidavit"}
-OF_DOCKERFILE = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # variables of Python
+PYTHON_VARIABLES = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # variables of Python
 NAME = re.compile(r"affidavit_\w+")
 
 
@@ -65,7 +65,7 @@ def test_every_variable_is_a_setting():
     for unit in UNITS:
         variables |= {value.partition("=")[0] for name, value in read_unit(unit) if name == "Environment"}
     for line in re.findall(r"^ENV (.*)$", text_of("Dockerfile"), re.MULTILINE):
-        variables |= {item.partition("=")[0] for item in line.split()} - OF_DOCKERFILE
+        variables |= {item.partition("=")[0] for item in line.split()} - PYTHON_VARIABLES
     assert variables <= set(first_column(text_of("docs/settings.md"), "variable"))
 
 

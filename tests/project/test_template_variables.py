@@ -46,7 +46,7 @@ from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.people.sign_in_links import create_link
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections"), pytest.mark.timeout(600)]
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 PROVIDE_DEFAULTS = {"default", "default_if_none"}

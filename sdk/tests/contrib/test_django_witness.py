@@ -98,7 +98,7 @@ def _site(settings):
 
 
 @pytest.fixture
-def witnessed(settings):
+def make_site(settings):
     """Yield the hub that the site's witness reports to, and the witness."""
 
     def make(hub=None, **options):
@@ -114,8 +114,8 @@ def entries(hub, witness):
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
-def test_a_site_is_reported_by_its_own_routes(witnessed):
-    hub, witness = witnessed()
+def test_a_site_is_reported_by_its_own_routes(make_site):
+    hub, witness = make_site()
     client = Client()
     for number in range(3):
         assert client.get(f"/api/acme/orders/{number}/?full=1").json() == {"id": 1, "email": "anna@example.com"}
@@ -144,15 +144,15 @@ def test_a_site_is_reported_by_its_own_routes(witnessed):
     lambda request: json.loads(request.read(4) + request.read(1000)),
     lambda request: (request.POST, json.loads(request.body))[1],
 ])  # fmt: skip
-def test_the_witness_sees_a_body_by_whatever_attribute_the_view_reads_it(witnessed, read):
-    hub, witness = witnessed()
+def test_the_witness_sees_a_body_by_whatever_attribute_the_view_reads_it(make_site, read):
+    hub, witness = make_site()
     SITE.read = read
     assert Client().post("/orders", {"books": [1]}, content_type=JSON).status_code == 201
     assert "books" in entries(hub, witness)["POST", "/orders", 201]["request"]["properties"]
 
 
-def test_a_body_that_the_view_does_not_read_is_not_read_for_it(witnessed):
-    hub, witness = witnessed()
+def test_a_body_that_the_view_does_not_read_is_not_read_for_it(make_site):
+    hub, witness = make_site()
     SITE.read = lambda request: {"books": [], "seen": setattr(SITE, "was_read", request._read_started)}
     Client().post("/orders", {"books": [1]}, content_type=JSON)
     assert SITE.was_read is False
@@ -160,8 +160,8 @@ def test_a_body_that_the_view_does_not_read_is_not_read_for_it(witnessed):
 
 
 @pytest.mark.parametrize("first", [lambda request: None, lambda request: request.body])
-def test_forms_and_uploads_work_and_have_names_and_kinds(witnessed, first):
-    hub, witness = witnessed()
+def test_forms_and_uploads_work_and_have_names_and_kinds(make_site, first):
+    hub, witness = make_site()
     SITE.read = lambda request: (first(request), {"books": [*request.POST, *request.FILES]})[1]
     form = urlencode({"a": "canary", "b": ["canary", "2"]}, doseq=True)
     posted = Client().post("/orders", form, content_type="application/x-www-form-urlencoded")
@@ -178,8 +178,8 @@ def test_forms_and_uploads_work_and_have_names_and_kinds(witnessed, first):
     assert b"canary" not in b"".join(hub.bodies)
 
 
-def test_media_types_are_kept_for_bodies_that_are_not_read(witnessed):
-    hub, witness = witnessed()
+def test_media_types_are_kept_for_bodies_that_are_not_read(make_site):
+    hub, witness = make_site()
     Client().get("/page")
     Client().get("/streamed")
     SITE.read = lambda request: {"books": [len(request.body)]}
@@ -191,17 +191,17 @@ def test_media_types_are_kept_for_bodies_that_are_not_read(witnessed):
     assert b"canary" not in hub.bodies[0]
 
 
-def test_a_body_over_django_s_limit_is_refused_as_without_a_witness(witnessed, settings):
+def test_a_body_over_django_s_limit_is_refused_as_without_a_witness(make_site, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
-    hub, witness = witnessed()
+    hub, witness = make_site()
     assert Client().post("/orders", {"books": [1, 2, 3, 4]}, content_type=JSON).status_code in (400, 413)
     assert [status for _, _, status in entries(hub, witness)] in ([400], [413])
 
 
 @pytest.mark.parametrize("raises", [False, True])
 @pytest.mark.parametrize("where", ["/broken", "/broken-awaited"])
-def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(witnessed, raises, where):
-    hub, witness = witnessed()
+def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(make_site, raises, where):
+    hub, witness = make_site()
     client = Client(raise_request_exception=raises)
     if raises:
         with pytest.raises(RuntimeError, match="on purpose"):
@@ -211,8 +211,8 @@ def test_an_exception_reaches_the_host_and_is_reported_as_a_status_only(witnesse
     assert "response" not in entries(hub, witness)["GET", where, 500]
 
 
-def test_streams_files_compressed_responses_and_pages_pass_unchanged(witnessed):
-    hub, witness = witnessed()
+def test_streams_files_compressed_responses_and_pages_pass_unchanged(make_site):
+    hub, witness = make_site()
     client = Client()
     assert b"".join(client.get("/streamed")) == b"[]"
     with open(__file__, "rb") as source:
@@ -225,17 +225,17 @@ def test_streams_files_compressed_responses_and_pages_pass_unchanged(witnessed):
     assert witness.stats.bodies_left_out == {"not JSON by their type": 2, "not seen whole": 1}
 
 
-def test_requests_without_a_route_are_not_observed(witnessed, settings):
+def test_requests_without_a_route_are_not_observed(make_site, settings):
     settings.APPEND_SLASH = True
     settings.MIDDLEWARE = [MIDDLEWARE, "django.middleware.common.CommonMiddleware"]
-    hub, witness = witnessed()
+    hub, witness = make_site()
     assert Client().get("/api/acme/orders/17").status_code == 301
     assert Client().get("/wp-login.php").status_code == 404
     assert entries(hub, witness) == {}
 
 
-def test_an_async_site_is_reported_as_well(witnessed):
-    hub, witness = witnessed()
+def test_an_async_site_is_reported_as_well(make_site):
+    hub, witness = make_site()
 
     async def calls():
         client = AsyncClient(raise_request_exception=False)
@@ -254,8 +254,8 @@ def test_an_async_site_is_reported_as_well(witnessed):
     assert "books" in reported["POST", "/orders", 201]["request"]["properties"]
 
 
-def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
-    witnessed()
+def test_in_an_async_site_the_middleware_stays_in_the_loop(make_site):
+    make_site()
 
     async def get_response(request):
         return HttpResponse()
@@ -265,10 +265,10 @@ def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
 
 
 @pytest.mark.parametrize("order_of_both", [[MIDDLEWARE, INTENTS], [INTENTS, MIDDLEWARE]])
-def test_witness_and_signed_intents_work_together(witnessed, settings, order_of_both):
+def test_witness_and_signed_intents_work_together(make_site, settings, order_of_both):
     settings.MIDDLEWARE = order_of_both
     settings.AFFIDAVIT_PROTECTION = make_protection()
-    hub, witness = witnessed()
+    hub, witness = make_site()
     header = sign_call("POST /orders", {"books": [1]})
     facts = {"data": encode_json({"books": [1]}), "content_type": JSON}
     assert Client().post("/orders", **facts, headers={"x-service-intent": header}).status_code == 201
@@ -279,22 +279,22 @@ def test_witness_and_signed_intents_work_together(witnessed, settings, order_of_
     assert header.encode() not in hub.bodies[0]
 
 
-def test_the_mount_prefix_is_part_of_the_route(witnessed):
-    hub, witness = witnessed()
+def test_the_mount_prefix_is_part_of_the_route(make_site):
+    hub, witness = make_site()
     Client(SCRIPT_NAME="/site").get("/api/acme/orders/17/")
     assert entries(hub, witness).keys() == {("GET", "/site/api/{shop}/orders/{pk}/", 200)}
 
 
-def test_no_header_value_and_no_query_value_is_reported(witnessed):
-    hub, witness = witnessed()
+def test_no_header_value_and_no_query_value_is_reported(make_site):
+    hub, witness = make_site()
     headers = {"authorization": "canary", "cookie": "s=canary", "x-canary": "canary"}
     Client(headers=headers).get("/api/acme/orders/17/?canary%40example.com=1&q=canary")
     assert entries(hub, witness)
     assert b"canary" not in hub.bodies[0]
 
 
-def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, monkeypatch):
-    hub, witness = witnessed()
+def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, make_site, monkeypatch):
+    hub, witness = make_site()
     monkeypatch.setitem(sys.modules, "shop_witness", SimpleNamespace(witness=witness))
     settings.AFFIDAVIT_WITNESS = "shop_witness.witness"
     Client().get("/page")
@@ -306,16 +306,16 @@ def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, 
 
 
 @pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
-def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(witnessed, fault):
-    _, witness = witnessed(Hub(rules_fault=fault))
+def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(make_site, fault):
+    _, witness = make_site(Hub(rules_fault=fault))
     for number in range(50):
         assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1
     witness.flush()
     assert witness.stats.waiting == 50
 
 
-def test_a_settled_request_is_counted_and_not_inspected(witnessed, monkeypatch):
-    hub, witness = witnessed()
+def test_a_settled_request_is_counted_and_not_inspected(make_site, monkeypatch):
+    hub, witness = make_site()
     client = Client()
     for _ in range(60):
         client.get("/api/acme/orders/1/")

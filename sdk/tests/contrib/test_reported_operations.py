@@ -11,7 +11,7 @@ from affidavit import VerificationReports, make_key
 from affidavit.contrib import asgi, wsgi
 
 NAMES = ["/users/jane-doe", "/jane-doe/orders", "/users/Ömer%20Öz", "/jane-doe", "/users/jane-doe/x"]
-SIGNED_BADLY = "eyJ"
+INVALID_HEADER = "eyJ"
 
 
 class Hub:
@@ -26,7 +26,7 @@ class Hub:
         return {"recorded": len(self.items)}
 
 
-def reported(call):
+def list_reported_operations(call):
     """Return the operations reported while `call` sends rejected calls to an app with the given protection."""
     hub = Hub()
     reports = VerificationReports(make_key("gak_"), transport=hub)
@@ -44,7 +44,7 @@ def call_wsgi(app):
             "REQUEST_METHOD": "GET",
             "PATH_INFO": path,
             "wsgi.input": None,
-            "HTTP_X_SERVICE_INTENT": SIGNED_BADLY,
+            "HTTP_X_SERVICE_INTENT": INVALID_HEADER,
         }
         statuses = []
         list(app({**environ, "wsgi.input": None}, lambda status, headers, statuses=statuses: statuses.append(status)))
@@ -54,18 +54,18 @@ def call_wsgi(app):
 def call_asgi(app):
     async def call_all():
         for path in NAMES:
-            response = await exchange(app, "GET", path, [("x-service-intent", SIGNED_BADLY)])
+            response = await exchange(app, "GET", path, [("x-service-intent", INVALID_HEADER)])
             assert response.status in {403, 404}
 
     asyncio.run(call_all())
 
 
 def test_a_wsgi_app_without_known_routes_reports_no_path():
-    assert reported(lambda protection: call_wsgi(wsgi.IntentMiddleware(None, protection))) == {None}
+    assert list_reported_operations(lambda protection: call_wsgi(wsgi.IntentMiddleware(None, protection))) == {None}
 
 
 def test_an_asgi_app_without_known_routes_reports_no_path():
-    assert reported(lambda protection: call_asgi(asgi.IntentMiddleware(None, protection))) == {None}
+    assert list_reported_operations(lambda protection: call_asgi(asgi.IntentMiddleware(None, protection))) == {None}
 
 
 def test_flask_reports_no_path():
@@ -77,10 +77,10 @@ def test_flask_reports_no_path():
         app.wsgi_app = wsgi.IntentMiddleware(app.wsgi_app, protection)
         call_wsgi(app)
 
-    assert reported(call) == {None}
+    assert list_reported_operations(call) == {None}
 
 
-def test_a_decorated_view_of_flask_is_known_by_its_route():
+def test_a_decorated_view_of_flask_is_reported_by_its_route():
     flask = pytest.importorskip("flask", reason="needs Flask")
     reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
     app = flask.Flask(__name__)
@@ -101,7 +101,7 @@ def test_starlette_and_fastapi_report_no_path(package):
         app.add_middleware(asgi.IntentMiddleware, protection=protection)
         call_asgi(app)
 
-    assert reported(call) == {None}
+    assert list_reported_operations(call) == {None}
 
 
 def test_django_reports_only_routes(settings):
@@ -112,13 +112,13 @@ def test_django_reports_only_routes(settings):
         settings.ROOT_URLCONF = (urls.path("users/<name>", print), urls.re_path("^([a-z-]+)/orders$", print))
         settings.MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware"]
         settings.AFFIDAVIT_PROTECTION = protection
-        statuses = [test.Client().get(path, headers={"x-service-intent": SIGNED_BADLY}).status_code for path in NAMES]
+        statuses = [test.Client().get(path, headers={"x-service-intent": INVALID_HEADER}).status_code for path in NAMES]
         assert statuses == [403, 403, 403, 404, 404]
 
-    assert reported(call) == {"GET /users/{name}", None}
+    assert list_reported_operations(call) == {"GET /users/{name}", None}
 
 
-def test_a_route_of_fastapi_is_known_with_the_prefixes_of_its_routers():
+def test_a_route_of_fastapi_is_reported_with_the_prefixes_of_its_routers():
     fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
     app, outer, inner, mounted = (
         fastapi.FastAPI(),
@@ -154,8 +154,8 @@ class Litestar:
         raise AssertionError("no intent")
 
 
-def test_a_decorated_view_of_litestar_is_known_by_its_route():
+def test_a_decorated_view_of_litestar_is_reported_by_its_route():
     def call(protection):
         call_asgi(asgi.IntentMiddleware(Litestar(), protection, everything=False))
 
-    assert reported(call) == {"GET /users/{name}", None}
+    assert list_reported_operations(call) == {"GET /users/{name}", None}

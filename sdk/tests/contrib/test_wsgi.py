@@ -103,7 +103,7 @@ def test_query_arguments_are_verified():
     ]
 
 
-@pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
+@pytest.mark.parametrize(("header", "reason"), [  # each test mints its own: an intent lasts five minutes
     (lambda: None, "missing-header"),
     (lambda: "nonsense!", "malformed"),
     (lambda: sign_call("POST /orders", {**ARGS, "qty": 3}), "args-mismatch"),

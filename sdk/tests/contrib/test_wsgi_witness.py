@@ -273,7 +273,7 @@ def test_media_types_are_kept_for_bodies_that_are_not_read():
     assert b"canary" not in b"".join(hub.bodies)
 
 
-def served(app, **facts):
+def serve(app, **facts):
     """Return the exact bytes that a server writes, including the headers that it derives from the response."""
     out = io.BytesIO()
     handler = SimpleHandler(io.BytesIO(), out, io.StringIO(), environ(**facts), multithread=False, multiprocess=False)
@@ -310,8 +310,8 @@ def test_the_server_sends_the_same_bytes_as_without_a_witness(send_chunks):
         return send_chunks(start_response)
 
     witness = make_witness(hub := Hub())
-    assert served(WitnessMiddleware(app, witness)) == served(app)
-    assert b"200 OK" in served(app)
+    assert serve(WitnessMiddleware(app, witness)) == serve(app)
+    assert b"200 OK" in serve(app)
     assert "a" in flush_entries(witness, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
 
 

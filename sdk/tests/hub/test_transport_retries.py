@@ -35,7 +35,7 @@ def test_a_temporary_failure_is_retried(open_transport, status):
     assert len(hub.received) == 2
 
 
-def test_waits_are_random_up_to_a_limit_that_doubles_up_to_a_maximum(open_transport, sleeper):
+def test_the_limit_of_the_random_waits_doubles_up_to_a_maximum(open_transport, sleeper):
     retry = Retry(attempts=6, first=1.0, longest=4.0, total=100.0)
     with ScriptedHub(answer(503)) as hub, pytest.raises(ReportError):
         open_transport(hub.url, retry=retry, chance=lambda: 0.5).post_json("/x", b"{}", HEADERS)
@@ -140,7 +140,7 @@ def test_a_get_has_no_body_and_is_retried_like_a_post(open_transport):
     assert hub.received[0].headers["x-service-api-key"] == KEY
 
 
-def test_the_transport_for_a_minute_retries_for_exactly_a_minute(open_transport, sleeper):
+def test_retries_for_a_minute_end_after_exactly_a_minute(open_transport, sleeper):
     with ScriptedHub(reset()) as hub:
         with pytest.raises(HubUnreachable):
             open_transport(hub.url, retry=FOR_A_MINUTE).post_json("/x", b"{}", HEADERS)
@@ -148,7 +148,7 @@ def test_the_transport_for_a_minute_retries_for_exactly_a_minute(open_transport,
         assert len(hub.received) > 7
 
 
-def test_the_transport_for_a_minute_does_not_wait_beyond_it(open_transport, sleeper):
+def test_retries_for_a_minute_do_not_wait_longer_than_a_minute(open_transport, sleeper):
     with ScriptedHub(problem(429, "rate-limited", "No.", Retry_After="61")) as hub:
         with pytest.raises(ReportError):
             open_transport(hub.url, retry=FOR_A_MINUTE).post_json("/x", b"{}", HEADERS)

@@ -183,7 +183,7 @@ def test_the_memory_store_refuses_several_workers_unless_allowed(monkeypatch):
     assert MemoryNonces(several_workers=True).burn("w", "n", NOW, now=NOW)
 
 
-def checks_as_a_worker(workers: int) -> list[int]:
+def fork_workers(workers: int) -> list[int]:
     """Fork workers from one server; return their exit codes: 7 if the memory store refused to start."""
     ready, go = os.pipe(), os.pipe()
     children = []
@@ -209,8 +209,8 @@ def checks_as_a_worker(workers: int) -> list[int]:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs /proc")
 def test_the_memory_store_notices_other_workers_of_a_forking_server():
-    assert checks_as_a_worker(1) == [0]
-    assert 7 in checks_as_a_worker(3)
+    assert fork_workers(1) == [0]
+    assert 7 in fork_workers(3)
 
 
 def test_a_thread_that_returns_at_once_does_not_overtake_waiting_threads(tmp_path):

@@ -18,7 +18,7 @@ def impatient(url):
     return HttpTransport(url, 5.0, sleep=lambda _: None)
 
 
-def numbered(count):
+def make_outcomes(count):
     return [(f"c-{n}", "purchase") for n in range(count)]
 
 
@@ -76,22 +76,22 @@ def test_characters_beyond_ascii_arrive_exactly():
 )
 def test_any_iterable_is_split_at_500_in_order(count, sizes):
     with ScriptedHub(answer_stored(0)) as hub:
-        report_outcomes(KEY, iter(numbered(count)), base_url=hub.url)
+        report_outcomes(KEY, iter(make_outcomes(count)), base_url=hub.url)
     chunks = [request.json["outcomes"] for request in hub.received]
     assert [len(chunk) for chunk in chunks] == sizes
-    assert [(item["conversationId"], item["outcomeKey"]) for chunk in chunks for item in chunk] == numbered(count)
+    assert [(item["conversationId"], item["outcomeKey"]) for chunk in chunks for item in chunk] == make_outcomes(count)
 
 
 def test_the_receipt_sums_what_is_recorded_and_names_each_unknown_conversation_once_in_order():
     with ScriptedHub(answer_stored(498, "b", "a"), answer_stored(499, "c", "b"), answer_stored(3)) as hub:
-        receipt = report_outcomes(KEY, numbered(1003), base_url=hub.url)
+        receipt = report_outcomes(KEY, make_outcomes(1003), base_url=hub.url)
     assert receipt == OutcomeReceipt(recorded=1000, unknown_conversations=("b", "a", "c"))
 
 
 def test_an_idempotency_key_is_kept_over_retries_and_new_for_each_chunk_and_call():
     with ScriptedHub(reset(), answer(503), answer_stored(500), answer_stored(1)) as hub:
-        report_outcomes(KEY, numbered(501), transport=impatient(hub.url))
-        report_outcomes(KEY, numbered(1), transport=impatient(hub.url))
+        report_outcomes(KEY, make_outcomes(501), transport=impatient(hub.url))
+        report_outcomes(KEY, make_outcomes(1), transport=impatient(hub.url))
     keys = [request.headers["idempotency-key"] for request in hub.received]
     assert keys[0] == keys[1] == keys[2]
     assert len(set(keys)) == 3
@@ -104,7 +104,7 @@ def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered(
         answer_stored(500), answer_stored(500), problem(400, "invalid-request", "Look.", errors=errors)
     ) as hub:
         with pytest.raises(ReportError, match="1000 delivered before") as caught:
-            report_outcomes(KEY, numbered(1500), base_url=hub.url)
+            report_outcomes(KEY, make_outcomes(1500), base_url=hub.url)
         assert len(hub.received) == 3
     assert caught.value.sent == 1000
     assert caught.value.errors == (Fault("/outcomes/1007/outcomeKey", "required", "Give it."),)
@@ -127,7 +127,7 @@ def test_an_impossible_key_is_reported_before_anything_is_sent(key, code):
 def test_a_malformed_item_is_reported_by_its_index_before_anything_is_sent(item):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="/outcomes/600") as caught:
-            report_outcomes(KEY, [*numbered(600), item], base_url=hub.url)
+            report_outcomes(KEY, [*make_outcomes(600), item], base_url=hub.url)
         assert hub.received == []
     assert caught.value.code == "invalid-request"
 
@@ -148,7 +148,7 @@ def test_a_value_that_is_no_list_is_reported_before_anything_is_sent(wrong):
 def test_a_value_that_json_cannot_carry_is_reported_before_anything_is_sent():
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="as str"):
-            report_outcomes(KEY, [*numbered(600), (object(), "x")], base_url=hub.url)
+            report_outcomes(KEY, [*make_outcomes(600), (object(), "x")], base_url=hub.url)
         assert hub.received == []
 
 

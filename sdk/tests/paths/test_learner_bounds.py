@@ -1,4 +1,4 @@
-"""A learner of path templates under any traffic: no order matters, nothing grows without bound, no value is held."""
+"""Whatever the traffic is, a learner of path templates is bounded, ignores the order of requests and keeps no value."""
 
 import random
 import re

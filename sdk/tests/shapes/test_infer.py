@@ -89,7 +89,7 @@ def test_objects_of_an_array_that_have_too_many_names_are_maps(names, collapses)
     assert (items.collapsed, len(items.properties)) == (collapses, 0 if collapses else names)
 
 
-def test_a_replacement_of_a_whole_value_is_inspected_instead():
+def test_what_replaces_a_whole_value_is_inspected_in_its_place():
     redactor = Redactor(replace=lambda value: {"replaced": value["secret"]})
     assert infer({"secret": 1}, redactor=redactor) == infer({"replaced": 1})
     assert redactor.redact({"secret": 1}) == {"replaced": 0}

@@ -71,7 +71,7 @@ class FaultyHub:
 
 @contextmanager
 def run_faulty_hub(fault: str | None, folder: Path) -> Iterator[FaultyHub]:
-    """Run a hub with one of FAULTS, or without if None. Raises ImportError if no certificate can be made."""
+    """Run a hub with one of FAULTS, or without a fault if None. Raises ImportError if no certificate can be made."""
     hub: ScriptedHub | None = None
     if fault == DOWN:
         closed_socket = socket.socket()

@@ -5,7 +5,10 @@ from affidavit._paths.learner import Learner
 
 
 def learn(*exchanges):
-    """Return a learner that has learned ("METHOD path", response) or ("METHOD path", response, request), all 200."""
+    """Return a learner that has learned these exchanges, each with status 200.
+
+    exchanges: ("METHOD path", response) or ("METHOD path", response, request).
+    """
     learner = Learner()
     for called, response, *request in exchanges:
         method, path = called.split()

@@ -112,10 +112,12 @@ def test_a_silent_hub_never_makes_the_host_wait():
 SCRIPT = """
 import os, sys, time
 from affidavit import Witness
-eye = Witness(sys.argv[1], base_url=sys.argv[2], interval=3600)
-def see(route, times=1):
+witness = Witness(sys.argv[1], base_url=sys.argv[2], interval=3600)
+def observe(route, times=1):
     for _ in range(times):
-        eye.observe("GET", route, 200, route=route, response_body=b'{"a":1}', response_content_type="application/json")
+        witness.observe(
+            "GET", route, 200, route=route, response_body=b'{"a":1}', response_content_type="application/json"
+        )
 """
 
 
@@ -132,22 +134,22 @@ def run(body, url):
 
 def test_the_rest_is_sent_when_the_process_ends():
     with ScriptedHub(accept_all) as hub:
-        assert run("see('/a', 3)", hub.url) == ""
+        assert run("observe('/a', 3)", hub.url) == ""
         assert count_requests(read_entries(hub.received)) == {("GET", "/a", 200): 3}
 
 
 def test_the_end_of_the_process_waits_a_few_seconds_at_most():
     with ScriptedHub(lambda handler: time.sleep(30)) as hub:
         before = time.monotonic()
-        assert "not reported" in run("see('/a')", hub.url)
+        assert "not reported" in run("observe('/a')", hub.url)
         assert time.monotonic() - before < 15
 
 
 def test_after_a_fork_parent_and_child_each_report_their_own():
     forked = """
-see('/before', 2)
+observe('/before', 2)
 child = os.fork()
-see('/child' if not child else '/parent', 3)
+observe('/child' if not child else '/parent', 3)
 if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
     with ScriptedHub(accept_all) as hub:

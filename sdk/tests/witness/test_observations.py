@@ -41,8 +41,8 @@ def test_one_entry_sums_one_operation_status_and_day():
 
 def test_days_statuses_and_methods_are_kept_apart_and_sorted():
     calls = [
-        (method, path, status, {"at": at})
-        for method, path, status, at in itertools.product(
+        (method, path, status, {"at": seen_at})
+        for method, path, status, seen_at in itertools.product(
             ["POST", "GET"], [ORDER, template("/a")], [404, 200], [NOON + SECONDS_A_DAY, NOON]
         )
     ]

@@ -108,11 +108,11 @@ def test_frequent_evaluation_finds_the_same_jumps_as_a_single_one(numbered, thre
     stored: list[Happening] = []
     for look in sorted({*looks, 4 * 48}):
         now = START + look * QUARTER
-        seen = {start: share for start, share in quarters.items() if start < now}
-        happenings = spikes(seen, thresholds, until=now)
+        data_so_far = {start: share for start, share in quarters.items() if start < now}
+        happenings = spikes(data_so_far, thresholds, until=now)
         stored += leave_out_known(happenings, [(event.subject, event.at) for event in stored])
-    whole = spikes(quarters, thresholds, until=START + 2 * DAY)
-    assert [event.key for event in stored] == [happening.key for happening in whole]
+    found_at_once = spikes(quarters, thresholds, until=START + 2 * DAY)
+    assert [event.key for event in stored] == [happening.key for happening in found_at_once]
 
 
 def test_data_older_than_the_history_changes_nothing():
@@ -161,8 +161,8 @@ def test_frequent_evaluation_finds_each_new_reason_once(numbered, minimum, looks
         now = START + look * HOUR
         happenings = reasons([row for row in rows if row[0] <= now], minimum, until=now)
         stored += leave_out_known(happenings, [(event.subject, event.at) for event in stored])
-    whole = reasons(rows, minimum, until=START + 2000 * HOUR)
-    assert sorted(event.key for event in stored) == sorted(happening.key for happening in whole)
+    found_at_once = reasons(rows, minimum, until=START + 2000 * HOUR)
+    assert sorted(event.key for event in stored) == sorted(happening.key for happening in found_at_once)
 
 
 def quarters_between(since: datetime, until: datetime) -> list[datetime]:
@@ -210,8 +210,8 @@ def test_frequent_evaluation_finds_each_silence_once(numbered, minutes, minimum,
         now = START + look * QUARTER
         happenings = silences([quarter for quarter in quarters if quarter < now], minutes, minimum, until=now)
         stored += leave_out_known(happenings, [(event.subject, event.at) for event in stored])
-    whole = silences(quarters, minutes, minimum, until=START + 4 * DAY)
-    assert [event.key for event in stored] == [happening.key for happening in whole]
+    found_at_once = silences(quarters, minutes, minimum, until=START + 4 * DAY)
+    assert [event.key for event in stored] == [happening.key for happening in found_at_once]
     assert all((event.at - START) <= 4 * DAY for event in stored)
     assert HISTORY > 14 * DAY
 
@@ -238,7 +238,7 @@ def test_a_later_breaking_change_in_the_same_version_fires_again():
     assert len({event.key for event in stored}) == 2
 
 
-def test_a_happening_whose_time_late_reports_shift_slightly_is_the_same():
+def test_a_happening_stays_the_same_if_late_reports_shift_its_time_slightly():
     happening = Happening("share", START, HOUR)
     assert list(leave_out_known([happening], [("share", START - HOUR / 2)])) == []
     assert list(leave_out_known([happening], [("share", START - HOUR), ("other", START)])) == [happening]

@@ -132,8 +132,8 @@ def test_two_properties_that_alternated_from_the_beginning_are_no_rename():
 
 def test_of_two_vanished_properties_the_one_with_the_more_similar_name_is_the_renamed_one():
     assert list_successors([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
-    turned = {"id": 1, "gone": "y", "name": "x"}
-    assert list_successors([turned] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
+    reordered = {"id": 1, "gone": "y", "name": "x"}
+    assert list_successors([reordered] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
 
 
 def test_with_two_equally_similar_names_neither_is_the_renamed_one():
@@ -141,8 +141,8 @@ def test_with_two_equally_similar_names_neither_is_the_renamed_one():
 
 
 def test_a_replacement_is_not_reported_a_second_time_for_another_property():
-    bare, since = {"id": 1, "name": "x"}, [{"id": 1, "fullName": "x"}] * 20
-    days = [[bare, OLD] * 12, [bare, OLD] * 13, since, since]
+    bare, later = {"id": 1, "name": "x"}, [{"id": 1, "fullName": "x"}] * 20
+    days = [[bare, OLD] * 12, [bare, OLD] * 13, later, later]
     assert list_successors(*days) == ["fullName", ""]
 
 

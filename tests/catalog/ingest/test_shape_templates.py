@@ -18,7 +18,7 @@ NAMES = st.sampled_from(["id", "50% off", "naïve ❄", 'a"seen":3', "17", "2024
 COUNTS = st.integers(0, 4) | st.integers(0, 2**53 + 1)
 
 
-def counted(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+def add_counts(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Draw descriptors with this node's members and any counts, which mostly contradict each other."""
     counts = st.fixed_dictionaries({}, optional={"seen": COUNTS, "nulls": st.integers(0, 4), "nullable": st.booleans()})
     return counts.map(lambda members: {**node, **members})
@@ -32,11 +32,11 @@ def extend(children: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dic
     unions = st.tuples(children, types).map(
         lambda parts: {"type": "unknown", "properties": {"a": parts[0]}, "types": parts[1]}
     )
-    return (arrays | objects | maps | unions).flatmap(counted)
+    return (arrays | objects | maps | unions).flatmap(add_counts)
 
 
 leaves = st.sampled_from(["string", "null", "integer", "unknown"]).map(lambda name: {"type": name, "reason": "empty"})
-descriptors = st.recursive(leaves.flatmap(counted), extend, max_leaves=8)
+descriptors = st.recursive(leaves.flatmap(add_counts), extend, max_leaves=8)
 
 
 def read_itself(text: bytes) -> Shape | None:

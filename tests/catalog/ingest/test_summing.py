@@ -106,14 +106,14 @@ FEW = st.lists(observations(), max_size=3)
 def test_sums_are_associative_and_the_empty_sum_changes_nothing(
     some: list[Observation], more: list[Observation], rest: list[Observation]
 ):
-    def stored(*added: DailySums) -> DailySums:
+    def store_and_add(*added: DailySums) -> DailySums:
         total = DailySums()
         for part in added:
             total.add_all(DailySums.from_state(json.loads(json.dumps(part.to_state()))))
         return total
 
     a, b, c = (sum_observations(seen, received_at=NOW) for seen in (some, more, rest))
-    left, right = stored(stored(a, b), c), stored(a, stored(b, c), DailySums())
+    left, right = store_and_add(store_and_add(a, b), c), store_and_add(a, store_and_add(b, c), DailySums())
     assert render_sums(left) == render_sums(right)
 
 

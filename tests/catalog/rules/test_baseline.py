@@ -35,7 +35,7 @@ def reset() -> BaselineReset:
 
 
 @pytest.fixture
-def changed(api: Any, workspace: Any) -> Any:
+def changed_workspace(api: Any, workspace: Any) -> Any:
     """Return a workspace with an intended type change, which leaves the type unknown."""
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
     deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
@@ -43,10 +43,10 @@ def changed(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def test_only_observations_after_a_reset_are_shown(api, changed):
+def test_only_observations_after_a_reset_are_shown(api, changed_workspace):
     reset()
     assert read_document()["responses"] == {"200": {"type": "unknown", "reason": "empty", "seen": 0}}
-    deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
+    deliver(api, changed_workspace, *[observation(response=NEW, lastSeenAt=AT)] * 3)
     properties = read_document()["responses"]["200"]["properties"]
     assert {name: (shape["type"], shape["seen"]) for name, shape in properties.items()} == {
         "id": ("string", 3),
@@ -55,12 +55,12 @@ def test_only_observations_after_a_reset_are_shown(api, changed):
     assert read_document()["observations"] == 9
 
 
-def test_the_first_descriptor_after_a_reset_is_a_version_and_no_drift(api, changed):
+def test_the_first_descriptor_after_a_reset_is_a_version_and_no_drift(api, changed_workspace):
     before = Drift.objects.count()
     reset()
-    deliver(api, changed, observation(response=NEW))
+    deliver(api, changed_workspace, observation(response=NEW))
     assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
-    deliver(api, changed, observation(response={**NEW, "more": 1}))
+    deliver(api, changed_workspace, observation(response={**NEW, "more": 1}))
     assert Drift.objects.latest("id").pointer == "/more"
 
 
@@ -87,7 +87,7 @@ def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     assert (started.document, started.outline) == (never.document, never.outline)
 
 
-def test_a_later_reset_stays_when_an_earlier_one_is_undone(api, changed):
+def test_a_later_reset_stays_when_an_earlier_one_is_undone(api, changed_workspace):
     first, second = reset(), reset()
     revert_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
@@ -98,9 +98,9 @@ def test_a_later_reset_stays_when_an_earlier_one_is_undone(api, changed):
     assert Operation.objects.get().version == version
 
 
-def test_a_reset_and_its_undo_are_in_the_audit_log(changed):
+def test_a_reset_and_its_undo_are_in_the_audit_log(changed_workspace):
     revert_baseline_reset(reset(), actor="bob", now=timezone.now())
-    entries = AuditEntry.objects.filter(workspace_id=changed.workspace.pk).exclude(action="workspace created")
+    entries = AuditEntry.objects.filter(workspace_id=changed_workspace.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
         ("ann", "baseline reset", f"GET {PATH}"),
         ("bob", "baseline reset undone", f"GET {PATH}"),
@@ -112,32 +112,32 @@ def post_reset(client: Client, created: Any, **members: str) -> Any:
     return client.post(address, {"method": "GET", "path": PATH, **members})
 
 
-def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, changed):
-    answer = post_reset(browser_client, changed)
+def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, changed_workspace):
+    answer = post_reset(browser_client, changed_workspace)
     assert (answer.status_code, BaselineReset.objects.get().actor) == (303, "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert "baseline begins here" in page
     assert "since the baseline reset" in page
-    again = browser_client.get(post_reset(browser_client, changed)["Location"]).content.decode()
+    again = browser_client.get(post_reset(browser_client, changed_workspace)["Location"]).content.decode()
     assert NO_CHANGE["reset"] in again
     assert BaselineReset.objects.count() == 1
     start, location = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
-    back = undo_override(browser_client, changed, "fresh-starts", start.pk, **location)
+    back = undo_override(browser_client, changed_workspace, "fresh-starts", start.pk, **location)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
     assert BaselineReset.objects.get().reverted_at
-    assert undo_override(browser_client, changed, "fresh-starts", start.pk + 1, **location).status_code == 404
-    assert post_reset(browser_client, changed, path="/nowhere").status_code == 404
+    assert undo_override(browser_client, changed_workspace, "fresh-starts", start.pk + 1, **location).status_code == 404
+    assert post_reset(browser_client, changed_workspace, path="/nowhere").status_code == 404
 
 
-def test_nobody_else_makes_or_undoes_a_rule(client, changed, other_workspace):
-    assert post_reset(client, changed).status_code == 302
-    key = {"x-service-api-key": changed.full_key}
-    by_key = client.post(f"/w/{changed.workspace.slug}/production/operation/afresh", headers=key)
+def test_nobody_else_makes_or_undoes_a_rule(client, changed_workspace, other_workspace):
+    assert post_reset(client, changed_workspace).status_code == 302
+    key = {"x-service-api-key": changed_workspace.full_key}
+    by_key = client.post(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh", headers=key)
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert post_reset(client, changed).status_code == 404
+    assert post_reset(client, changed_workspace).status_code == 404
     assert not BaselineReset.objects.exists()
 
 
-def test_a_get_request_changes_nothing(browser_client, changed):
-    assert browser_client.get(f"/w/{changed.workspace.slug}/production/operation/afresh").status_code == 405
+def test_a_get_request_changes_nothing(browser_client, changed_workspace):
+    assert browser_client.get(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh").status_code == 405

@@ -47,7 +47,7 @@ def list_types(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
 
 
 @pytest.fixture
-def changed(api: Any, workspace: Any) -> Any:
+def changed_workspace(api: Any, workspace: Any) -> Any:
     """Return a workspace with an intended type change, which leaves the type unknown."""
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
     deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
@@ -55,40 +55,42 @@ def changed(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def test_a_reset_node_shows_only_later_observations(api, changed):
+def test_a_reset_node_shows_only_later_observations(api, changed_workspace):
     reset_node("/id")
     assert list_types(read_response()) == {"id": ("unknown", 0), "total": ("integer", 6), "lines": ("array", 6)}
-    deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
+    deliver(api, changed_workspace, *[observation(response=NEW, lastSeenAt=AT)] * 3)
     assert list_types(read_response()) == {"id": ("string", 3), "total": ("integer", 9), "lines": ("array", 9)}
 
 
-def test_the_presence_of_a_reset_node_is_counted_since_the_reset(api, changed):
+def test_the_presence_of_a_reset_node_is_counted_since_the_reset(api, changed_workspace):
     reset_node("/id")
-    deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
+    deliver(
+        api, changed_workspace, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT)
+    )
     (shape,) = build_part_shapes(Operation.objects.get())
     nodes = {node.pointer: node for node in list_part_nodes(shape)}
     assert (nodes["/id"].seen, nodes["/id"].parents, nodes["/id"].is_reset) == (3, 4, True)
     assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].is_reset) == (9, 10, False)
 
 
-def test_the_first_type_after_a_reset_is_a_version_and_later_ones_are_drift(api, changed):
+def test_the_first_type_after_a_reset_is_a_version_and_later_ones_are_drift(api, changed_workspace):
     before = Drift.objects.count()
     reset_node("/id")
-    deliver(api, changed, observation(response=NEW))
+    deliver(api, changed_workspace, observation(response=NEW))
     assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
-    deliver(api, changed, observation(response={**NEW, "id": True}))
+    deliver(api, changed_workspace, observation(response={**NEW, "id": True}))
     change = Drift.objects.latest("id")
     assert (change.pointer, change.kind, change.before, change.breaks) == ("/id", "type", "string", "consumer")
 
 
-def test_the_items_of_an_array_and_a_whole_part_can_be_reset(api, changed):
+def test_the_items_of_an_array_and_a_whole_part_can_be_reset(api, changed_workspace):
     reset_node("/lines/[]")
     assert read_response()["properties"]["lines"]["items"] == {"type": "unknown", "reason": "empty", "seen": 0}
-    deliver(api, changed, observation(response=NEW))
+    deliver(api, changed_workspace, observation(response=NEW))
     assert list_types(read_response()["properties"]["lines"]["items"]) == {"sku": ("string", 1)}
     reset_node("")
     assert read_response() == {"type": "unknown", "reason": "empty", "seen": 0}
-    deliver(api, changed, *[observation(response={"id": "x"})] * 2)
+    deliver(api, changed_workspace, *[observation(response={"id": "x"})] * 2)
     assert list_types(read_response()) == {"id": ("string", 2)}
     (shape,) = build_part_shapes(Operation.objects.get())
     assert shape.observations == 2
@@ -104,7 +106,7 @@ def test_a_request_after_a_reset_is_no_drift(api, workspace):
     assert not Drift.objects.exists()
 
 
-def test_a_reset_of_one_part_does_not_affect_another(api, changed):
+def test_a_reset_of_one_part_does_not_affect_another(api, changed_workspace):
     reset_node("/id", "404")
     assert read_response()["properties"]["id"]["seen"] == 6
 
@@ -127,13 +129,15 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[Baselin
     """Report to both environments, and reset and undo in only one of them."""
     starts: list[BaselineReset] = []
     for _ in range(14):
-        seen = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)
-        deliver(api, created, seen)
-        deliver(api, created, seen, environment="staging")
+        report = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)
+        deliver(api, created, report)
+        deliver(api, created, report, environment="staging")
         if chance.random() < 0.5:
-            whole = chance.random() < 0.2
+            is_whole_operation = chance.random() < 0.2
             starts.append(
-                reset_node("", "") if whole else reset_node(chance.choice(POINTERS), chance.choice(["200", "409"]))
+                reset_node("", "")
+                if is_whole_operation
+                else reset_node(chance.choice(POINTERS), chance.choice(["200", "409"]))
             )
         if starts and chance.random() < 0.3:
             revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
@@ -146,9 +150,12 @@ def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     starts = act_by_chance(api, workspace, chance)
     for start in chance.sample(starts, len(starts)):
         revert_baseline_reset(start, actor="ann", now=timezone.now())
-    started, never = Operation.objects.order_by("environment_id")
-    assert started.epoch > 0
-    assert (started.document, started.outline) == (never.document, never.outline)
+    reset_operation, unchanged_operation = Operation.objects.order_by("environment_id")
+    assert reset_operation.epoch > 0
+    assert (reset_operation.document, reset_operation.outline) == (
+        unchanged_operation.document,
+        unchanged_operation.outline,
+    )
 
 
 @pytest.mark.parametrize("seed", range(6, 10))
@@ -160,14 +167,16 @@ def test_a_fold_shows_the_same_as_a_complete_projection(api, workspace, seed):
     assert find_operation().document == folded.document
 
 
-def test_merged_operations_are_reset_together(api, changed):
-    environment = environment_of(changed)
+def test_merged_operations_are_reset_together(api, changed_workspace):
+    environment = environment_of(changed_workspace)
     other = observation(path="/orders/latest", response=OLD, lastSeenAt=AT)
-    deliver(api, changed, *[other] * 4)
+    deliver(api, changed_workspace, *[other] * 4)
     rule = add_template_rule(environment, "/orders/latest", PATH, actor="ann", now=timezone.now())
     assert read_response()["properties"]["id"]["seen"] == 10
     start = reset_node("/id")
-    deliver(api, changed, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))})
+    deliver(
+        api, changed_workspace, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))}
+    )
     assert list_types(read_response()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
     (shape,) = build_part_shapes(queries.find_operation(environment, "GET", PATH))
     assert [(node.seen, node.parents) for node in list_part_nodes(shape) if node.pointer == "/id"] == [(2, 2)]
@@ -177,18 +186,18 @@ def test_merged_operations_are_reset_together(api, changed):
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
-def test_a_reset_keeps_all_evidence(api, changed):
+def test_a_reset_keeps_all_evidence(api, changed_workspace):
     reset_node("/id")
-    deliver(api, changed, observation(response=NEW))
+    deliver(api, changed_workspace, observation(response=NEW))
     total = Evidence()
     for row in OperationPart.objects.filter(part="response"):
         total.add(Evidence.from_state(row.evidence))
     assert total.properties["id"].counts == {"integer": 5, "string": 2}
 
 
-def test_a_reset_and_its_undo_are_in_the_audit_log_with_their_node(changed):
+def test_a_reset_and_its_undo_are_in_the_audit_log_with_their_node(changed_workspace):
     revert_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
-    entries = AuditEntry.objects.filter(workspace_id=changed.workspace.pk).exclude(action="workspace created")
+    entries = AuditEntry.objects.filter(workspace_id=changed_workspace.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "baseline reset", "200 /id"),
         ("bob", "baseline reset undone", "200 /id"),
@@ -200,19 +209,22 @@ def post_reset(client: Client, created: Any, **members: str) -> Any:
     return client.post(address, {"method": "GET", "path": PATH, "part": "200", "pointer": "/id", **members})
 
 
-def test_a_member_resets_a_node_and_undoes_it_on_the_page(browser_client, changed):
-    answer = post_reset(browser_client, changed)
+def test_a_member_resets_a_node_and_undoes_it_on_the_page(browser_client, changed_workspace):
+    answer = post_reset(browser_client, changed_workspace)
     start = BaselineReset.objects.get()
     assert (answer.status_code, start.part, start.pointer, start.actor) == (303, "200", "/id", "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<span class="tag">baseline reset</span>' in page
     assert "baseline begins here" not in page
-    assert undo_override(browser_client, changed, "fresh-starts", start.pk, method="GET", path=PATH).status_code == 303
+    assert (
+        undo_override(browser_client, changed_workspace, "fresh-starts", start.pk, method="GET", path=PATH).status_code
+        == 303
+    )
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
-def test_the_panel_of_a_node_has_its_reset_and_undoes_it(browser_client, changed):
-    address = post_reset(browser_client, changed)["Location"]
+def test_the_panel_of_a_node_has_its_reset_and_undoes_it(browser_client, changed_workspace):
+    address = post_reset(browser_client, changed_workspace)["Location"]
     (reset,) = BaselineReset.objects.all()
     undo = f"/rules/fresh-starts/{reset.pk}/"
     panel = (
@@ -230,12 +242,12 @@ def test_the_panel_of_a_node_has_its_reset_and_undoes_it(browser_client, changed
 
 
 @pytest.mark.parametrize("members", [{"pointer": "/nowhere"}, {"part": "500"}, {"path": "/nowhere"}])
-def test_a_node_that_does_not_exist_is_refused(browser_client, changed, members):
-    assert post_reset(browser_client, changed, **members).status_code == 404
+def test_a_node_that_does_not_exist_is_refused(browser_client, changed_workspace, members):
+    assert post_reset(browser_client, changed_workspace, **members).status_code == 404
     assert not BaselineReset.objects.exists()
 
 
-def test_an_outsider_cannot_reset_a_node(client, changed):
+def test_an_outsider_cannot_reset_a_node(client, changed_workspace):
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert post_reset(client, changed).status_code == 404
+    assert post_reset(client, changed_workspace).status_code == 404
     assert not BaselineReset.objects.exists()

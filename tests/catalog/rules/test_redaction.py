@@ -77,7 +77,7 @@ def test_rules_are_not_read_without_a_key_or_with_another_workspaces_key(api, cl
         ("drop", "0b6f3f1e-6a53-4b8e-9d7e-2f1f6f0f9a11", "value"),
     ],
 )  # fmt: skip
-def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
+def test_a_rule_with_an_unknown_kind_or_an_invalid_name_is_refused(workspace, kind, name, code):
     assert find_redaction_error(kind, name) == code
     if code:
         with pytest.raises(RuleError):
@@ -122,14 +122,14 @@ def test_an_error_is_shown_next_to_the_entered_text(browser_client, workspace):
     assert not RedactionRule.objects.exists()
 
 
-def test_a_value_is_repeated_nowhere(browser_client, workspace):
+def test_a_value_entered_as_a_name_is_refused_and_repeated_nowhere(browser_client, workspace):
     answer = post_rule(browser_client, workspace, kind="drop", name="anna@example.org")
     assert REDACTION_RULE_ERRORS["value"] in browser_client.get(answer["Location"]).content.decode()
     assert "example.org" not in answer["Location"]
     assert not AuditEntry.objects.filter(facts__name="anna@example.org").exists()
 
 
-def test_nobody_else_makes_or_undoes_a_rule(client, workspace, other_workspace):
+def test_only_members_of_the_workspace_make_or_undo_a_rule(client, workspace, other_workspace):
     rule = add_rule(workspace, "drop", "trace")
     assert post_rule(client, workspace, kind="drop", name="more").status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))

@@ -371,7 +371,7 @@ def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_no
     environment, client = environment_of(created), Client()
     failures: list[BaseException] = []
 
-    def repeated(act: Callable[[], object]) -> None:
+    def repeat(act: Callable[[], object]) -> None:
         try:
             for _ in range(12):
                 act()
@@ -385,7 +385,7 @@ def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_no
         undo(merge(environment, RED, SHOP, matching=True))
 
     work = [lambda: fold_reports(environment, now=timezone.now())] * 2 + [decide]
-    threads = [threading.Thread(target=repeated, args=(act,)) for act in work]
+    threads = [threading.Thread(target=repeat, args=(act,)) for act in work]
     for thread in threads:
         thread.start()
     for number in range(30):

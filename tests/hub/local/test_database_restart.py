@@ -1,4 +1,4 @@
-"""After a restart of the database, every request is answered as before: dead connections are replaced unseen."""
+"""After a restart of the database, every request is answered as before, because dead connections are replaced."""
 
 from __future__ import annotations
 

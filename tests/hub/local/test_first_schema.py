@@ -18,7 +18,7 @@ SELECT app, name FROM django_migrations UNION ALL SELECT app_label, model FROM d
 
 
 @pytest.fixture
-def unblocked(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+def unblock_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let a test change the connection, outside of any transaction."""
     with django_db_blocker.unblock():
         yield
@@ -40,7 +40,7 @@ def normalize(tables: str) -> str:
 
 
 @pytest.mark.xdist_group("first schema")
-def test_the_schema_file_plus_later_migrations_equals_all_migrations(unblocked):
+def test_the_schema_file_plus_later_migrations_equals_all_migrations(unblock_database):
     with scratch_database():
         call_command("migrate", verbosity=0)
         tables, rows = dump("--schema-only"), fetch_rows()
@@ -51,7 +51,7 @@ def test_the_schema_file_plus_later_migrations_equals_all_migrations(unblocked):
 
 
 @pytest.mark.xdist_group("first schema")
-def test_an_external_database_is_made_by_migrations_alone(unblocked, settings):
+def test_an_external_database_is_made_by_migrations_alone(unblock_database, settings):
     settings.DATABASE_URL = "postgresql://elsewhere/hub"
     with scratch_database():
         load_first_schema()

@@ -16,7 +16,7 @@ from tests.hub.management.test_key_commands import run
 from wire.redelivery.encryption import build_cipher
 from workspaces.models import AuditEntry, SigningSecret
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]
 NEW, OLDER = "n" * 50, "o" * 50
 READ = {"sub": "user_1", "operation": "GET /orders", "args": {}}
 WRITE = {"sub": "user_1", "operation": "POST /orders", "args": {}, "summary": "Order"}

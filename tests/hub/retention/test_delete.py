@@ -17,7 +17,7 @@ from wire.models import IdempotentAnswer
 from workspaces.models import AuditEntry, SampleWorkspace, Workspace
 from workspaces.remove import hide_workspace
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]
 REPORT = {"outcomes": [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ("c1", "c2")]}
 
 

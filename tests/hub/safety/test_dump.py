@@ -45,7 +45,7 @@ def spell(secret: str) -> list[str]:
     return [secret, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
 
 
-class Used:
+class UsedHub:
     """A hub in which every feature with a secret was used. The attribute `secrets` lists the texts that its dump must
     not contain.
     """
@@ -84,16 +84,16 @@ class Used:
 
 
 @pytest.fixture
-def used(workspace: NewWorkspace, api: Any) -> Used:
-    return Used(workspace, api)
+def used_hub(workspace: NewWorkspace, api: Any) -> UsedHub:
+    return UsedHub(workspace, api)
 
 
-def test_a_dump_contains_no_secret_in_any_encoding(used):
+def test_a_dump_contains_no_secret_in_any_encoding(used_hub):
     dump = "\n".join(dump_rows())
-    assert [secret[:12] for secret in used.secrets if any(spelling in dump for spelling in spell(secret))] == []
+    assert [secret[:12] for secret in used_hub.secrets if any(spelling in dump for spelling in spell(secret))] == []
 
 
-def test_nothing_in_a_dump_gives_access_to_the_api_or_a_page(used, api):
+def test_nothing_in_a_dump_gives_access_to_the_api_or_a_page(used_hub, api):
     dump = "\n".join(dump_rows())
     words = set(re.findall(r"[\w+/=.-]{12,}", dump))
     assert len(words) > 20
@@ -103,13 +103,13 @@ def test_nothing_in_a_dump_gives_access_to_the_api_or_a_page(used, api):
         assert thief.get("/account").status_code == 302, word
 
 
-def test_no_intent_in_a_dump_verifies(used, api):
+def test_no_intent_in_a_dump_verifies(used_hub, api):
     for word in set(re.findall(r"[\w=-]{80,}", "\n".join(dump_rows()))):
         received = {"header": word, "method": "GET", "path": "/orders", "query": "orderId=777123"}
         assert api.post("/api/intents/verify", received).status_code == 403
 
 
-def test_a_dump_cannot_confirm_guessed_arguments(used):
+def test_a_dump_cannot_confirm_guessed_arguments(used_hub):
     """The stored hash of the arguments is keyed, and the arguments themselves are not stored."""
     received = [row for row in dump_rows() if "GET /orders" in row]
     assert received

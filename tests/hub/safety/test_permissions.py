@@ -280,7 +280,7 @@ class Callers:
 
 
 @pytest.fixture(scope="module")
-def all_callers(module_rows: None, nonce_connections_closed: None) -> Callers:
+def all_callers(module_rows: None, close_nonce_connections: None) -> Callers:
     now = timezone.now()
     own, other = (
         create_workspace(name, ["staging"], actor="test", now=now, with_full_key=True)

@@ -1,4 +1,4 @@
-"""POST /api/intents: signed, bound to one call, and past the gate (contract 3)."""
+"""POST /api/intents mints an intent for exactly one call, and for a write only after a confirmation (contract 3)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_times_are_in_seconds_and_five_minutes_apart(api):
     assert abs(payload["issuedAt"] - timezone.now().timestamp()) < 30
 
 
-def test_the_audience_is_the_environments_own(api, workspace):
+def test_the_audience_is_that_of_the_environment(api, workspace):
     payload = api.post(ADDRESS, {**READ, "environment": "staging"}).json()["payload"]
     assert payload["aud"] == workspace.workspace.environments.get(name="staging").audience
     assert payload["tenantId"] == workspace.workspace.id
@@ -260,20 +260,20 @@ INEXACT = ["9007199254740993", "9007199254740993.0", "0.10000000000000000001", "
 
 
 @pytest.mark.parametrize("address", [ADDRESS, "/api/confirmations"])
-@pytest.mark.parametrize("written", INEXACT)
-def test_a_number_that_would_share_its_hash_with_another_is_refused_without_being_repeated(api, address, written):
-    text = f'{{"sub": "u", "operation": "GET /a", "summary": "A", "args": {{"a": [{written}]}}}}'
+@pytest.mark.parametrize("number", INEXACT)
+def test_a_number_that_would_share_its_hash_with_another_is_refused_without_being_repeated(api, address, number):
+    text = f'{{"sub": "u", "operation": "GET /a", "summary": "A", "args": {{"a": [{number}]}}}}'
     response = api.post(address, text.encode())
     assert list_faults(response) == {"/args": "not-canonical"}
-    assert written not in response.content.decode()
+    assert number not in response.content.decode()
     assert (MintedIntent.objects.count(), Confirmation.objects.count()) == (0, 0)
 
 
-@pytest.mark.parametrize("written", ["1.0", "12.50", "1E2", "-0.0", "0e-400", "9007199254740992.0", "0.1", "1e-7"])
-def test_arguments_have_the_same_hash_as_a_body_with_the_same_text(api, written):
-    text = f'{{"sub": "u", "operation": "GET /a", "args": {{"a": {written}}}}}'
+@pytest.mark.parametrize("number", ["1.0", "12.50", "1E2", "-0.0", "0e-400", "9007199254740992.0", "0.1", "1e-7"])
+def test_arguments_have_the_same_hash_as_a_body_with_the_same_text(api, number):
+    text = f'{{"sub": "u", "operation": "GET /a", "args": {{"a": {number}}}}}'
     minted = api.post(ADDRESS, text.encode()).json()["payload"]
-    assert minted["argsHash"] == request_args(f'{{"a": {written}}}'.encode(), "application/json").hash
+    assert minted["argsHash"] == request_args(f'{{"a": {number}}}'.encode(), "application/json").hash
 
 
 def test_numbers_outside_the_arguments_may_be_inexact(api):

@@ -33,7 +33,7 @@ def start(workspace: Any) -> str:
 
 
 @pytest.fixture
-def rejected(production: Any) -> Rejection:
+def rejection(production: Any) -> Rejection:
     """Return the rejection of a call that was confirmed, minted, rejected and delivered again."""
     now = timezone.now() - timedelta(minutes=5)
     SigningSecret.objects.update(signs_from=now - timedelta(days=1))
@@ -48,13 +48,13 @@ def rejected(production: Any) -> Rejection:
     return Rejection.objects.filter(tool_call_id="call_81").earliest("occurred_at")
 
 
-def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_client, start, rejected):
+def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_client, start, rejection):
     text = browser_client.get(f"{start}/rejections").content.decode()
     links = [unescape(link) for link in re.findall(r'href="([^"]*/rejection\?[^"]*)"', text)]
-    link = next(link for link in links if f"id={rejected.pk}" in link)
+    link = next(link for link in links if f"id={rejection.pk}" in link)
     page = " ".join(browser_client.get(link).content.decode().split())
     assert "<h1>audience-mismatch</h1>" in page
-    advice = f"sets the verifier's <code>audience</code> to <code>{rejected.environment.audience}</code>"
+    advice = f"sets the verifier's <code>audience</code> to <code>{rejection.environment.audience}</code>"
     assert advice in unescape(page)
     assert "<code>call_81</code>" in page
     assert "<b>3 calls</b> of this operation failed like this within a day" in page
@@ -64,11 +64,11 @@ def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_cli
     form = browser_client.get(inspector).content.decode()
     assert 'value="POST"' in form
     assert 'value="/refunds"' in form
-    assert f'value="{rejected.occurred_at.isoformat()}"' in form
+    assert f'value="{rejection.occurred_at.isoformat()}"' in form
 
 
-def test_the_page_tells_what_happened_to_the_tool_call_in_order(browser_client, start, rejected):
-    query = {"at": rejected.occurred_at.isoformat(), "id": rejected.pk}
+def test_the_page_tells_what_happened_to_the_tool_call_in_order(browser_client, start, rejection):
+    query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
     events = json.loads(browser_client.get(f"{start}/rejection.json", query).getvalue())["tables"]["events"]
     assert [(event["event"], event["reason"]) for event in events] == [
         ("confirmation requested", ""),
@@ -87,15 +87,15 @@ def read_page(browser_client: Client, start: str, rejection: Rejection) -> str:
     return " ".join(unescape(browser_client.get(f"{start}/rejection", query).content.decode()).split())
 
 
-def test_the_page_names_both_audiences_even_of_an_intent_minted_by_another_environment(browser_client, start, rejected):
-    staging = rejected.environment.workspace.environments.get(name="staging")
+def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environment(browser_client, start, rejection):
+    staging = rejection.environment.workspace.environments.get(name="staging")
     record_verifications(
-        staging, [Verification("audience-mismatch", rejected.occurred_at, 2, "POST /refunds", "call_81")]
+        staging, [Verification("audience-mismatch", rejection.occurred_at, 2, "POST /refunds", "call_81")]
     )
     page = read_page(browser_client, start.replace("production", "staging"), Rejection.objects.get(environment=staging))
     assert "<code>user_17</code>" in page
     toolcall = f'<a href="{start}/toolcall?id=call_81"> production </a>'
-    assert f"<code><mark>{rejected.environment.audience}</mark></code>, audience of {toolcall}" in page
+    assert f"<code><mark>{rejection.environment.audience}</mark></code>, audience of {toolcall}" in page
     assert f"<code><mark>{staging.audience}</mark></code>, audience of staging" in page
     assert "minted for production, and its call came to a backend of staging, which is right to reject it" in page
 
@@ -158,9 +158,9 @@ def test_the_address_of_no_rejection_is_404_and_says_what_to_do(browser_client, 
 
 
 def test_another_environment_and_an_outsider_have_no_such_rejection(
-    browser_client, start, rejected, workspace, other_workspace
+    browser_client, start, rejection, workspace, other_workspace
 ):
-    query = {"at": rejected.occurred_at.isoformat(), "id": rejected.pk}
+    query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
     assert browser_client.get(f"{start.replace('production', 'staging')}/rejection", query).status_code == 404
     stranger = get_user_model().objects.create_user("stranger")
     stranger.memberships.create(workspace=other_workspace.workspace, role="admin")
@@ -184,32 +184,32 @@ def test_the_difference_of_two_operations_is_between_their_common_prefix_and_suf
     assert (comparison and astuple(comparison)) == difference
 
 
-def test_the_page_marks_where_the_signed_operation_differs(browser_client, start, rejected):
-    assert "Called as" not in read_page(browser_client, start, rejected)
-    Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/", reason="operation-mismatch")
-    page = read_page(browser_client, start, Rejection.objects.get(pk=rejected.pk))
+def test_the_page_marks_where_the_signed_operation_differs(browser_client, start, rejection):
+    assert "Called as" not in read_page(browser_client, start, rejection)
+    Rejection.objects.filter(pk=rejection.pk).update(operation="POST /refunds/", reason="operation-mismatch")
+    page = read_page(browser_client, start, Rejection.objects.get(pk=rejection.pk))
     assert re.search(
         r"Signed for</th> <td> <code>POST /refunds</code> .*Called as</th> <td> <code>POST /refunds<mark>/</mark>", page
     )
     assert "They differ in one slash at the end: mint for the path that is called." in page
 
 
-def test_the_inspector_says_which_rejection_filled_it_in(browser_client, start, rejected):
-    link = re.search(r'href="([^"]+/inspector[^"]+)"', read_page(browser_client, start, rejected))[1]
+def test_the_inspector_says_which_rejection_filled_it_in(browser_client, start, rejection):
+    link = re.search(r'href="([^"]+/inspector[^"]+)"', read_page(browser_client, start, rejection))[1]
     page = " ".join(browser_client.get(unescape(link)).content.decode().split())
     assert f'Filled in from the rejection <a href="{start}/rejection?' in page
-    assert f"<code>{rejected.reason}</code></a>. Paste its X-Service-Intent header" in page
+    assert f"<code>{rejection.reason}</code></a>. Paste its X-Service-Intent header" in page
     assert (
         "Filled in from"
         not in browser_client.get(f"{start}/inspector?reason=<b>&rejection=1&received_at=x").content.decode()
     )
 
 
-def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rejected):
+def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rejection):
     """A report names the template of the operation that was called, not another operation."""
-    Rejection.objects.filter(pk=rejected.pk).update(operation="POST /refunds/{id}", reason="replayed")
-    MintedIntent.objects.filter(tool_call_id=rejected.tool_call_id).update(operation="POST /refunds/8412")
-    page = read_page(browser_client, start, Rejection.objects.get(pk=rejected.pk))
+    Rejection.objects.filter(pk=rejection.pk).update(operation="POST /refunds/{id}", reason="replayed")
+    MintedIntent.objects.filter(tool_call_id=rejection.tool_call_id).update(operation="POST /refunds/8412")
+    page = read_page(browser_client, start, Rejection.objects.get(pk=rejection.pk))
     assert "called as" not in page
     assert '<span class="soft">signed as</span> <code>POST /refunds/8412</code>' in page
     assert "/inspector?method=POST&path=%2Frefunds%2F8412&" in unescape(page)

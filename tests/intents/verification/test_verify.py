@@ -26,7 +26,7 @@ BODY = json.dumps({"amount": 1250}).encode()
 
 
 @pytest.fixture
-def minted(workspace, production):
+def mint(workspace, production):
     """Return a function that mints a header as the platform does. Its arguments replace facts of the intent."""
 
     def make(**facts) -> str:
@@ -58,8 +58,8 @@ def list_tallies() -> list[tuple[str, int, str, int]]:
     return list(VerificationTally.objects.values_list("result", "version", "operation", "count"))
 
 
-def test_the_answer_has_all_facts_of_an_accepted_intent(api, minted):
-    response = api.post(ADDRESS, build_body(minted(tool_call_id="call_1")))
+def test_the_answer_has_all_facts_of_an_accepted_intent(api, mint):
+    response = api.post(ADDRESS, build_body(mint(tool_call_id="call_1")))
     assert response.status_code == 200
     intent = response.json()["intent"]
     assert (intent["v"], intent["sub"], intent["toolCallId"]) == (2, "user_17", "call_1")
@@ -74,8 +74,8 @@ def test_an_intent_minted_by_the_hub_passes(api):
     assert response.status_code == 200
 
 
-def test_a_rejection_is_a_problem_with_its_reason_and_is_tallied(api, minted):
-    response = api.post(ADDRESS, build_body(minted(tool_call_id="call_1", args={"amount": 1})))
+def test_a_rejection_is_a_problem_with_its_reason_and_is_tallied(api, mint):
+    response = api.post(ADDRESS, build_body(mint(tool_call_id="call_1", args={"amount": 1})))
     assert (response.status_code, response["Content-Type"]) == (403, "application/problem+json")
     problem = response.json()
     assert (problem["code"], problem["reason"]) == ("intent-rejected", "args-mismatch")
@@ -118,28 +118,28 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("reason", EXPECTED)
-def test_every_reason_is_given_and_tallied(api, minted, workspace, reason):
-    response = api.post(ADDRESS, EXPECTED[reason](minted, workspace))
+def test_every_reason_is_given_and_tallied(api, mint, workspace, reason):
+    response = api.post(ADDRESS, EXPECTED[reason](mint, workspace))
     assert (response.status_code, response.json().get("reason")) == (403, reason)
     assert [(result, count) for result, _, _, count in list_tallies()] == [(reason, 1)]
 
 
-def test_an_intent_verified_a_second_time_is_replayed(api, minted):
-    header = minted()
+def test_an_intent_verified_a_second_time_is_replayed(api, mint):
+    header = mint()
     assert api.post(ADDRESS, build_body(header)).status_code == 200
     again = api.post(ADDRESS, build_body(header))
     assert (again.status_code, again.json()["reason"]) == (403, "replayed")
     assert {*EXPECTED, "replayed"} == {*REASONS}
 
 
-def test_a_rejection_does_not_use_the_nonce(api, minted):
-    header = minted()
+def test_a_rejection_does_not_use_the_nonce(api, mint):
+    header = mint()
     assert api.post(ADDRESS, build_body(header, path="/refunds")).status_code == 403
     assert api.post(ADDRESS, build_body(header)).status_code == 200
 
 
-def test_an_intent_with_step_up_passes_after_the_step_up(api, minted):
-    assert api.post(ADDRESS, build_body(minted(requires_step_up=True), stepUp=True)).status_code == 200
+def test_an_intent_with_step_up_passes_after_the_step_up(api, mint):
+    assert api.post(ADDRESS, build_body(mint(requires_step_up=True), stepUp=True)).status_code == 200
 
 
 def test_version_1_passes_while_its_window_is_open(api, workspace):
@@ -150,8 +150,8 @@ def test_version_1_passes_while_its_window_is_open(api, workspace):
     assert api.post(ADDRESS, build_body(header)).json()["reason"] == "unsupported-version"
 
 
-def test_the_previous_secret_verifies_until_its_end(api, minted, workspace):
-    headers = [minted(), minted()]
+def test_the_previous_secret_verifies_until_its_end(api, mint, workspace):
+    headers = [mint(), mint()]
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
     issue_signing_secret(workspace.workspace, now=now)
@@ -160,52 +160,52 @@ def test_the_previous_secret_verifies_until_its_end(api, minted, workspace):
     assert api.post(ADDRESS, build_body(headers[1])).json()["reason"] == "bad-signature"
 
 
-def test_a_body_and_a_query_need_the_query_in_the_operation(api, minted):
+def test_a_body_and_a_query_need_the_query_in_the_operation(api, mint):
     query = "dry=1"
-    plain = api.post(ADDRESS, build_body(minted(), query=query))
+    plain = api.post(ADDRESS, build_body(mint(), query=query))
     assert plain.json()["reason"] == "operation-mismatch"
-    bound = api.post(ADDRESS, build_body(minted(operation=f"POST /refunds/8412?{query}"), query=query))
+    bound = api.post(ADDRESS, build_body(mint(operation=f"POST /refunds/8412?{query}"), query=query))
     assert bound.status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/refunds/..", "/a%2Fb", "/a\\b", "/a?b"])
-def test_an_ambiguous_path_is_refused_even_if_it_was_signed(api, minted, path):
-    response = api.post(ADDRESS, build_body(minted(operation=f"POST {path}"), path=path))
+def test_an_ambiguous_path_is_refused_even_if_it_was_signed(api, mint, path):
+    response = api.post(ADDRESS, build_body(mint(operation=f"POST {path}"), path=path))
     assert response.json()["reason"] == "operation-mismatch"
 
 
-def test_a_percent_sign_is_an_ordinary_character_of_a_decoded_path(api, minted):
-    response = api.post(ADDRESS, build_body(minted(operation="POST /off/100%"), path="/off/100%"))
+def test_a_percent_sign_is_an_ordinary_character_of_a_decoded_path(api, mint):
+    response = api.post(ADDRESS, build_body(mint(operation="POST /off/100%"), path="/off/100%"))
     assert response.status_code == 200
 
 
 @pytest.mark.parametrize(("encoding", "status"), [("gzip", 403), ("identity", 200), ("", 200)])
-def test_an_encoded_body_is_refused(api, minted, encoding, status):
-    response = api.post(ADDRESS, build_body(minted(), contentEncoding=encoding))
+def test_an_encoded_body_is_refused(api, mint, encoding, status):
+    response = api.post(ADDRESS, build_body(mint(), contentEncoding=encoding))
     assert (response.status_code, response.json().get("reason")) == (status, "args-mismatch" if status == 403 else None)
 
 
-def test_the_audience_is_that_of_the_named_environment(api, minted):
-    response = api.post(ADDRESS, build_body(minted(), environment="staging"))
+def test_the_audience_is_that_of_the_named_environment(api, mint):
+    response = api.post(ADDRESS, build_body(mint(), environment="staging"))
     assert response.json()["reason"] == "audience-mismatch"
     assert VerificationTally.objects.get().environment.name == "staging"
 
 
-def test_a_retry_with_its_idempotency_key_gets_the_same_acceptance(api, minted):
-    body, headers = build_body(minted()), {"Idempotency-Key": "k1"}
+def test_a_retry_with_its_idempotency_key_gets_the_same_acceptance(api, mint):
+    body, headers = build_body(mint()), {"Idempotency-Key": "k1"}
     first, second = api.post(ADDRESS, body, headers=headers), api.post(ADDRESS, body, headers=headers)
     assert (second.status_code, second.content) == (200, first.content)
     assert [count for *_, count in list_tallies()] == [1]
 
 
-def test_a_rejection_stays_tallied_under_an_idempotency_key(api, minted):
-    response = api.post(ADDRESS, build_body(minted(aud="urn:another")), headers={"Idempotency-Key": "k1"})
+def test_a_rejection_stays_tallied_under_an_idempotency_key(api, mint):
+    response = api.post(ADDRESS, build_body(mint(aud="urn:another")), headers={"Idempotency-Key": "k1"})
     assert response.status_code == 403
     assert list_tallies()[0][0] == "audience-mismatch"
 
 
-def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
-    request = ReceivedRequest(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
+def test_a_nonce_stays_burnt_when_the_tally_fails(production, mint):
+    request = ReceivedRequest(mint(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
     with (
         mock.patch("intents.verification.verify.record_verifications", side_effect=RuntimeError),
         pytest.raises(RuntimeError),
@@ -215,16 +215,16 @@ def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
         verify_request(production, request, now=timezone.now())
 
 
-def test_if_the_tally_fails_after_the_nonce_the_answer_says_that_the_intent_may_be_used_up(api, minted):
+def test_if_the_tally_fails_after_the_nonce_the_answer_says_that_the_intent_may_be_used_up(api, mint):
     with mock.patch("intents.verification.verify.record_verifications", side_effect=OperationalError):
-        response = api.post(ADDRESS, build_body(minted()))
+        response = api.post(ADDRESS, build_body(mint()))
     assert response.status_code == 503
     assert "may have been used up" in response.json()["detail"]
 
 
-def test_an_unreachable_store_is_503(api, minted):
+def test_an_unreachable_store_is_503(api, mint):
     with mock.patch("affidavit.SqlNonces.burn", side_effect=StoreUnavailable("away")):
-        response = api.post(ADDRESS, build_body(minted()))
+        response = api.post(ADDRESS, build_body(mint()))
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert int(response["Retry-After"]) > 0
     assert list_tallies() == []
@@ -271,31 +271,31 @@ def test_of_sixteen_simultaneous_copies_one_passes(workspace):
         ({"query": ["a"]}, "/query"),
     ],
 )
-def test_a_body_of_the_wrong_form_is_400_and_not_tallied(api, minted, members, pointer):
-    response = api.post(ADDRESS, {**build_body(minted()), **members})
+def test_a_body_of_the_wrong_form_is_400_and_not_tallied(api, mint, members, pointer):
+    response = api.post(ADDRESS, {**build_body(mint()), **members})
     assert response.status_code == 400
     assert [fault["pointer"] for fault in response.json()["errors"]] == [pointer]
     assert list_tallies() == []
 
 
-def test_no_answer_repeats_header_or_body(api, minted):
-    header = minted(args={"amount": 1})
+def test_no_answer_repeats_header_or_body(api, mint):
+    header = mint(args={"amount": 1})
     text = api.post(ADDRESS, build_body(header)).content.decode()
     assert header not in text
     assert "1250" not in text
 
 
-def test_an_outsider_learns_nothing_of_this_workspaces_intents(api, minted, other_workspace):
-    response = api.post(ADDRESS, build_body(minted()), key=other_workspace.full_key)
+def test_an_outsider_learns_nothing_of_this_workspaces_intents(api, mint, other_workspace):
+    response = api.post(ADDRESS, build_body(mint()), key=other_workspace.full_key)
     assert response.json()["reason"] == "bad-signature"
     (tally,) = VerificationTally.objects.all()
     assert tally.environment.workspace_id == other_workspace.workspace.id
     assert (tally.version, Rejection.objects.get().tool_call_id) == (0, "")
 
 
-def test_a_kept_answer_is_encrypted_and_ends_with_its_intent(api, minted):
+def test_a_kept_answer_is_encrypted_and_ends_with_its_intent(api, mint):
     expires_at = int(timezone.now().timestamp()) + 60
-    body = build_body(minted(now=expires_at - 300))
+    body = build_body(mint(now=expires_at - 300))
     again = {"Idempotency-Key": "verify-once"}
     first = api.post(ADDRESS, body, headers=again)
     replayed = api.post(ADDRESS, body, headers=again)

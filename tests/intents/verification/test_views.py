@@ -78,10 +78,10 @@ def test_the_first_failure_is_shown_with_both_values_and_its_fix(inspect, header
 
 def test_an_older_header_is_checked_at_its_time_of_receipt(inspect, header):
     issued = int(timezone.now().timestamp()) - 86_400
-    pasted = header(now=issued, aud="https://api.lumen.example")
-    assert inspect(pasted).context["inspection"].reason.slug == "expired"
+    pasted_header = header(now=issued, aud="https://api.lumen.example")
+    assert inspect(pasted_header).context["inspection"].reason.slug == "expired"
     for moment in (str(issued + 2), str((issued + 2) * 1000), datetime.fromtimestamp(issued + 2, UTC).isoformat()):
-        response = inspect(pasted, received_at=moment)
+        response = inspect(pasted_header, received_at=moment)
         assert response.context["inspection"].reason.slug == "audience-mismatch", moment
         assert {state for name, state in read_states(response).items() if name != "audience"} == {"passed"}
         assert moment in response.content.decode()
@@ -108,11 +108,11 @@ def test_every_failed_check_is_shown_and_the_payload_decoded(inspect, header):
 
 
 def test_a_payload_with_a_wrong_signature_is_decoded_with_a_warning(inspect, workspace, production):
-    forged = mint_intent(
+    forged_header = mint_intent(
         "gas_" + "x" * 40, tenant_id="ws_other", sub="<b>eve</b>", aud=production.audience,
         operation="POST /refunds", args={"amount": 1250},
     ).header  # fmt: skip
-    response = inspect(forged)
+    response = inspect(forged_header)
     text = response.content.decode()
     assert read_states(response)["workspace"] == "failed"
     assert "anybody may have written it" in text
@@ -121,18 +121,18 @@ def test_a_payload_with_a_wrong_signature_is_decoded_with_a_warning(inspect, wor
 
 
 def test_a_reload_shows_the_result_again_and_no_browser_stores_it(inspect, header, browser_client, address):
-    pasted = header()
-    first = inspect(pasted)
+    pasted_header = header()
+    first = inspect(pasted_header)
     assert "no-store" in first["Cache-Control"]
     ((result, status),) = first.redirect_chain
     assert status == 303
-    assert pasted not in result
+    assert pasted_header not in result
     browser_client.get(address)
     for _ in range(2):
         again = browser_client.get(result, headers={"if-none-match": first.get("ETag", "*")})
         assert again.status_code == 200
         assert "Would pass" in again.content.decode()
-        assert pasted in again.content.decode()
+        assert pasted_header in again.content.decode()
         assert again.context["inspection"].received_at == first.context["inspection"].received_at
 
 
@@ -172,20 +172,20 @@ def test_a_template_is_not_taken_for_the_path_that_was_called(browser_client, ad
 
 
 def test_a_check_stores_nothing_and_uses_no_nonce(inspect, header):
-    pasted, before = header(), UsedNonce.objects.count()
+    pasted_header, before = header(), UsedNonce.objects.count()
     for _ in range(2):
-        assert set(read_states(inspect(pasted)).values()) == {"passed"}
+        assert set(read_states(inspect(pasted_header)).values()) == {"passed"}
     inspect("nonsense")
     assert (VerificationTally.objects.count(), Rejection.objects.count()) == (0, 0)
     assert UsedNonce.objects.count() == before
 
 
 def test_a_used_intent_is_shown_as_replayed(inspect, header, api):
-    pasted = header()
-    call = {"header": pasted, "method": "POST", "path": "/refunds", "contentType": "application/json",
+    pasted_header = header()
+    call = {"header": pasted_header, "method": "POST", "path": "/refunds", "contentType": "application/json",
             "bodyBase64": base64.b64encode(FORM["body"].encode()).decode()}  # fmt: skip
     assert api.post("/api/intents/verify", call).status_code == 200
-    assert read_states(inspect(pasted))["nonce"] == "failed"
+    assert read_states(inspect(pasted_header))["nonce"] == "failed"
 
 
 def test_a_pasted_header_line_with_line_ends_is_accepted(inspect, header):
@@ -219,9 +219,9 @@ def test_method_and_path_are_needed(inspect, header, missing):
 
 
 def test_a_completed_step_up_can_be_ticked(inspect, header):
-    pasted = header(requires_step_up=True)
-    assert read_states(inspect(pasted))["step-up"] == "failed"
-    assert read_states(inspect(pasted, step_up="on"))["step-up"] == "passed"
+    pasted_header = header(requires_step_up=True)
+    assert read_states(inspect(pasted_header))["step-up"] == "failed"
+    assert read_states(inspect(pasted_header, step_up="on"))["step-up"] == "passed"
 
 
 def test_the_form_is_protected_against_forgery(address, db):
@@ -238,8 +238,8 @@ def test_an_outsider_inspects_nothing(address, header, other_workspace, workspac
     client.force_login(stranger)
     assert client.post(f"{address}/checks", {**FORM, "header": header()}).status_code == 404
     assert client.get(address).status_code == 404
-    keyed = Client(headers={"x-service-api-key": workspace.full_key})
-    assert keyed.post(f"{address}/checks", FORM).status_code == 302
+    key_client = Client(headers={"x-service-api-key": workspace.full_key})
+    assert key_client.post(f"{address}/checks", FORM).status_code == 302
 
 
 def test_opening_the_address_of_a_result_leads_to_the_form(browser_client, address):

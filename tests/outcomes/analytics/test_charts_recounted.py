@@ -64,7 +64,7 @@ def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments)
     production = workspace.workspace.environments.get(name="production")
     chance = random.Random(12)
     register_conversations(production, [Arrival(f"c{n}", BEGIN) for n in range(0, len(moments), 2)], now=BEGIN)
-    # One conversation so long before that a chart of all time is by month
+    # One conversation is so old that a chart of all time is by month
     register_conversations(production, [Arrival("first", BEGIN - timedelta(days=600))], now=BEGIN)
     for n, moment in enumerate(moments):
         record_outcomes(production, [Report(f"c{n}", chance.choice(KEYS))], reported_by=1 + n % 2, now=moment)

@@ -42,7 +42,7 @@ def test_a_possible_id_is_no_placeholder(reported):
 
 
 @given(ids)
-def test_an_id_known_in_another_environment_is_diagnosed_so(conversation_id):
+def test_an_id_known_in_another_environment_is_diagnosed_as_known_there(conversation_id):
     diagnosis = diagnose(conversation_id, siblings={conversation_id: "staging"}, candidates=())
     assert diagnosis == Diagnosis("other-environment", KnownConversation(conversation_id, "staging"))
 

@@ -8,14 +8,15 @@ from typing import Any
 from outcomes.models import ApiKeyTally, Conversation, Outcome, Tally
 
 URL = "/api/conversation-outcomes"
-COUNTING = {"reports", "last_reported_at"}
+COUNT_COLUMNS = {"reports", "last_reported_at"}
 TIMES = 100
 
 
-def everything(*, but: set[str]) -> dict[str, Any]:
+def dump_rows(*, except_columns: set[str]) -> dict[str, Any]:
     return {
         model.__name__: sorted(
-            str({name: value for name, value in row.items() if name not in but}) for row in model.objects.values()
+            str({name: value for name, value in row.items() if name not in except_columns})
+            for row in model.objects.values()
         )
         for model in (Conversation, Outcome, Tally, ApiKeyTally)
     }
@@ -27,29 +28,29 @@ def batch() -> dict[str, Any]:
     return {"outcomes": [{"conversationId": id_, "outcomeKey": chance.choice("ab")} for id_ in ids]}
 
 
-def know(api) -> None:
+def register_conversations(api) -> None:
     api.post("/api/conversations", {"conversations": [{"conversationId": "known"}, {"conversationId": "😀"}]})
 
 
 def test_a_hundred_replays_change_only_the_counts_of_reports(api):
-    know(api)
+    register_conversations(api)
     first = api.post(URL, batch())
-    before = everything(but=COUNTING)
+    before = dump_rows(except_columns=COUNT_COLUMNS)
     answers = [api.post(URL, batch()) for _ in range(TIMES)]
     assert {answer.content for answer in answers} == {first.content}
     assert {answer["X-Outcomes-New"] for answer in answers} == {"0"}
-    assert everything(but=COUNTING) == before
+    assert dump_rows(except_columns=COUNT_COLUMNS) == before
     assert sum(Outcome.objects.values_list("reports", flat=True)) == 40 * (TIMES + 1)
 
 
 def test_under_an_idempotency_key_replays_change_nothing(api):
-    know(api)
+    register_conversations(api)
     headers = {"Idempotency-Key": "order-17"}
     first = api.post(URL, batch(), headers=headers)
-    before = everything(but=set())
+    before = dump_rows(except_columns=set())
     answers = [api.post(URL, batch(), headers=headers) for _ in range(TIMES)]
     assert {(answer.content, answer["X-Outcomes-New"]) for answer in answers} == {
         (first.content, first["X-Outcomes-New"])
     }
     assert {answer["Idempotent-Replayed"] for answer in answers} == {"true"}
-    assert everything(but=set()) == before
+    assert dump_rows(except_columns=set()) == before

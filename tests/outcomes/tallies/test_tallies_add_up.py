@@ -29,7 +29,7 @@ histories = st.lists(st.tuples(moments, st.one_of(batches.map(tuple), arrivals.m
 fewer_examples = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def played(workspace, history) -> Environment:
+def play_history(workspace, history) -> Environment:
     """Return a new environment after the history."""
     name = f"e{Environment.objects.count()}"
     environment = Environment.objects.create(workspace=workspace.workspace, name=name, audience=name)
@@ -44,14 +44,14 @@ def played(workspace, history) -> Environment:
 @fewer_examples
 @given(histories)
 def test_tallies_equal_a_recount_of_the_rows(workspace, history):
-    environment = played(workspace, history)
+    environment = play_history(workspace, history)
     assert read_tallies(environment) == recount(environment)
 
 
 @fewer_examples
 @given(histories)
 def test_the_first_and_last_report_of_a_key_are_those_of_its_rows(workspace, history):
-    environment = played(workspace, history)
+    environment = play_history(workspace, history)
     for key in {report.outcome_key for _, batch in history for report in batch if isinstance(report, Report)}:
         rows = Outcome.objects.filter(environment=environment, outcome_key=key)
         times = (
@@ -64,7 +64,7 @@ def test_the_first_and_last_report_of_a_key_are_those_of_its_rows(workspace, his
 @fewer_examples
 @given(histories, moments, st.integers(1, 5000), st.sampled_from(["UTC", "Asia/Kolkata", "America/New_York"]))
 def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, start, quarters, zone):
-    environment = played(workspace, history)
+    environment = play_history(workspace, history)
     start -= timedelta(minutes=start.minute % 15)
     period = Period(start, start + quarters * timedelta(minutes=15), ZoneInfo(zone))
     within = Outcome.objects.filter(
@@ -91,7 +91,7 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
         (new, (Arrival("old", old), Arrival("new", new), Arrival("idle", new))),
         (new + timedelta(days=1), (Report("old", "purchase"), Report("new", "purchase"))),
     ]
-    environment = played(workspace, history)
+    environment = play_history(workspace, history)
     period = Period(new, new + timedelta(days=2), ZoneInfo("UTC"))
     (line,) = outcome_keys.stream_keys(environment, period)
     assert (line.outcomes, line.reached, series.read_totals(environment, period).conversations) == (2, 1, 2)
@@ -107,5 +107,5 @@ def test_a_key_is_compared_with_the_period_before(workspace, before, now):
         (START + timedelta(days=1), tuple(Report(id_, "k") for id_ in ids[:before])),
         (START + timedelta(days=8), tuple(Report(id_, "k") for id_ in ids[before:])),
     ]
-    (line,) = outcome_keys.stream_keys(played(workspace, history), period)
+    (line,) = outcome_keys.stream_keys(play_history(workspace, history), period)
     assert (line.outcomes, line.compared) == (now, before)

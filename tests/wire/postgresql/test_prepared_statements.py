@@ -1,4 +1,4 @@
-"""Prepared statements: planned once per connection where that is allowed, and never elsewhere."""
+"""A statement is planned once per connection if the connection may prepare statements; otherwise it is not prepared."""
 
 import pytest
 from django.db import DatabaseError, connection
@@ -25,11 +25,11 @@ def test_a_statement_is_planned_once_for_all_its_parameters():
 @pytest.mark.django_db
 def test_nothing_is_prepared_behind_a_pooler():
     connection.ensure_connection()
-    allowed, connection.connection.prepare_threshold = connection.connection.prepare_threshold, None
+    threshold, connection.connection.prepare_threshold = connection.connection.prepare_threshold, None
     try:
         assert run_twice(100_000) == [100_001, 0]
     finally:
-        connection.connection.prepare_threshold = allowed
+        connection.connection.prepare_threshold = threshold
 
 
 @pytest.mark.django_db

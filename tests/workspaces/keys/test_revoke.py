@@ -1,4 +1,4 @@
-"""A revoked or expired key is refused from the next request on, and a key is named by its first characters."""
+"""A revoked or expired key is refused from the next request on, and a key can be named by its first characters."""
 
 from datetime import timedelta
 

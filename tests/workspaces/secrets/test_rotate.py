@@ -19,7 +19,7 @@ from workspaces.secrets.rotate import (
     rotate_secret,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]
 CALL = {"sub": "user_1", "operation": "GET /orders", "args": {}}
 
 

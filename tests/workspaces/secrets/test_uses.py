@@ -13,7 +13,7 @@ from workspaces.models import SecretUse
 from workspaces.secrets.rotate import rotate_secret
 from workspaces.secrets.uses import list_backends
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]
 CALL = {"sub": "user_1", "operation": "GET /orders", "args": {}}
 
 
@@ -22,7 +22,7 @@ def report(api, *verifications, key=None, environment="production", report_id=No
     return api.post("/api/verification-reports", body, key=key)
 
 
-def accepted(secret: str, count: int = 1, **members):
+def build_acceptance(secret: str, count: int = 1, **members):
     return {"result": "accepted", "version": 2, "count": count, "secret": secret[:8], **members}
 
 
@@ -42,8 +42,8 @@ def test_reports_add_up_by_secret_environment_and_key(api, workspace, billing):
     secret = workspace.workspace.signing_secrets.get()
     now = int(time.time())
     for count in (3, 4):
-        assert report(api, accepted(secret.prefix, count, occurredAt=now - 60), key=billing).status_code == 200
-    report(api, accepted(secret.prefix), accepted(secret.prefix, 2), environment="staging")
+        assert report(api, build_acceptance(secret.prefix, count, occurredAt=now - 60), key=billing).status_code == 200
+    report(api, build_acceptance(secret.prefix), build_acceptance(secret.prefix, 2), environment="staging")
     rows = {(use.api_key.name, use.environment.name): use.count for use in SecretUse.objects.all()}
     assert rows == {("billing-api", "production"): 7, ("all scopes", "staging"): 3}
     assert int(SecretUse.objects.get(api_key__name="billing-api").last_at.timestamp()) == now - 60
@@ -53,13 +53,17 @@ def test_reports_add_up_by_secret_environment_and_key(api, workspace, billing):
 def test_a_redelivery_is_counted_once(api, workspace):
     report_id = str(uuid.uuid4())
     for _ in range(2):
-        report(api, accepted(workspace.signing_secret, 5, occurredAt=int(time.time()) // 60 * 60), report_id=report_id)
+        report(
+            api,
+            build_acceptance(workspace.signing_secret, 5, occurredAt=int(time.time()) // 60 * 60),
+            report_id=report_id,
+        )
     assert SecretUse.objects.get().count == 5
 
 
 def test_reports_without_a_secret_or_with_an_unknown_one_are_recorded_too(api, workspace, other_workspace):
     answer = report(
-        api, {"result": "accepted"}, accepted("gas_none"), accepted(other_workspace.signing_secret),
+        api, {"result": "accepted"}, build_acceptance("gas_none"), build_acceptance(other_workspace.signing_secret),
         {"result": "expired", "secret": workspace.signing_secret[:8]},
     )  # fmt: skip
     assert answer.json() == {"recorded": 4}
@@ -86,17 +90,17 @@ def test_hosted_verification_records_the_secret(api, workspace, billing):
 
 
 def test_a_rotation_shows_which_backends_have_not_used_the_new_secret(api, workspace, billing):
-    report(api, accepted(workspace.signing_secret), key=billing)
-    report(api, accepted(workspace.signing_secret))
+    report(api, build_acceptance(workspace.signing_secret), key=billing)
+    report(api, build_acceptance(workspace.signing_secret))
     rotation = rotate_secret(workspace.workspace, actor="test", now=timezone.now())
-    report(api, accepted(rotation.text))
+    report(api, build_acceptance(rotation.text))
     seen = backends(workspace)
     assert rotation.secret.pk in seen["all scopes/production"]
     assert rotation.secret.pk not in seen["billing-api/production"]
 
 
 def test_a_backend_that_stopped_reporting_is_not_listed(api, workspace, billing):
-    report(api, accepted(workspace.signing_secret), key=billing)
+    report(api, build_acceptance(workspace.signing_secret), key=billing)
     SecretUse.objects.update(last_at=timezone.now() - timedelta(days=8))
     assert backends(workspace) == {}
 

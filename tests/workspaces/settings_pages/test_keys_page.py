@@ -90,7 +90,7 @@ def test_revoking_asks_first_and_says_what_will_stop(admin, api, workspace):
     assert key.prefix in admin.get(PAGE).content.decode()
 
 
-def test_the_list_explains_the_last_use_and_which_keys_have_none(admin, api):
+def test_the_list_explains_the_last_use_and_says_for_which_keys_it_is_not_recorded(admin, api):
     api.get("/api/catalog")
     page = admin.get(PAGE).content.decode()
     assert "Its last use is exact to 5 minutes." in page

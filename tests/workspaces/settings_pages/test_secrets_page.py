@@ -7,13 +7,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tests.workspaces.secrets.test_uses import accepted, report
+from tests.workspaces.secrets.test_uses import build_acceptance, report
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.keys.create import create_key
 from workspaces.models import AuditEntry, Membership, SigningSecret
 from workspaces.secrets.rotate import find_signer
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]
 PAGE = "/w/lumen-books/production/secrets"
 
 
@@ -44,15 +44,15 @@ def test_a_prepared_secret_is_shown_once_and_signs_after_the_second_step(admin, 
 
 def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace):
     billing = create_key(workspace.workspace, ["report"], name="billing-api", actor="test", now=timezone.now()).text
-    report(api, accepted(workspace.signing_secret), key=billing)
-    report(api, accepted(workspace.signing_secret), key=workspace.report_key)
+    report(api, build_acceptance(workspace.signing_secret), key=billing)
+    report(api, build_acceptance(workspace.signing_secret), key=workspace.report_key)
     new_secret = rotate(admin)
-    report(api, accepted(new_secret), key=workspace.report_key)
+    report(api, build_acceptance(new_secret), key=workspace.report_key)
     page = admin.get(PAGE).content.decode()
     assert "Do not revoke" in page
     assert "<b>billing-api</b> in production has not verified with" in page
     assert "1 of 2 backends" in page
-    report(api, accepted(new_secret), key=billing)
+    report(api, build_acceptance(new_secret), key=billing)
     page = admin.get(PAGE).content.decode()
     assert "Do not revoke" not in page
     assert "can be revoked" in page

@@ -93,7 +93,7 @@ def test_a_time_that_never_was_is_written_as_never():
     assert formats.ago(None) == "never"
 
 
-def drawn(template: str, query: str = "", **context) -> str:
+def render_template(template: str, query: str = "", **context) -> str:
     request = RequestFactory().get(f"/?{query}")
     return Template("{% autoescape off %}" + template + "{% endautoescape %}").render(
         Context({"request": request, **context})
@@ -101,12 +101,12 @@ def drawn(template: str, query: str = "", **context) -> str:
 
 
 def test_the_query_tag_changes_some_members_and_keeps_the_others():
-    url = drawn("{% query sort='path' page=None status='' %}", "range=7d&page=3&status=200&sort=count")
+    url = render_template("{% query sort='path' page=None status='' %}", "range=7d&page=3&status=200&sort=count")
     assert parse_qs(url[1:]) == {"range": ["7d"], "sort": ["path"]}
 
 
 def test_the_query_tag_keeps_repeated_members():
-    assert parse_qs(drawn("{% query sort='path' %}", "key=a&key=b")[1:])["key"] == ["a", "b"]
+    assert parse_qs(render_template("{% query sort='path' %}", "key=a&key=b")[1:])["key"] == ["a", "b"]
 
 
 def test_a_value_in_the_query_is_escaped_in_the_page():
@@ -117,7 +117,7 @@ def test_a_value_in_the_query_is_escaped_in_the_page():
 
 
 def test_hidden_inputs_repeat_the_query_without_the_fields_of_the_form():
-    inputs = drawn("{% query_inputs 'q' 'page' %}", "q=old&page=2&key=a&key=b&tz=UTC")
+    inputs = render_template("{% query_inputs 'q' 'page' %}", "q=old&page=2&key=a&key=b&tz=UTC")
     assert [name in inputs for name in ('"q"', '"page"', '"key" value="a"', '"key" value="b"', '"tz"')] == [
         False, False, True, True, True,
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def environment() -> Environment:
 
 def test_an_address_of_a_page_keeps_only_the_range():
     query = "from=2026-01-01&to=2026-01-31&tz=Europe/Berlin&page=4&q=x"
-    url = drawn("{% page_url 'overview' %}", query, environment=environment())
+    url = render_template("{% page_url 'overview' %}", query, environment=environment())
     path, _, members = url.partition("?")
     assert path == "/w/lumen/staging/overview"
     assert parse_qs(members) == {"from": ["2026-01-01"], "to": ["2026-01-31"], "tz": ["Europe/Berlin"]}
@@ -137,9 +137,9 @@ def test_an_address_of_a_page_keeps_only_the_range():
 
 def test_an_address_of_a_page_can_have_other_members():
     tag = "{% page_url 'overview.csv' table='keys' range='30d' %}"
-    url = drawn(tag, "range=7d", environment=environment())
+    url = render_template(tag, "range=7d", environment=environment())
     assert parse_qs(url.partition("?")[2]) == {"table": ["keys"], "range": ["30d"]}
-    assert drawn("{% page_url 'overview' %}", environment=environment()) == "/w/lumen/staging/overview"
+    assert render_template("{% page_url 'overview' %}", environment=environment()) == "/w/lumen/staging/overview"
 
 
 def test_a_path_can_wrap_after_each_slash_except_the_first():

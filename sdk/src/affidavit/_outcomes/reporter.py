@@ -180,10 +180,10 @@ class OutcomeReporter(Reporter):
 
     def _work(self) -> None:
         """Send full batches, and a partial one when it is due or during `flush`."""
-        hurried, self._is_hurried = self._is_hurried, False
-        if self._outbox.weight and not (hurried or self._is_due()):
+        is_hurried, self._is_hurried = self._is_hurried, False
+        if self._outbox.weight and not (is_hurried or self._is_due()):
             return
-        while hurried or self._is_due() or len(self._queue) >= MAX_OUTCOMES:
+        while is_hurried or self._is_due() or len(self._queue) >= MAX_OUTCOMES:
             self._outbox.send(self._pack_batch)
             if self._outbox.weight:
                 self._due = time.monotonic() + self._pause

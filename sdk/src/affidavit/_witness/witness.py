@@ -277,33 +277,33 @@ class Witness(Reporter):
 
     def _run_round(self) -> None:
         """Fetch the hub's rules, inspect queued bodies, and report if due."""
-        hurried, self._is_hurried = self._is_hurried or self._background.is_ending, False
+        is_hurried, self._is_hurried = self._is_hurried or self._background.is_ending, False
         schedule, now = self._schedule, self._clock()
         if not self._intake.is_empty:
             schedule.note_pending(now)
-        aggregator = self._prepare_aggregator(hurried, now)
+        aggregator = self._prepare_aggregator(is_hurried, now)
         if aggregator is None:
             return
         aggregator.inspect_queue()
         if aggregator.has_news or self._intake.has_new_operation:
             schedule.note_news(now)
-        if hurried or schedule.is_due(now):
+        if is_hurried or schedule.is_due(now):
             schedule.note_report(now)
             self._outbox.send(lambda: self._pack_reports(aggregator))
             if self._outbox.weight:
                 schedule.retry_later(self._clock())
 
-    def _prepare_aggregator(self, hurried: bool, now: float) -> Aggregator | None:
+    def _prepare_aggregator(self, is_hurried: bool, now: float) -> Aggregator | None:
         """Return the aggregator; None until the hub's rules are known, since they may hide what would be sent."""
-        if self._aggregator is None and (self._redactor or self._load_rules(hurried, now)):
+        if self._aggregator is None and (self._redactor or self._load_rules(is_hurried, now)):
             self._aggregator = Aggregator(
                 self._intake, self._redactor or self._own_redactor, max_body=self.max_body,
                 max_operations=self._max_operations, send_undecided=self._send_undecided,
             )  # fmt: skip
         return self._aggregator
 
-    def _load_rules(self, hurried: bool, now: float) -> bool:
-        if self._intake.is_empty or not (hurried or self._schedule.may_fetch_rules(now)):
+    def _load_rules(self, is_hurried: bool, now: float) -> bool:
+        if self._intake.is_empty or not (is_hurried or self._schedule.may_fetch_rules(now)):
             return False
         try:
             self._redactor = apply_rules(self._own_redactor, fetch_rules(self._channel, self._key, self._environment))
