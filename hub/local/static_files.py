@@ -71,7 +71,10 @@ def build() -> None:
 
 
 def compute_fingerprint() -> str:
-    """Return a digest of the sources: their names, sizes and times. Images keep whole seconds only."""
+    """Return a digest of the sources: their names, sizes and times.
+
+    The times are in whole seconds, because container images keep no fractions.
+    """
     lines = [str(BROTLI_QUALITY)]
     for finder in get_finders():
         for name, storage in finder.list([]):

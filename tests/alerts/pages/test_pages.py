@@ -212,7 +212,7 @@ def test_an_alert_is_created_changed_paused_resumed_and_deleted(admin, target):
     for action, mark in (("pause", True), ("pause", True), ("resume", False)):
         assert admin.post(f"{PAGE}/{alert.pk}/{action}").status_code == 303
         assert ('<span class="tag warn">paused</span>' in read(admin, PAGE)) == mark
-    assert "no longer fires" in read(admin, f"{PAGE}?delete={alert.pk}")
+    assert "will no longer fire" in read(admin, f"{PAGE}?delete={alert.pk}")
     assert admin.post(f"{PAGE}/{alert.pk}/delete").status_code == 303
     assert admin.post(f"{PAGE}/{alert.pk}/delete").status_code == 404
     entries = AuditEntry.objects.filter(action__startswith="alert").order_by("id")

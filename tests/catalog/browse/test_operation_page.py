@@ -264,11 +264,11 @@ def test_bodies_without_a_shape_have_their_media_types(api, browser_client, work
     html, pdf = observation(responseMediaType="text/html"), observation(requestMediaType="application/pdf")
     deliver(api, workspace, csv, html, pdf)
     page = " ".join(open_page(browser_client, workspace).split())
-    assert "<code>text/csv</code>, reported in 2 of 4; <code>text/html</code>, reported in 1 of 4 of all time" in page
+    assert "in the 4 observations of all time: <code>text/csv</code> in 2, <code>text/html</code> in 1 </p>" in page
     assert "<h2>No shape</h2>" in page
     assert "Of 4 observations with status 200 none had a JSON body. Bodies of other types have no shape." in page
     page = " ".join(open_page(browser_client, workspace, part="request").split())
-    assert "<code>application/pdf</code>, reported in 1 of 4 of all time </p>" in page
+    assert "in the 4 observations of all time: <code>application/pdf</code> in 1 </p>" in page
     assert "Of 4 observations none had a JSON body." in page
     response = browser_client.get(address(workspace, ".json"), {"method": "GET", "path": PATH})
     tables = json.loads(b"".join(response.streaming_content))["tables"]

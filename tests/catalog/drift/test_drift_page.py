@@ -239,7 +239,7 @@ def test_the_difference_lists_what_would_change_from_this_environment_to_the_oth
         ("GET", PATH, "200", "/total", "gone"),
     ]
     page = open_page(browser_client, filled_workspace, "difference", against="staging")
-    assert "<b>6 differences, 3 breaking</b>, for clients of production if it answered like staging." in page
+    assert "<b>6 differences, 3 breaking</b>, for clients of production if production answered like staging." in page
 
 
 def test_a_property_that_is_no_longer_seen_is_missing_in_the_difference(api, browser_client, workspace):

@@ -54,7 +54,7 @@ def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_cli
     link = next(link for link in links if f"id={rejection.pk}" in link)
     page = " ".join(browser_client.get(link).content.decode().split())
     assert "<h1>audience-mismatch</h1>" in page
-    advice = f"sets the verifier's <code>audience</code> to <code>{rejection.environment.audience}</code>"
+    advice = f"set the verifier's <code>audience</code> to <code>{rejection.environment.audience}</code>"
     assert advice in unescape(page)
     assert "<code>call_81</code>" in page
     assert "<b>3 calls</b> of this operation failed like this within a day" in page
