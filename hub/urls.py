@@ -5,6 +5,7 @@ from django.urls import include, path
 from hub import health
 from hub.api_docs import views as api_docs
 from hub.glossary.views import show_glossary
+from hub.key_uses.views import show_keys
 from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
@@ -23,6 +24,7 @@ urlpatterns = [
     path("metrics", read_only(metrics), name="metrics"),
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview, is_shareable=True),
+    *page_paths("keys", show_keys, role=Membership.ADMIN),
     *page_paths("search", show_search),
     *page_paths("api", api_docs.show_api_docs),
     *page_paths("glossary", show_glossary),

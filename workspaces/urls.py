@@ -17,7 +17,6 @@ urlpatterns = [
     *people_urls.urlpatterns,
     path("workspaces/new", views.add_workspace, name="new-workspace"),
     path("workspaces/new/<slug:slug>", views.show_created_workspace, name="created-workspace"),
-    *page_paths("keys", keys.show_keys, role=Membership.ADMIN),
     path(f"{SETTINGS}/keys/create", keys.post_key, name="create-key"),
     path(f"{SETTINGS}/keys/<int:key_id>/revoke", keys.post_revocation, name="revoke-key"),
     *page_paths("secrets", secrets.show_secrets, role=Membership.ADMIN),

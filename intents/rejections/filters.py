@@ -14,22 +14,27 @@ OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it st
 
 @dataclass(frozen=True)
 class RejectionFilters:
-    """The filters of the rejections page. An empty string, or version 0, filters nothing."""
+    """The filters of the rejections page. An empty string, or version 0, filters nothing.
+
+    by: the first characters of the API key that reported. It narrows single rejections only: tallies name no key.
+    """
 
     reason: str = ""
     version: int = 0
     operation: str = ""
+    by: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.reason or self.version or self.operation)
+        return bool(self.reason or self.version or self.operation or self.by)
 
 
 def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
-    """Read `reason`, `version` and `operation`; an unknown reason or version filters nothing."""
+    """Read `reason`, `version`, `operation` and `by`; an unknown reason or version filters nothing."""
     reason, version = query.get("reason", ""), query.get("version", "")
     # PostgreSQL refuses NUL and no stored text holds it; its replacement character finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
-    return RejectionFilters(reason if reason in REASONS else "", VERSIONS.get(version, 0), operation)
+    by = query.get("by", "").replace("\0", "\ufffd")
+    return RejectionFilters(reason if reason in REASONS else "", VERSIONS.get(version, 0), operation, by)
 
 
 def narrow_result(result: str, reason: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -31,6 +33,7 @@ from wire.filters import read_number
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role
+from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import Environment, Membership
 from workspaces.page import Page
 from workspaces.templatetags.periods import preceding
@@ -56,7 +59,9 @@ MISMATCHES = ("operation-mismatch", "method-mismatch", "path-mismatch")  # anoth
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why. Before the first report, show how to send one."""
-    analysis = RejectionAnalysis(environment, period, parse_filters(request.GET))
+    filters = parse_filters(request.GET)
+    reporter = find_by_prefix(environment.workspace, filters.by)
+    analysis = RejectionAnalysis(environment, period, filters if reporter else replace(filters, by=""))
 
     def build_context() -> Mapping[str, Any]:
         if not has_verifications(environment):
@@ -69,10 +74,15 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "rejections": rejections,
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
+            "reporter": reporter,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
         }
 
-    takes = {"reason": REASONS.__contains__, "version": VERSIONS.__contains__}
+    takes: Mapping[str, Callable[[str], object]] = {
+        "reason": REASONS.__contains__,
+        "version": VERSIONS.__contains__,
+        "by": partial(find_by_prefix, environment.workspace),
+    }
     return Page("intents/rejections.html", build_context, build_tables(analysis), takes=takes)
 
 

@@ -54,7 +54,7 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
 def _broken_join_rows(environment: Environment, period: Period, filters: JoinFilters) -> Rows:
     api_keys = list_api_keys(environment)
     for join in stream_broken_joins(environment, period):
-        if join.matches(filters.diagnosis, filters.found_in, filters.key):
+        if filters.select(join, api_keys):
             yield write_join_cells(join, api_keys)
 
 

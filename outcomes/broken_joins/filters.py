@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.http import QueryDict
 
+from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.diagnose import ADVICE
 from wire.filters import read_text
+from workspaces.models import ApiKey
 
 DIAGNOSES = frozenset(ADVICE) - {"late"}  # a late conversation heals its broken joins
 
@@ -18,18 +21,29 @@ class JoinFilters:
 
     found_in: for `other-environment`, the environment that knows the id.
     key: the exact outcomeKey.
+    by: the first characters of the API key that reported. It narrows the list only.
     """
 
     diagnosis: str = ""
     found_in: str = ""
     key: str = ""
+    by: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.diagnosis or self.key)
+        return bool(self.diagnosis or self.key or self.by)
+
+    def select(self, join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) -> bool:
+        """Return whether the list shows this join.
+
+        api_keys: the keys of the workspace by row id.
+        """
+        reporter = api_keys.get(join.reported_by)
+        is_of_key = not self.by or (reporter is not None and reporter.prefix == self.by)
+        return is_of_key and join.matches(self.diagnosis, self.found_in, self.key)
 
 
 def parse_join_filters(query: QueryDict) -> JoinFilters:
-    diagnosis, key = query.get("why", ""), read_text(query, "key")
+    diagnosis, key, by = query.get("why", ""), read_text(query, "key"), read_text(query, "by")
     if diagnosis not in DIAGNOSES:
-        return JoinFilters(key=key)
-    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key)
+        return JoinFilters(key=key, by=by)
+    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key, by)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Page as PageOfRows
@@ -38,6 +40,7 @@ from outcomes.models import Move
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.period import Period
 from workspaces.access import has_role
+from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, RetentionPolicy
 from workspaces.page import Page
 
@@ -47,6 +50,8 @@ MAX_MOVES = 10
 
 def show_broken_joins(request: HttpRequest, environment: Environment, period: Period) -> Page:
     filters = parse_join_filters(request.GET)
+    reporter = find_by_prefix(environment.workspace, filters.by)
+    filters = filters if reporter else replace(filters, by="")
 
     def build_context() -> Mapping[str, Any]:
         if not has_any_outcome(environment):
@@ -55,6 +60,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
         return {
             "empty": False,
             "filters": filters,
+            "reporter": reporter,
             "totals": totals,
             "previous_totals": read_totals(environment, period.previous()),
             "healing": measure_healing(environment, period),
@@ -68,7 +74,11 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
         }
 
     tables = list_joins_tables(environment, period, filters)
-    return Page("outcomes/broken_joins.html", build_context, tables, takes={"why": DIAGNOSES.__contains__})
+    takes: Mapping[str, Callable[[str], object]] = {
+        "why": DIAGNOSES.__contains__,
+        "by": partial(find_by_prefix, environment.workspace),
+    }
+    return Page("outcomes/broken_joins.html", build_context, tables, takes=takes)
 
 
 def _describe_joins(
@@ -77,11 +87,11 @@ def _describe_joins(
     """Return the causes of the joins, or of the newest if there are very many, and one page of the `count` joins."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
     of_key = [join for join in newest if join.matches("", key=filters.key)]
+    api_keys, is_partial = list_api_keys(environment), len(newest) == NEWEST_DIAGNOSED
     if filters:
-        rows, joins = _page_matching(newest, filters, page_number)
+        rows, joins = _page_matching(newest, filters, api_keys, page_number)
     else:
         rows, joins = _page_all(environment, period, page_number, count, newest)
-    api_keys, is_partial = list_api_keys(environment), len(newest) == NEWEST_DIAGNOSED
     return {
         "causes": _describe_causes(environment, period, of_key, api_keys, filters.key, is_partial=is_partial),
         "key_count": len(of_key),
@@ -143,8 +153,13 @@ def _find_kept_days(environment: Environment, period: Period) -> int | None:
 JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]
 
 
-def _page_matching(newest: Sequence[BrokenJoin], filters: JoinFilters, page_number: str | None) -> JoinsPage:
-    matching = [join for join in newest if join.matches(filters.diagnosis, filters.found_in, filters.key)]
+def _page_matching(
+    newest: Sequence[BrokenJoin],
+    filters: JoinFilters,
+    api_keys: Mapping[int | None, ApiKey],
+    page_number: str | None,
+) -> JoinsPage:
+    matching = [join for join in newest if filters.select(join, api_keys)]
     page = Paginator(matching, ROWS_PER_PAGE).get_page(page_number)
     return page, list(page)
 

@@ -1,0 +1,76 @@
+"""Read what the domains record of each API key: nothing is written for this."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+
+from intents.models import Confirmation
+from intents.rejections.queries import NO_FILTERS, count_by_key
+from outcomes.broken_joins.rates import read_rates_by_api_key
+from wire.period import Period
+from workspaces.models import ApiKey, Environment, Workspace
+from workspaces.secrets.uses import list_backends
+
+LONGEST_WAIT = timedelta(days=1)  # a confirmation is decided within minutes of its request
+
+
+@dataclass(frozen=True)
+class KeyUse:
+    """What one key did in one environment in a period.
+
+    outcomes: the outcomes that it was the first to report, broken joins included.
+    rejections: the rejected calls that it reported and that are still stored one by one.
+    decisions: the confirmations that it decided.
+    verified_at: the last verification that it reported, if that was within a week.
+    """
+
+    environment: Environment
+    outcomes: int = 0
+    broken_joins: int = 0
+    rejections: int = 0
+    decisions: int = 0
+    verified_at: datetime | None = None
+
+
+def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Mapping[int, Sequence[KeyUse]]:
+    """Return the uses of each key by its row id, in the order of the environments; only of keys that have any."""
+    keys = {str(key): key for key in workspace.api_keys.all()}
+    backends = list_backends(workspace, now=now)
+    verified = {(item.key.pk, item.environment.pk): max(item.last_uses.values()) for item in backends}
+    uses: dict[int, list[KeyUse]] = defaultdict(list)
+    for environment in workspace.environments.order_by("pk"):
+        rates = {rate.name: rate for rate in read_rates_by_api_key(environment, period).rates}
+        rows = count_by_key(environment, period, NO_FILTERS)
+        rejections = {row.key.pk: row.rejections for row in rows if row.key}
+        decisions = _count_decisions(environment, period, keys)
+        for name, key in keys.items():
+            rate = rates.get(name)
+            use = KeyUse(
+                environment,
+                rate.total_reported if rate else 0,
+                rate.total_broken if rate else 0,
+                rejections.get(key.pk, 0),
+                decisions[name],
+                verified.get((key.pk, environment.pk)),
+            )
+            if use != KeyUse(environment):
+                uses[key.pk].append(use)
+    return uses
+
+
+def _count_decisions(environment: Environment, period: Period, keys: Mapping[str, ApiKey]) -> Counter[str]:
+    """Count the confirmations that each key decided in the period, by the key's name in records."""
+    decided = Confirmation.objects.filter(
+        environment=environment,
+        created_at__gte=period.start - LONGEST_WAIT,
+        decided_at__gte=period.start,
+        decided_at__lt=period.end,
+        decided_by__in=[f"key {name}" for name in keys],
+    )
+    counts = decided.values_list("decided_by").annotate(count=Count("pk"))
+    return Counter({actor.removeprefix("key "): count for actor, count in counts})

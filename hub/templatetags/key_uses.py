@@ -1,0 +1,23 @@
+"""What each API key did in the last 7 days, for the page of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django import template
+from django.template import Context
+from django.utils import timezone
+
+from hub.key_uses.queries import KeyUse
+from hub.key_uses.queries import read_key_uses as read_uses_of_keys
+from wire.period import parse_period
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def read_key_uses(context: Context) -> Mapping[int, Sequence[KeyUse]]:
+    """Return the uses of each key of the workspace by its row id."""
+    now = timezone.now()
+    period = parse_period({"tz": context["period"].zone.key}, now=now)
+    return read_uses_of_keys(context["workspace"], period, now=now)

@@ -1,0 +1,90 @@
+"""The page of keys says what each key did in the last 7 days and where, as far as that is recorded."""
+
+import json
+import re
+from datetime import timedelta
+from html import unescape
+
+from django.utils import timezone
+
+from intents.models import Rejection
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from workspaces.models import ApiKey
+
+PAGE = "/w/lumen-books/production/keys"
+
+
+def tidy(response):
+    return " ".join(response.content.decode().split())
+
+
+def read_row(page, key):
+    """Return the row of a key and the one below it, which says what the key did."""
+    return page.partition(f'<tr id="key-{key.pk}"')[2].partition('<tr id="key-')[0]
+
+
+def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers(browser_client, workspace):
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    key = workspace.workspace.api_keys.get(name="report")
+    now = timezone.now()
+    register_conversations(production, [Arrival("known")], now=now)
+    record_outcomes(production, [Report("known", "purchase")], now=now, reported_by=key.pk)
+    record_outcomes(production, [Report("a", "purchase"), Report("b", "purchase")], now=now, reported_by=key.pk)
+    record_outcomes(production, [Report("c", "purchase")], now=now)
+    record_outcomes(staging, [Report("s", "purchase")], now=now - timedelta(days=9), reported_by=key.pk)
+    record_verifications(staging, [Verification("expired", now, count=4)])
+    Rejection.objects.update(api_key=key)
+    record_verifications(staging, [Verification("expired", now, count=2)])
+
+    row = read_row(tidy(browser_client.get(PAGE)), key)
+    assert 'Last 7 days: <b>production</b> · <span class="nowrap">3 outcomes</span>' in row
+    links = {words: unescape(address) for address, words in re.findall(r'href="([^"]+#\w+)"> ?(\d+ [a-z ]+)</a>', row)}
+    assert set(links) == {"2 broken joins", "4 rejected calls"}
+    joins = browser_client.get(links["2 broken joins"].partition("#")[0])
+    assert {join.conversation_id for join, *_ in joins.context["joins"]} == {"a", "b"}
+    rejections = browser_client.get(links["4 rejected calls"].partition("#")[0])
+    assert [rejection.count for rejection in rejections.context["rejections"]] == [4]
+    exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
+    assert [tuple(use.values()) for use in exported] == [
+        (key.prefix, "production", 3, 2, 0, 0, None), (key.prefix, "staging", 0, 0, 4, 0, None),
+    ]  # fmt: skip
+
+
+def test_a_filter_by_key_narrows_the_downloads_alike_and_an_unknown_key_is_named(browser_client, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    key = workspace.workspace.api_keys.get(name="report")
+    now = timezone.now()
+    record_outcomes(production, [Report("a", "purchase")], now=now, reported_by=key.pk)
+    record_outcomes(production, [Report("c", "purchase")], now=now)
+    record_verifications(production, [Verification("expired", now), Verification("replayed", now)])
+    Rejection.objects.filter(reason="replayed").update(api_key=key)
+    for page, table in (("joins", "broken"), ("rejections", "rejections")):
+        address = f"/w/lumen-books/production/{page}"
+        rows = json.loads(browser_client.get(f"{address}.json?by={key.prefix}").getvalue())["tables"][table]
+        assert len(rows) == 1
+        assert browser_client.get(f"{address}.json?by=gak_unknown1").status_code == 400
+        assert "does not know by=gak_unknown1" in tidy(browser_client.get(f"{address}?by=gak_unknown1"))
+
+
+def test_a_key_whose_uses_are_not_recorded_says_so(browser_client, workspace):
+    page = tidy(browser_client.get(PAGE))
+    for key in ApiKey.objects.filter(workspace=workspace.workspace):
+        row = read_row(page, key)
+        if key.kind == ApiKey.PUBLISHABLE:
+            assert "Not recorded: it only names the workspace" in row
+        elif set(key.scopes) == {"platform"}:
+            assert "Not recorded: conversations and intents are stored without the key" in row
+        else:
+            assert "Nothing recorded in the last 7 days" in row
+
+
+def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, api):
+    asked = {"sub": "user-1", "operation": "POST /refunds", "args": {"orderId": 1}, "summary": "Refund order 1"}
+    confirmation = api.post("/api/confirmations", asked).json()["confirmationId"]
+    api.post(f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"})
+    exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
+    assert [(use["environment"], use["decisions"]) for use in exported] == [("production", 1)]
+    assert "1 decision</span>" in tidy(browser_client.get(PAGE))
