@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+MAX_RESULTS = 8  # results of each kind
+
 Piece = tuple[str, bool]
 """A part of a text, and whether it matches the search."""
 
@@ -41,6 +43,11 @@ class SearchResult:
     @property
     def text(self) -> str:
         return "".join(piece for piece, _ in self.title)
+
+    @property
+    def has_period(self) -> bool:
+        """Return whether it leads to a period of its own, in place of that of the search."""
+        return "from" in self.members
 
     @property
     def query(self) -> str:

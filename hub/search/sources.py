@@ -15,7 +15,8 @@ from catalog.browse.search import MatchingProperty, find_operations, find_proper
 from catalog.drift.queries import Place, find_absent
 from catalog.models import WitnessReportId
 from hub.glossary.terms import read_terms
-from hub.search.results import ResultGroup, SearchResult, mark_matches, mark_prefix
+from hub.search.named_things import search_annotations, search_keys, search_reasons
+from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matches, mark_prefix
 from hub.templatetags.navigation import SECTIONS, SETTINGS_TABS
 from intents.models import VerificationReport
 from intents.tool_calls.detail import find_tool_call
@@ -24,7 +25,6 @@ from outcomes.tallies.keys import find_matching_keys
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 
-MAX_RESULTS = 8  # results of each kind
 MAX_TEXT = 255  # characters: the longest id
 LEAST_OF_TERM = 4  # characters: shorter texts are in too many words
 # What people call the contents of a page, beside its name.
@@ -59,8 +59,15 @@ def search_everything(environment: Environment, text: str, user: User | Anonymou
         search_properties,
         search_outcome_keys,
     )
-    groups = [source(environment, text) for source in sources]
-    return [group for group in (*groups, search_terms(text), search_pages(environment, text, user)) if group.results]
+    groups = [
+        *(source(environment, text) for source in sources),
+        search_reasons(text),
+        search_keys(environment, text, user),
+        search_annotations(environment, text),
+        search_terms(text),
+        search_pages(environment, text, user),
+    ]
+    return [group for group in groups if group.results]
 
 
 def list_examples(environment: Environment) -> list[ResultGroup]:

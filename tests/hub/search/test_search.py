@@ -81,7 +81,10 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
         ("1_0", []),
         ("purch", [("Outcome keys", "purchase")]),
         ("retent", [("Pages and settings", "Settings: Retention")]),
-        ("scopes", [("Glossary", "Scope"), ("Pages and settings", "Settings: Keys")]),
+        (
+            "scopes",
+            [("API keys", "all scopes"), ("Glossary", "Scope"), ("Pages and settings", "Settings: Keys")],
+        ),
         ("  purch\0 ", [("Outcome keys", "purchase")]),
         ("", []),
         ("\\", []),
