@@ -5,9 +5,9 @@ from __future__ import annotations
 from django import template
 from django.utils import timezone
 
+from intents.rejections import queries
 from intents.rejections.queries import VersionCounts
-from intents.rejections.queries import count_versions as count_versions_of
-from workspaces.models import Workspace
+from workspaces.models import Environment, Workspace
 
 register = template.Library()
 
@@ -15,4 +15,12 @@ register = template.Library()
 @register.simple_tag
 def count_versions(workspace: Workspace) -> VersionCounts:
     """Count the accepted calls of a workspace in the last 7 days by version."""
-    return count_versions_of(workspace, now=timezone.now())
+    return queries.count_versions(workspace, now=timezone.now())
+
+
+@register.simple_tag
+def count_versions_by_environment(workspace: Workspace) -> list[tuple[Environment, VersionCounts]]:
+    """Count the same in each environment."""
+    now = timezone.now()
+    environments = workspace.environments.order_by("id")
+    return [(environment, queries.count_versions_in([environment], now=now)) for environment in environments]

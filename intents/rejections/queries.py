@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -80,9 +80,14 @@ class VersionCounts:
 
 def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
     """Count the accepted calls of all environments of a workspace by version."""
+    return count_versions_in(workspace.environments.all(), now=now)
+
+
+def count_versions_in(environments: Iterable[Environment], *, now: datetime) -> VersionCounts:
+    """Count the accepted calls of these environments by version."""
     period = parse_period({"range": "7d"}, now=now)
     segments = cover(period.start, period.end + FORWARD_DAYS)
-    totals = _read_totals(list(workspace.environments.values_list("pk", flat=True)), segments, NO_FILTERS)
+    totals = _read_totals([environment.pk for environment in environments], segments, NO_FILTERS)
     v1, v2 = (count_verifications(_select_accepted(totals, version)) for version in (1, 2))
     return VersionCounts(v1, v1 + v2)
 

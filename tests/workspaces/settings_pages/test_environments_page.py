@@ -49,6 +49,8 @@ def test_the_end_of_version_1_is_set_next_to_its_remaining_share(admin, api, wor
     assert api.post("/api/verification-reports", report).status_code == 200
     page = admin.get(PAGE).content.decode()
     assert "3 of 100" in page
+    assert 'href="/w/lumen-books/staging/rejections?range=7d&amp;version=1">3 of 100 in staging</a>' in page
+    assert "in production</a>" not in page
     admin.post("/w/lumen-books/production/v1-window", {"until": "2099-12-31T00:00"})
     workspace.workspace.refresh_from_db()
     assert workspace.workspace.v1_until.isoformat() == "2099-12-31T00:00:00+00:00"
@@ -68,3 +70,19 @@ def test_only_admins_open_and_change_environments(workspace, other_workspace, ad
         assert admin.post(f"/w/other-shop/production/{action}", {"name": "qa"}).status_code == 404
     assert admin.post(f"{PAGE}/nowhere/archive").status_code == 404
     assert workspace.workspace.environments.count() == 2
+
+
+def test_the_cells_of_an_environment_say_on_a_phone_what_they_are(admin):
+    page = admin.get(PAGE).content.decode()
+    for label in ("Label", "Audience", "Added"):
+        assert f'<td data-is="{label}"' in page
+
+
+def test_the_settings_pages_are_a_row_of_links_and_on_a_phone_a_menu_named_after_the_open_one(admin):
+    page = admin.get(PAGE).content.decode()
+    menu = page.partition('<nav class="phone" aria-label="Settings">')[2].partition("</nav>")[0]
+    assert "<summary><b>Environments</b></summary>" in " ".join(menu.split()).replace("> <", "><")
+    row = page.partition('<nav class="seg wide" aria-label="Settings">')[2].partition("</nav>")[0]
+    for part in (menu, row):
+        assert part.count("<a href=") == 8
+        assert part.count('aria-current="page">') == 1
