@@ -6,7 +6,7 @@ Pages are `/w/<workspace>/<environment>/<page>`; `<page>.json` has all tables, `
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial, wraps
@@ -208,11 +208,16 @@ def _find_form_page(request: HttpRequest) -> str:
 
 def read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
     """Return the members of the Referer that name a period; none if that page is of another workspace."""
+    return read_form_members(request, environment, PERIOD_MEMBERS)
+
+
+def read_form_members(request: HttpRequest, environment: Environment, names: Container[str]) -> QueryDict:
+    """Return the members of the Referer with these names; none if that page is of another workspace."""
     members = QueryDict(mutable=True)
     form_address = urlsplit(request.headers.get("Referer", ""))
     if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
         for name, values in QueryDict(form_address.query).lists():
-            if name in PERIOD_MEMBERS:
+            if name in names:
                 members.setlist(name, values)
     return members
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.evaluation.find import FINDERS
@@ -13,6 +13,8 @@ from alerts.rules.words import describe_happening
 from workspaces.models import Environment
 
 DAYS = 30
+ROUND_NUMBERS = tuple(step * 10**power for power in range(8, -1, -1) for step in (5, 2, 1))
+MAX_SUGGESTIONS = 5  # numbers that are tried, each with a reading of its own
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,17 @@ class Preview:
     """The firings of the last 30 days, the latest first, and what the rule compared, from the same reading."""
 
     rows: Sequence[PreviewRow]
-    measures: Iterable[Measure]
+    measures: Sequence[Measure]
     since: datetime
     until: datetime
+
+
+@dataclass(frozen=True)
+class LowerMinimum:
+    """A lower least number of cases, and how often the alert would have fired with it."""
+
+    minimum: int
+    firings: int
 
 
 def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Preview:
@@ -50,4 +60,19 @@ def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now:
         PreviewRow(happening, describe_happening(kind, happening.facts, environment.name))
         for happening in leave_out_known(findings.happenings, [])
     ]
-    return Preview(rows[::-1], findings.measures, since, now)
+    return Preview(rows[::-1], list(findings.measures), since, now)
+
+
+def suggest_minimum(
+    environment: Environment, kind: str, thresholds: Thresholds, silent_preview: Preview, *, now: datetime
+) -> LowerMinimum | None:
+    """Return the highest round minimum below this one with which the alert would have fired; None if there is none.
+
+    silent_preview: the preview with `thresholds`, which has no firing.
+    """
+    highest = max((measure.value for measure in silent_preview.measures), default=0)
+    candidates = [number for number in ROUND_NUMBERS if number < thresholds.minimum and number <= highest]
+    for minimum in candidates[:MAX_SUGGESTIONS]:
+        if rows := preview(environment, kind, replace(thresholds, minimum=minimum), now=now).rows:
+            return LowerMinimum(minimum, len(rows))
+    return None

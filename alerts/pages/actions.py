@@ -20,7 +20,7 @@ from wire.filters import change_query, read_text
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, member_form, read_form_period, redirect_to_page, render_html
+from workspaces.page import Page, member_form, read_form_members, read_form_period, redirect_to_page, render_html
 from workspaces.shown_once import keep_for_next_page
 
 Act = Callable[[Environment, str, datetime], None]
@@ -72,7 +72,8 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             form.add_error("name" if "name" in error.detail else "address", error.detail)
         else:
             _keep_secret(request, row, fields["name"], secret)
-            return _redirect(request, NAME, row, {}, fragment="new" if secret else "targets")
+            target = row.workspace.alert_targets.get(name=fields["name"].strip())
+            return _redirect_to_form(request, row, target, fragment="new" if secret else "")
     return _render(request, row, build_alerts_page(request, row, target_form=form))
 
 
@@ -184,6 +185,16 @@ def _redirect(
 ) -> HttpResponse:
     """Answer 303 to a page in the period of the form's page; all else is as in `query`."""
     return redirect_to_page(name, row, change_query(read_form_period(request, row), query), fragment=fragment)
+
+
+def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *, fragment: str) -> HttpResponse:
+    """Answer 303 to the form of an alert as it was, with the new target chosen; without such a form, to the targets."""
+    members = read_form_period(request, row)
+    values = read_form_members(request, row, (*AlertForm.base_fields, "edit"))
+    if "kind" in values:
+        values.appendlist("targets", str(target.pk))
+        members.update(values)
+    return redirect_to_page(NAME, row, members, fragment=fragment or ("alert" if "kind" in values else "targets"))
 
 
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 
@@ -73,6 +74,17 @@ class AlertForm(forms.Form):
     def can_preview(self) -> bool:
         """Return whether everything is right except the targets, which a preview does not need."""
         return self.is_bound and not self.errors.keys() - {"targets"}
+
+    @property
+    def minimum_field(self) -> str:
+        """Return the field of the least number of cases, "" if the chosen kind has none."""
+        kind = self.cleaned_data["kind"]
+        return next((name for name in ("reason_minimum", "minimum") if kind in NUMBERS[name]), "")
+
+    def write_query(self, changes: Mapping[str, Any]) -> str:
+        """Return the query of an address that shows this form with changed values."""
+        members = {name: self[name].value() for name in self.fields if self[name].value()}
+        return urlencode({**members, **changes}, doseq=True)
 
     @property
     def environment_row(self) -> Environment:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from alerts.evaluation.find import find_last_quarter
-from alerts.evaluation.preview import preview
+from alerts.evaluation.preview import Preview, preview, suggest_minimum
 from alerts.models import Alert, Delivery
 from alerts.pages.exports import list_alert_tables, list_delivery_tables
 from alerts.pages.forms import JUMPS, KINDS, AlertForm, TargetForm, default_values, stored_values
@@ -122,7 +122,7 @@ def _read_form(request: HttpRequest, environment: Environment, edited: Alert | N
 def _build_preview(form: AlertForm) -> Mapping[str, Any]:
     if not form.can_preview:
         empty = {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
-        return {**empty, "preview_first_data": None}
+        return {**empty, "preview_first_data": None, "lower": None}
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
     now = timezone.now()
     firings = preview(form.environment_row, kind, thresholds, now=now)
@@ -141,7 +141,16 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
         "is_about_new": kind == Alert.NEW_REASON,
         "judged_until": find_last_quarter(now) if kind in JUMPS else None,
         "preview_first_data": _find_late_start(form.environment_row, kind, now=now),
+        **_suggest_lower(form, firings, now=now),
     }
+
+
+def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mapping[str, Any]:
+    """Return a lower minimum with which the alert would have fired, and the query of the form with it."""
+    if firings.rows or not form.minimum_field:
+        return {"lower": None}
+    lower = suggest_minimum(form.environment_row, form.cleaned_data["kind"], form.thresholds, firings, now=now)
+    return {"lower": lower, "lower_query": form.write_query({form.minimum_field: lower.minimum}) if lower else ""}
 
 
 def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:

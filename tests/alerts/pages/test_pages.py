@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime, timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -160,6 +161,31 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
     assert re.search(r'<td class="num">8</td> <td class="num">100 %</td> <td class="num">0 %</td>', text)
     assert len(figure["data"][1]["x"]) == firings
     assert figure["layout"]["shapes"][0]["y0"] == minimum
+    offer = re.search(r'<a href="([^"]+)">5 in place of 9</a> would have fired 1 time\.', text)
+    assert (offer is not None) == (not firings)
+    if offer:
+        lower = read(admin, unescape(offer[1]))
+        assert "Would have fired 1 time in the last 30 days" in lower
+        assert 'name="minimum" value="5"' in lower
+        assert "in place of" not in lower
+
+
+def test_no_lower_number_is_offered_where_none_would_have_fired(admin):
+    assert "in place of" not in read(admin, f"{PAGE}?kind=rejections.spike&minimum=20")
+    assert "in place of" not in read(admin, f"{PAGE}?kind=rejections.new-reason&reason_minimum=20")
+    assert "in place of" not in read(admin, f"{PAGE}?kind=rejections.spike&minimum=x")
+
+
+def test_a_target_made_for_a_filled_form_returns_to_it_and_is_chosen(admin, receiver):
+    address = f"{PAGE}?range=7d&kind=rejections.spike&minimum=5&done=test"
+    assert '<a href="#new-target">add a target</a>' in read(admin, address)
+    form = {"kind": "webhook", "name": "ops", "address": receiver.url}
+    answer = admin.post(f"{PAGE}/targets/create", form, headers={"referer": f"http://testserver{address}"})
+    target = Target.objects.get()
+    assert answer["Location"] == f"{PAGE}?range=7d&kind=rejections.spike&minimum=5&targets={target.pk}#new"
+    text = read(admin, answer["Location"].partition("#")[0])
+    assert 'name="minimum" value="5"' in text
+    assert re.search(f'name="targets" value="{target.pk}" checked', text)
 
 
 @pytest.mark.parametrize(
@@ -183,9 +209,10 @@ def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, ch
 
 
 def test_a_missing_target_is_an_error_only_after_saving(admin):
-    message = "Add a target first."
-    assert f'<p class="soft">{message}' in admin.get(PAGE).content.decode()
-    assert f'<p class="fault">{message}' in admin.post(f"{PAGE}/create", FORM).content.decode()
+    message = 'To save it, <a href="#new-target">add a target</a>'
+    assert f'<p class="soft"> {message}' in read(admin, PAGE)
+    refused = re.sub(r"\s+", " ", admin.post(f"{PAGE}/create", FORM).content.decode())
+    assert f'<p class="fault"> {message}' in refused
 
 
 def test_numbers_that_the_kind_of_alert_does_not_use_are_not_validated(admin, target):
