@@ -191,10 +191,12 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
     """Answer 303 to the form of an alert as it was, with the new target chosen; without such a form, to the targets."""
     members = read_form_period(request, row)
     values = read_form_members(request, row, (*AlertForm.base_fields, "edit"))
-    if "kind" in values:
-        values.appendlist("targets", str(target.pk))
-        members.update(values)
-    return redirect_to_page(NAME, row, members, fragment=fragment or ("alert" if "kind" in values else "targets"))
+    if "kind" not in values:
+        return redirect_to_page(NAME, row, members, fragment=fragment or "targets")
+    values.appendlist("targets", str(target.pk))
+    for name, texts in values.lists():
+        members.setlist(name, texts)
+    return redirect_to_page(NAME, row, members, fragment=fragment or "alert")
 
 
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:

@@ -10,6 +10,7 @@ from functools import cache
 from django.conf import settings
 
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+CODE_HEADING = "Words of the code and its log"  # for who changes or operates the hub: no page uses these words
 ROW = re.compile(r"^\| (?!word )([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 
@@ -42,12 +43,15 @@ class Term:
 
 @cache
 def read_terms() -> Mapping[str, Term]:
-    """Return all terms by name. If several share a row, it has a meaning for each of them, or one for all."""
+    """Return the terms that readers of pages meet, by name.
+
+    If several share a row, it has a meaning for each of them, or one for all.
+    """
     text = (settings.BASE_DIR / "docs/glossary.md").read_text()
     _, *parts = HEADING.split(text)
-    return {
-        term.name: term for heading, part in zip(parts[::2], parts[1::2], strict=True) for term in _parse(heading, part)
-    }
+    parts_by_heading = dict(zip(parts[::2], parts[1::2], strict=True))
+    del parts_by_heading[CODE_HEADING]
+    return {term.name: term for heading, part in parts_by_heading.items() for term in _parse(heading, part)}
 
 
 def _parse(heading: str, part: str) -> Iterator[Term]:

@@ -92,7 +92,7 @@ KINDS = (
     ),
     Kind(
         "inbox",
-        "Inbox",
+        "Report ids",
         "Ids of processed reports. A report that arrives again after its id was deleted counts twice.",
         (
             RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports, catalog_prune.INBOX),

@@ -49,7 +49,7 @@ class ConversationOutcomes(MachineView):
 
 @extend_schema_view(post=extend_schema(request=ConversationBatch, responses={200: ConversationReceipt}))
 class Conversations(MachineView):
-    """Register conversations, at most 500 at once. Their broken joins heal."""
+    """Register conversations, at most 500 at once. Outcomes reported before are joined."""
 
     scope = "platform"
     form = ConversationBatch

@@ -88,5 +88,6 @@ def test_the_page_for_an_unknown_address_has_a_way_back(browser_client):
     assert answer.status_code == 404
     page = answer.content.decode()
     assert "There is nothing here" in page
+    assert "This page does not exist, or you have no access." in page
     assert "req-of-mine" in page
     assert 'href="/"' in page

@@ -144,7 +144,7 @@ def find_cause(error: Exception) -> DomainError:
         case SuspiciousOperation() | BadRequest() | MultiPartParserError():
             return InvalidRequest("The request cannot be read as it was sent; nothing was stored.")
         case exceptions.NotFound() | Http404() | PermissionDenied():
-            return NotFound("Check the address; there is nothing under it that you may see.")
+            return NotFound("This page does not exist, or you have no access.")
     if is_outage(error):
         name, state = type(error.__cause__ or error).__name__, find_sqlstate(error)
         log.error("database unavailable: %s", name, extra={"sqlstate": state})

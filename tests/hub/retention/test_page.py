@@ -63,6 +63,12 @@ def test_strangers_and_forged_forms_get_nothing(workspace, other_workspace, admi
     assert admin.get(DAYS).status_code == admin.get(DELETIONS).status_code == 405
 
 
+def test_ids_of_reports_are_called_so(admin):
+    page = admin.get(PAGE).content.decode()
+    assert "Report ids" in page
+    assert "Inbox" not in page
+
+
 def test_new_numbers_are_stored_and_logged_with_the_old_ones(admin, workspace):
     answer = admin.post(DAYS, {**EMPTY, "rejections": "30", "audit": "365"})
     assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}?saved=yes")
