@@ -8,6 +8,7 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
+from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time_buckets import describe_starts
 
 RARE_REASONS = "all others"
@@ -26,11 +27,17 @@ LAYOUT = {
 
 
 def build_rejections_figure(buckets: Sequence[ResultBucket]) -> Mapping[str, Any]:
-    """Draw stacked bars: a bucket's rejections by reason, the rarest reasons together."""
+    """Draw stacked bars: a bucket's rejections by reason, the rarest reasons together in grey.
+
+    A reason has the same colour on every chart. The bar of a bucket that is not over is paler than the others.
+    """
     common = {"type": "bar", "x": [bucket.label for bucket in buckets], "hovertemplate": "%{y:,} %{fullData.name}"}
+    series = count_by_reason(buckets)
+    opacity = [PARTIAL_OPACITY if bucket.is_partial else 1 for bucket in buckets]
+    colours = {**choose_colours([name for name in series if name != RARE_REASONS]), RARE_REASONS: COLOUR_OF_REST}
     bars = [
-        {**common, "name": name, "y": counts, "marker": _choose_marker(name, buckets)}
-        for name, counts in count_by_reason(buckets).items()
+        {**common, "name": name, "y": counts, "marker": {"color": colours[name], "opacity": opacity}}
+        for name, counts in series.items()
     ]
     return {"data": bars, "layout": {**LAYOUT, **describe_starts(bucket.start for bucket in buckets)}}
 
@@ -55,9 +62,3 @@ def build_table_rows(
     """Return the chart's numbers, the latest first, without the buckets in which nothing was verified."""
     rows = [(bucket, [counts[index] for counts in series.values()]) for index, bucket in enumerate(buckets)]
     return [row for row in reversed(rows) if row[0].verifications]
-
-
-def _choose_marker(name: str, buckets: Sequence[ResultBucket]) -> Mapping[str, Any]:
-    """Draw the bar of a bucket that is not over paler than the others."""
-    colour = {"color": "var(--series-8)"} if name == RARE_REASONS else {}
-    return {**colour, "opacity": [PARTIAL_OPACITY if bucket.is_partial else 1 for bucket in buckets]}

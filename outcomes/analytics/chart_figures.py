@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
+from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time_buckets import Bucket, describe_starts
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
@@ -21,24 +22,29 @@ LAYOUT_OF_LINES = {
 
 
 def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
-    """Draw one line for each key, and a dotted one in the same colour for what it is compared with."""
+    """Draw one line for each key, and a dotted one in the same colour for what it is compared with.
+
+    A key has the same colour on every chart; the sum of all other keys is grey.
+    """
     buckets, lines = chart.buckets, chart.lines
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"
     common = {"type": "scatter", "mode": mode, "x": [bucket.label for bucket in buckets]}
+    keys = [line.key for line in lines if line.key is not None]
+    colours: Mapping[str | None, str] = {None: COLOUR_OF_REST, **choose_colours(keys)}
     traces: list[dict[str, Any]] = [
-        {**common, "name": escape_markup(line.name), "y": list(line.numbers), **_style_line(line)} for line in lines
+        {
+            **common,
+            "name": escape_markup(line.name),
+            "y": list(line.numbers),
+            "line": {"color": colours[line.key]},
+        }
+        for line in lines
     ]
-    colours = {line.key: f"var(--series-{number})" for number, line in enumerate(lines, 1)}
     for compared in chart.compared:
         style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared.key]}, "opacity": 0.6}
         name = escape_markup(f"{compared.name}, {chart.compared_name}")
         traces.append({**common, "mode": "lines", "name": name, "y": list(compared.numbers), **style})
     return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}
-
-
-def _style_line(line: ChartLine) -> Mapping[str, Any]:
-    """Return the style of a line: grey for the line that sums all other keys."""
-    return {"line": {"color": "var(--series-8)"}} if line.key is None else {}
 
 
 def draw_rates(buckets: Sequence[Bucket], rates: Sequence[BrokenRate]) -> Mapping[str, Any]:
@@ -49,9 +55,10 @@ def draw_rates(buckets: Sequence[Bucket], rates: Sequence[BrokenRate]) -> Mappin
         "connectgaps": True,
         "x": [bucket.label for bucket in buckets],
     }
+    colours = choose_colours([rate.name for rate in rates])
     axis = {"rangemode": "tozero", "tickformat": ".1~%", "title": {"text": "still broken"}}
     return {
-        "data": [_draw_rate(rate, common) for rate in rates],
+        "data": [{**_draw_rate(rate, common), "line": {"color": colours[rate.name]}} for rate in rates],
         "layout": {**_layout_of_lines(buckets), "yaxis": axis},
     }
 

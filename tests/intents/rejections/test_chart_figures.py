@@ -57,6 +57,16 @@ def test_rare_reasons_share_one_series(reasons, drawn):
     assert (RARE_REASONS in series_by_reason) is (reasons > 6)
 
 
+def test_a_reason_keeps_its_colour_whatever_its_rank():
+    def read_colours(**counts: int) -> dict[str, str]:
+        figure = build_rejections_figure([ResultBucket(START, Counter(counts))])
+        return {bar["name"]: bar["marker"]["color"] for bar in figure["data"]}
+
+    colours = read_colours(expired=9, replayed=5, malformed=1)
+    assert read_colours(expired=1, replayed=5, malformed=9) == colours
+    assert len(set(colours.values())) == 3
+
+
 def build_summaries(*counts: tuple[str, int, int]) -> list[ReasonSummary]:
     return [ReasonSummary(reason, count, 0.5, before, START) for reason, count, before in counts]
 

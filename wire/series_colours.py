@@ -1,0 +1,43 @@
+"""The colours of a chart's series: a name has the same colour on every chart, whatever its rank (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+
+PALETTE = tuple(f"var(--series-{number})" for number in range(1, 8))
+COLOUR_OF_REST = "var(--series-8)"  # grey, of the series that sums all others; an eighth name gets it, too
+
+SALT = "205"  # with it, the most usual reasons of rejections prefer different colours
+
+
+def choose_colours(names: Collection[str]) -> Mapping[str, str]:
+    """Return the colour of each name: all differ, for up to seven names; an eighth is grey, further ones repeat.
+
+    A name has the first colour of its own order, which only its text decides. If several names of a chart have the same
+    one, the name of the smallest hash keeps it, and each other name gets the first in its order that is left over. So
+    neither ranks nor names with other colours change the colour of a name.
+    """
+    by_hash = sorted(set(names), key=_hash_name)
+    colours: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for name in by_hash:
+        if owners.setdefault(_order_colours(name)[0], name) == name:
+            colours[name] = _order_colours(name)[0]
+    for name in by_hash:
+        if name not in colours:
+            free = [colour for colour in (*_order_colours(name), COLOUR_OF_REST) if colour not in owners]
+            colours[name] = free[0] if free else _order_colours(name)[0]
+            owners.setdefault(colours[name], name)
+    return colours
+
+
+def _hash_name(name: str, colour: str = "") -> bytes:
+    return sha256(f"{SALT}{colour} {name}".encode("utf-8", "surrogatepass")).digest()
+
+
+@lru_cache(maxsize=1000)
+def _order_colours(name: str) -> Sequence[str]:
+    """Return all colours in the order in which a name prefers them."""
+    return sorted(PALETTE, key=lambda colour: _hash_name(name, colour))
