@@ -21,7 +21,7 @@ TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"
 class Bucket:
     """The span [start, end) in UTC, and its name on the chart's axis.
 
-    is_partial: whether its hour, day or month is not over.
+    is_partial: whether its hour, day or month is not over, or begins before the span that was split.
     """
 
     start: datetime
@@ -35,7 +35,8 @@ def split_into_buckets(
 ) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
 
-    elapsed_until: the present, by default the end. A bucket whose hour, day or month ends later is partial.
+    elapsed_until: the present, by default the end. A bucket whose hour, day or month ends later is partial, and the
+        first one if its hour, day or month begins before the start.
 
     A day has 23 or 25 hours if summer time begins or ends on it. If an hour repeats, both are labelled with the zone's
     abbreviation.
@@ -43,7 +44,9 @@ def split_into_buckets(
     edges = [start, *(edge for edge in ITERATORS[step](start, end, zone) if start < edge < end), end]
     spans = [(since, till) for since, till in pairwise(edges) if since < till]
     buckets = [Bucket(since, till, format_label(since, zone, step)) for since, till in spans]
-    return [_mark_partial(bucket, elapsed_until or end, zone, step) for bucket in buckets]
+    if buckets and find_bucket_start(start, zone, step) < start:
+        buckets[0] = mark_partial(buckets[0])
+    return [_mark_if_current(bucket, elapsed_until or end, zone, step) for bucket in buckets]
 
 
 def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
@@ -66,7 +69,12 @@ def describe_time_axis(step: str) -> Mapping[str, Any]:
     return {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]}
 
 
-def _mark_partial(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, step: str) -> Bucket:
+def mark_partial(bucket: Bucket) -> Bucket:
+    """Return a bucket whose name says that it does not count its whole hour, day or month."""
+    return bucket if bucket.is_partial else replace(bucket, label=f"{bucket.label}, partial", is_partial=True)
+
+
+def _mark_if_current(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, step: str) -> Bucket:
     """Mark a bucket as partial if its hour, day or month ends after a moment: today, for example, is not over."""
     if bucket.end < elapsed_until:
         return bucket
@@ -74,7 +82,7 @@ def _mark_partial(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, step:
     whole_end = next(edge for edge in iterate(bucket.start, bucket.start + LONGEST_STEP, zone) if edge > bucket.start)
     if whole_end <= elapsed_until:
         return bucket
-    return replace(bucket, label=f"{bucket.label}, partial", is_partial=True)
+    return mark_partial(bucket)
 
 
 def iterate_hours(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:

@@ -15,13 +15,14 @@ from django.utils import timezone
 from catalog.drift.queries import list_broken_fields, list_open_drift
 from intents.gate.queries import list_pending
 from outcomes.tallies.series import read_totals
-from wire.period import Period
+from wire.period import Period, parse_period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.templatetags.format import page_url
 
 register = template.Library()
 MAX_COUNTED = 999
+DEFAULT_WORDS = "in the last 7 days"  # of wire.period.DEFAULT_PRESET
 
 
 @dataclass(frozen=True)
@@ -124,16 +125,16 @@ class SectionCount:
     is_waiting: bool = False
 
 
-def count_broken_fields(environment: Environment, period: Period) -> SectionCount:
+def count_broken_fields(environment: Environment, period: Period, when: str) -> SectionCount:
     fields = list_broken_fields(list_open_drift(environment, period))
-    return _count_rows(fields, "fields broken and not acknowledged, in this period")
+    return _count_rows(fields, f"fields broken and not acknowledged, {when}")
 
 
-def count_broken_joins(environment: Environment, period: Period) -> SectionCount:
-    return SectionCount(read_totals(environment, period).broken, "unresolved in this period")
+def count_broken_joins(environment: Environment, period: Period, when: str) -> SectionCount:
+    return SectionCount(read_totals(environment, period).broken, f"unresolved {when}")
 
 
-def count_pending(environment: Environment, period: Period) -> SectionCount:
+def count_pending(environment: Environment, period: Period, when: str) -> SectionCount:
     return _count_rows(list_pending(environment, now=timezone.now()).values("pk"), "waiting", is_waiting=True)
 
 
@@ -147,7 +148,15 @@ COUNTS = {"drift": count_broken_fields, "joins": count_broken_joins, "confirmati
 
 @register.simple_tag(takes_context=True)
 def count_open(context: Context, section: Section) -> SectionCount | None:
-    """Count what waits for a person in a section, as its page counts it; None if nothing does."""
+    """Count what waits for a person in a section, as its page counts it; None if nothing does.
+
+    A page that shows no period counts those of the default period, and says so.
+    """
     count = COUNTS.get(section.page)
-    open_items = count(context["environment"], context["period"]) if count else None
+    if count is None:
+        return None
+    period, when = context["period"], "in this period"
+    if not context["has_period"]:
+        period, when = parse_period({"tz": period.zone.key}, now=timezone.now()), DEFAULT_WORDS
+    open_items = count(context["environment"], period, when)
     return open_items if open_items and open_items.count else None

@@ -8,7 +8,13 @@ from intents.rejections.totals import ReasonSummary, find_growth
 
 
 def describe_reasons(
-    summaries: Sequence[ReasonSummary], *, step: str, before: str, reason: str = "", is_partial: bool = False
+    summaries: Sequence[ReasonSummary],
+    *,
+    step: str,
+    before: str,
+    reason: str = "",
+    is_partial: bool = False,
+    begins_within: bool = False,
 ) -> str:
     """Say how many rejections the chart shows, the leading reason, and the one that grew most.
 
@@ -16,11 +22,14 @@ def describe_reasons(
     before: the words of the period that they are compared with, "" for none.
     reason: the reason by which the page is filtered, if any.
     is_partial: whether the last bar can still grow.
+    begins_within: whether the first bar lacks its beginning, before the period.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not any(summary.count for summary in summaries):
         return "No rejections in this period."
     beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
+    if begins_within:
+        beginning += ", the first one partial"
     if is_partial:
         beginning += ", the last one partial"
     if reason:

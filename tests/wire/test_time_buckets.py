@@ -78,6 +78,27 @@ def test_the_label_of_a_current_bucket_says_partial(step, end, is_partial):
     assert buckets[-1].label.endswith(", partial") is is_partial
 
 
+@pytest.mark.parametrize(
+    ("step", "start", "is_partial"),
+    [
+        ("hour", datetime(2026, 3, 1, 16, 45, tzinfo=UTC), True),
+        ("hour", datetime(2026, 3, 1, 16, tzinfo=UTC), False),
+        ("day", datetime(2026, 3, 1, 1, tzinfo=UTC), True),
+        ("month", datetime(2026, 3, 2, tzinfo=UTC), True),
+    ],
+)
+def test_the_label_of_a_first_bucket_without_its_beginning_says_partial(step, start, is_partial):
+    buckets = split_into_buckets(start, datetime(2026, 5, 1, tzinfo=UTC), ZoneInfo("UTC"), step)
+    assert [bucket.is_partial for bucket in buckets] == [is_partial] + [False] * (len(buckets) - 1)
+    assert buckets[0].label.endswith(", partial") is is_partial
+
+
+def test_a_bucket_that_lacks_beginning_and_end_says_so_once():
+    start = datetime(2026, 3, 1, 16, 15, tzinfo=UTC)
+    (bucket,) = split_into_buckets(start, start + timedelta(minutes=30), ZoneInfo("UTC"), "hour")
+    assert bucket.label == "Sun 1 Mar 16:15, partial"
+
+
 def test_a_day_of_23_hours_is_complete_when_it_is_over():
     zone = ZoneInfo("Europe/Berlin")
     start = datetime(2026, 3, 28, tzinfo=zone).astimezone(UTC)

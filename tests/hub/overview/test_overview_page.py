@@ -14,6 +14,7 @@ from catalog.models import Drift
 from hub.overview.facts import Fact
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from outcomes.ingest.record import Report, record_outcomes
 from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
 from workspaces.models import Annotation, SampleWorkspace
@@ -192,6 +193,17 @@ def test_the_counts_next_to_sections_equal_those_of_their_pages(overview, browse
     assert re.search(rf'title="fields broken and not acknowledged, in this period">\s*{drift}<', overview())
     assert drift == 1
     assert "unresolved in this period" not in overview("?from=2026-01-05&to=2026-01-06")
+
+
+@pytest.mark.parametrize("range_", ["", "?range=all", "?range=24h"])
+def test_pages_without_a_period_count_the_last_7_days_next_to_sections_and_say_so(browser_client, workspace, range_):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    record_outcomes(production, [Report("a", "purchase"), Report("b", "purchase")], now=now - timedelta(days=2))
+    record_outcomes(production, [Report("c", "purchase")], now=now - timedelta(days=20))
+    for page in ("retention", "inspector", "keys"):
+        html = browser_client.get(f"/w/lumen-books/production/{page}{range_}").content.decode()
+        assert re.search(r'title="unresolved in the last 7 days">\s*2<', html), page
 
 
 def test_the_cause_of_broken_joins_has_its_count_key_start_and_a_link(overview, api, workspace):

@@ -81,6 +81,12 @@ def test_the_sentence_names_the_most_frequent_reason_and_the_one_that_grew_most(
     )
 
 
+def test_the_sentence_says_which_bars_are_partial():
+    summaries = build_summaries(("expired", 5, 0))
+    sentence = describe_reasons(summaries, step="hour", before="", begins_within=True, is_partial=True)
+    assert sentence.startswith("5 rejections, one bar per hour, the first one partial, the last one not over; expired")
+
+
 def test_a_most_frequent_reason_that_also_grew_most_is_named_once():
     sentence = describe_reasons(build_summaries(("expired", 1200, 0), ("replayed", 3, 3)), step="hour", before=BEFORE)
     assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the 7 days before.")

@@ -53,6 +53,15 @@ def test_the_hour_repeated_by_the_change_of_clocks_is_two_buckets():
     assert [bucket.verifications for bucket in buckets] == [0, 0, 1, 1, 0]
 
 
+@given(counted_periods())
+def test_the_first_bucket_is_partial_if_the_period_begins_within_it(case):
+    period, counts = case
+    first, *_ = build_buckets(period, counts)
+    begins_within = find_bucket_start(period.start, period.zone, period.step) < period.start
+    assert first.label.count(", partial") == first.is_partial
+    assert first.is_partial or not begins_within
+
+
 def test_a_period_without_data_has_no_bucket():
     end = datetime(2026, 3, 6, tzinfo=UTC)
     assert build_buckets(Period(end, end, ZoneInfo("UTC")), []) == []
