@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.presence import Presence, count_absences, list_vanished
+from catalog.browse.presence import Presence
 from catalog.browse.property_chart import draw_presence, draw_types
 from catalog.browse.property_days import PropertyDay, group_equal_days, list_property_days, sum_presence
 from catalog.browse.property_history import (
@@ -19,10 +19,11 @@ from catalog.browse.property_history import (
     list_property_drift,
 )
 from catalog.browse.views import require_operation
+from catalog.drift.current_presence import CurrentPresence, find_current_presence
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, find_node, list_absence_states
+from catalog.evidence.parts import PartShape, find_absence_states, find_node, list_part_nodes
 from catalog.models import Drift, Operation
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -33,6 +34,7 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of")
+PRESENCE_COLUMNS = ("state", "seen", "of", "absent")
 DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
 MAX_RUNS = 100  # runs of equal days on the page
 KEPT_DAYS = 400  # how long counts by day are kept, unless a workspace says otherwise
@@ -66,6 +68,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
 
     tables = [
         Table("history", HISTORY_COLUMNS, lambda: map(_drift_row, drift)),
+        Table("presence", PRESENCE_COLUMNS, lambda: _presence_rows(operation, shape, node)),
         Table("days", DAY_COLUMNS, lambda: _day_rows(_list_days(operation, shape, node, days))),
         build_annotations_table(environment, period),
     ]
@@ -80,13 +83,11 @@ def _describe_node(
         return {
             "namesakes": None,
             "day_runs": [],
-            "is_vanished": False,
-            "absent": 0,
+            "current": None,
             "predecessor": "",
             "presence": None,
         }
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
-    states = list_absence_states(operation, shape)
     runs = group_equal_days(rows, node, today=today)
     name = "" if node.is_nameless else node.name
     is_of_types = len({kind for day in rows for kind in day.types}) > 1
@@ -98,11 +99,15 @@ def _describe_node(
         "is_of_types": is_of_types,
         "figure": draw_types(rows[::-1], today=today) if is_of_types else draw_presence(rows[::-1], node, today=today),
         "today": today,
-        "is_vanished": node.pointer in set(list_vanished(states)),
-        "absent": count_absences(states, node.pointer),
+        "current": _find_current_presence(operation, shape, node),
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
     }
+
+
+def _find_current_presence(operation: Operation, shape: PartShape, node: Node) -> CurrentPresence:
+    nodes = {other.pointer: other for other in list_part_nodes(shape)}
+    return find_current_presence(find_absence_states(operation, shape.part), nodes, node.pointer)
 
 
 def _list_days(
@@ -112,6 +117,12 @@ def _list_days(
         return iter(())
     today = timezone.now().date()
     return list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
+
+
+def _presence_rows(operation: Operation, shape: PartShape | None, node: Node | None) -> Iterator[Sequence[Any]]:
+    if shape is not None and node is not None:
+        current = _find_current_presence(operation, shape, node)
+        yield (current.state, current.seen, current.of, current.absent)
 
 
 def _day_rows(days: Iterator[PropertyDay]) -> Iterator[Sequence[Any]]:

@@ -25,7 +25,7 @@ from catalog.browse.filters import (
     OperationFilters,
     expand_status,
 )
-from catalog.browse.presence import list_presence, list_vanished
+from catalog.browse.presence import list_presence
 from catalog.browse.queries import (
     excess_operations,
     list_methods,
@@ -40,6 +40,7 @@ from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
+from catalog.drift.current_presence import list_no_longer_seen
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
 from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
@@ -49,7 +50,7 @@ from catalog.evidence.parts import (
     PartShape,
     build_part_shapes,
     choose_part,
-    list_absence_states,
+    find_absence_states,
     list_observed_nodes,
     list_parameters,
     list_part_nodes,
@@ -258,7 +259,7 @@ def build_tree_context(
     in_period = list_observed_nodes(observed.build_part(shape)) if observed else None
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
-    vanished = set(list_vanished(list_absence_states(operation, shape)))
+    vanished = set(list_no_longer_seen(find_absence_states(operation, shape.part)))
     rows = [
         replace(
             row,

@@ -178,8 +178,20 @@ def _is_no_longer_seen(absent: int, longest: int, seen: int, objects: int) -> bo
 
     objects: all of them, including those in which it was absent.
     """
-    objects_before = max(objects - absent, 1)
-    return absent * seen >= EXPECTED * objects_before and absent > LONGER * longest
+    return absent > LONGER * longest and _was_expected(EXPECTED, absent, seen, objects)
+
+
+def is_unusual(absence: Absence, seen: int, objects: int) -> bool:
+    """Return whether a property is absent for longer than ever before, and would usually have been seen by now.
+
+    objects: all of them, including those in which it was absent.
+    """
+    return absence.absent > absence.longest and _was_expected(1, absence.absent, seen, objects)
+
+
+def _was_expected(times: int, absent: int, seen: int, objects: int) -> bool:
+    """Return whether the usual rate of a property would have shown it at least so often in these objects."""
+    return absent * seen >= times * max(objects - absent, 1)
 
 
 def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Occasion]) -> dict[str, str]:

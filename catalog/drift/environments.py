@@ -2,72 +2,181 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from catalog.change_labels import BOTH
+from catalog.change_labels import BOTH, PRODUCER
 from catalog.drift.compare import Change, compare_outlines
-from catalog.drift.queries import OperationKey, find_all_absent, load_outline_digests, load_outlines
+from catalog.drift.compared_operations import (
+    AbsentPlaces,
+    ComparedOperation,
+    OperationKey,
+    find_absent_places,
+    load_compared_operations,
+    split_into_chunks,
+)
+from catalog.drift.current_presence import CurrentPresence, PresenceState
+from catalog.drift.queries import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.type_names import name_types
 from catalog.evidence.outline_nodes import remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.evidence.pointers import SEVERAL_TYPES
-from catalog.queries import find_operation
 from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # stands for the part of a change
+LIKELY = 3  # a property was never seen once its rate elsewhere would have shown it so often
+NOTHING_ABSENT = AbsentPlaces()
+NEVER_CALLED = CurrentPresence(PresenceState.NEVER_SEEN, 0, None)
 
 
 @dataclass(frozen=True)
 class OperationChange:
-    """One change of one operation. If only one environment has the operation, all of it is new or gone."""
+    """One change of one operation. If only one environment has the operation, all of it is new or gone.
+
+    before, after: the presence of what changed in the two environments; None for a parameter of the path.
+    """
 
     method: str
     path: str
     change: Change
+    before: CurrentPresence | None = None
+    after: CurrentPresence | None = None
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether there were enough calls on both sides to tell; what is different on both sides is certain."""
+        if self.change.kind not in ("new", "gone") or self.before is None or self.after is None:
+            return True
+        present, missing = (self.before, self.after) if self.change.kind == "gone" else (self.after, self.before)
+        if present.is_uncertain or missing.is_uncertain or self.change.part == WHOLE_OPERATION:
+            return False
+        return missing.state is PresenceState.NO_LONGER_SEEN or _would_be_seen(present, missing)
+
+
+def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
+    """Return whether what is present on one side would have been seen on the other, had it been sent there, too."""
+    if missing.of is None or not present.of:
+        return True
+    is_always_sent = present.seen >= present.of
+    return missing.of > 0 and (is_always_sent or missing.of * present.seen >= LIKELY * present.of)
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """The number of differences.
+
+    certain, uncertain: all of them.
+    breaking: the certain ones that break a client or a server; `perhaps_breaking` are those that are not certain.
+    perhaps_operations: how many of `perhaps_breaking` are whole operations.
+    is_for_clients: whether each of `breaking` breaks clients.
+    """
+
+    certain: int
+    uncertain: int
+    breaking: int
+    perhaps_breaking: int
+    perhaps_operations: int
+    is_for_clients: bool
+
+    @property
+    def perhaps_fields(self) -> int:
+        return self.perhaps_breaking - self.perhaps_operations
+
+
+def summarize_comparison(rows: Iterable[OperationChange]) -> ComparisonSummary:
+    certain: list[OperationChange] = []
+    uncertain: list[OperationChange] = []
+    for row in rows:
+        (certain if row.is_certain else uncertain).append(row)
+    perhaps_breaking = [row for row in uncertain if row.change.breaks]
+    breaking = {(row.method, row.path, row.change.part, row.change.pointer) for row in certain if row.change.breaks}
+    return ComparisonSummary(
+        certain=len(certain),
+        uncertain=len(uncertain),
+        breaking=len(breaking),
+        perhaps_breaking=len(perhaps_breaking),
+        perhaps_operations=sum(row.change.part == WHOLE_OPERATION for row in perhaps_breaking),
+        is_for_clients=all(row.change.breaks != PRODUCER for row in certain),
+    )
 
 
 def compare_catalogs(environment: Environment, against: Environment) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
     An environment in which nothing was observed is not compared: all of the other would be new or gone. Properties that
-    are no longer seen count as missing. Outlines are read only where digests or missing properties differ.
+    are no longer seen count as missing. Outlines are read only where digests or absent properties differ.
     """
-    before, after = load_outline_digests(environment), load_outline_digests(against)
+    before, after = load_catalog_rows(environment), load_catalog_rows(against)
     if not (before and after):
         return
-    absent_before, absent_after = find_all_absent(environment), find_all_absent(against)
-    changed_keys = {
-        key
-        for key in before.keys() & after.keys()
-        if before[key][1] != after[key][1] or absent_before.get(key) != absent_after.get(key)
-    }
-    outlines_before = _load_current_outlines(environment, changed_keys, absent_before)
-    outlines_after = _load_current_outlines(against, changed_keys, absent_after)
-    for key in sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0])):
-        method, path = key[0], (before.get(key) or after[key])[0]
-        if key not in after:
-            yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "gone", breaks=BOTH))
-        elif key not in before:
-            yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "new"))
-        elif key in changed_keys:
-            for change in compare_outlines(outlines_before[key], outlines_after[key]):
-                yield OperationChange(
-                    method, path, _name_types(change, method, environment, path, against, after[key][0])
-                )
+    absent_before, absent_after = find_absent_places(environment), find_absent_places(against)
+    keys = sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0]))
+    for chunk in split_into_chunks(keys):
+        changed_keys = [
+            key
+            for key in chunk
+            if key in before
+            and key in after
+            and (before[key].digest != after[key].digest or absent_before.get(key) != absent_after.get(key))
+        ]
+        sides = [
+            _Side(side, load_outlines(side, changed_keys), load_compared_operations(side, changed_keys), absent)
+            for side, absent in ((environment, absent_before), (against, absent_after))
+        ]
+        for key in chunk:
+            if key in changed_keys:
+                yield from _compare_operation(key, before[key].path, *sides)
+            elif not (key in before and key in after):
+                yield _describe_missing(key, before.get(key), after.get(key))
 
 
-def _load_current_outlines(
-    environment: Environment, keys: Collection[OperationKey], absent: Mapping[OperationKey, Collection[tuple[str, str]]]
-) -> Mapping[OperationKey, Outline]:
-    """Return the outlines of these operations without what is no longer seen."""
-    outlines = load_outlines(environment, keys)
-    return {key: remove_properties(outline, absent.get(key, ())) for key, outline in outlines.items()}
+@dataclass(frozen=True)
+class _Side:
+    """One environment with some of its operations."""
+
+    environment: Environment
+    outlines: Mapping[OperationKey, Outline]
+    operations: Mapping[OperationKey, ComparedOperation]
+    absent: Mapping[OperationKey, AbsentPlaces]
+
+    def find_absent(self, key: OperationKey) -> AbsentPlaces:
+        return self.absent.get(key, NOTHING_ABSENT)
 
 
-def _name_types(
-    change: Change, method: str, environment: Environment, path: str, against: Environment, path_against: str
-) -> Change:
-    if SEVERAL_TYPES not in change.before + change.after:
-        return change
-    return name_types(change, find_operation(environment, method, path), find_operation(against, method, path_against))
+def _describe_missing(key: OperationKey, before: CatalogRow | None, after: CatalogRow | None) -> OperationChange:
+    """Return the difference of an operation that only one of the two environments has."""
+    row = before or after
+    assert row is not None
+    called = CurrentPresence(PresenceState.SEEN, row.observations, None)
+    if before:
+        return OperationChange(key[0], row.path, Change(WHOLE_OPERATION, "", "gone", breaks=BOTH), called, NEVER_CALLED)
+    return OperationChange(key[0], row.path, Change(WHOLE_OPERATION, "", "new"), NEVER_CALLED, called)
+
+
+def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
+    """Yield the changes of what is sent, then those of what only one of the two has not sent lately."""
+    absent_before, absent_after = before.find_absent(key), after.find_absent(key)
+    outline_before = remove_properties(before.outlines[key], absent_before.no_longer_seen)
+    outline_after = remove_properties(after.outlines[key], absent_after.no_longer_seen)
+    operation_before, operation_after = before.operations[key], after.operations[key]
+
+    def is_always_sent(part: str, pointer: str) -> bool:
+        presence = operation_after.find_presence(part, pointer)
+        return presence.of is None or presence.seen >= presence.of
+
+    changes = compare_outlines(outline_before, outline_after, is_whole=is_always_sent)
+    places = {(change.part, change.pointer) for change in changes}
+    perhaps = compare_outlines(
+        remove_properties(outline_before, absent_before.lately - absent_after.lately),
+        remove_properties(outline_after, absent_after.lately - absent_before.lately),
+        is_whole=is_always_sent,
+    )
+    changes += [change for change in perhaps if (change.part, change.pointer) not in places]
+    for change in changes:
+        if SEVERAL_TYPES in change.before + change.after:
+            change = name_types(change, operation_before.operation, operation_after.operation)
+        if change.part == "path":
+            yield OperationChange(key[0], path, change)
+        else:
+            sides = (side.find_presence(change.part, change.pointer) for side in (operation_before, operation_after))
+            yield OperationChange(key[0], path, change, *sides)

@@ -8,7 +8,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from catalog.drift.compare import Change
+from catalog.drift.current_presence import CurrentPresence
 from catalog.drift.environments import OperationChange
+from catalog.drift.extent import CatalogExtent
 from catalog.drift.history import VersionComparison
 from catalog.drift.queries import list_versions
 from catalog.models import Drift, Operation
@@ -19,7 +21,11 @@ DRIFT_COLUMNS = (
     "id", "at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "lastDay",
     "acknowledgedAt", "acknowledgedBy", "mutedUntil",
 )  # fmt: skip
-COMPARISON_COLUMNS = ("method", "path", *CHANGE_COLUMNS)
+COMPARISON_COLUMNS = (
+    "method", "path", *CHANGE_COLUMNS, "certain", "state", "seen", "of", "absent",
+    "stateAgainst", "seenAgainst", "ofAgainst", "absentAgainst",
+)  # fmt: skip
+EXTENT_COLUMNS = ("environment", "operations", "properties", "noLongerSeen", "firstSeenAt", "lastSeenAt")
 VERSION_COLUMNS = ("version", "at", "since", "observations", "byHand")
 
 
@@ -43,11 +49,26 @@ def _drift_row(drift: Any) -> Sequence[Any]:
 
 def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> Table:
     """Return the table of an environment comparison; `list_changes` is called when it is downloaded."""
-    return Table(
-        "difference",
-        COMPARISON_COLUMNS,
-        lambda: ((row.method, row.path, *list_change_cells(row.change)) for row in list_changes()),
-    )
+    return Table("difference", COMPARISON_COLUMNS, lambda: map(_comparison_row, list_changes()))
+
+
+def _comparison_row(row: OperationChange) -> Sequence[Any]:
+    presence = (*_list_presence_cells(row.before), *_list_presence_cells(row.after))
+    return (row.method, row.path, *list_change_cells(row.change), row.is_certain, *presence)
+
+
+def _list_presence_cells(presence: CurrentPresence | None) -> Sequence[Any]:
+    return (presence.state, presence.seen, presence.of, presence.absent) if presence else (None,) * 4
+
+
+def export_extents(list_extents: Callable[[], Iterable[CatalogExtent]]) -> Table:
+    """Return the table of the compared environments; `list_extents` is called when it is downloaded."""
+    return Table("environments", EXTENT_COLUMNS, lambda: map(_extent_row, list_extents()))
+
+
+def _extent_row(extent: CatalogExtent) -> Sequence[Any]:
+    counts = (extent.operations, extent.properties, extent.no_longer_seen)
+    return (extent.environment.name, *counts, extent.first_seen_at, extent.last_seen_at)
 
 
 def export_versions(operation: Operation) -> Table:

@@ -11,9 +11,9 @@ from affidavit.operations import OperationSum, Part, part_key
 from catalog.drift.absence import AbsenceEvent, AbsenceStates, update_absences
 from catalog.drift.compare import Change
 from catalog.evidence.maps import merge_map_values
-from catalog.evidence.parts import PartMaps, first_visible_epoch, list_node_resets, part_of
-from catalog.evidence.pointers import EvidenceNode, is_within, walk_nodes
-from catalog.models import Operation, OperationPart
+from catalog.evidence.parts import PartMaps, find_absence_states, first_visible_epoch, part_of
+from catalog.evidence.pointers import EvidenceNode, walk_nodes
+from catalog.models import Operation
 
 
 @dataclass
@@ -56,7 +56,9 @@ class FoldResult:
         """Return the new absence counters and the events to report, by part with added evidence."""
         return {
             part: update_absences(
-                self._find_absences(part), self.total.evidence[part], self._with_maps(part, self.added.evidence[part])
+                find_absence_states(self.row, part),
+                self.total.evidence[part],
+                self._with_maps(part, self.added.evidence[part]),
             )
             for part in self.added.evidence
         }
@@ -103,23 +105,6 @@ class FoldResult:
     def _with_maps(self, part: Part, evidence: Evidence) -> Evidence:
         maps = self.maps.get(part, {})
         return merge_map_values(evidence, lambda pointer, _: pointer in maps) if maps else evidence
-
-    def _find_absences(self, part: Part) -> AbsenceStates:
-        """Return the stored counters of a part: of its latest visible epoch, without nodes that were reset since."""
-        first_epoch = first_visible_epoch(self.row, part_key(part))
-        # Counters are never deleted, so a row without any was never counted: it holds late evidence only.
-        rows: list[OperationPart] = [
-            row for row in self.row.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences
-        ]
-        if not rows:
-            return {}
-        latest = max(rows, key=lambda row: row.epoch)
-        resets = [reset for reset in list_node_resets(self.row, part_key(part)) if reset.epoch > latest.epoch]
-        return {
-            pointer: state
-            for pointer, state in latest.absences.items()
-            if not any(is_within(pointer, reset.pointer) for reset in resets)
-        }
 
     def _count_added(self, part: Part) -> int:
         """Return how often a part could have been present in the added observations."""

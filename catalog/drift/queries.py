@@ -10,10 +10,11 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Concat, Now
 
 from catalog.drift.absence import NO_LONGER_SEEN, PRESENCE_KINDS
+from catalog.drift.compared_operations import OperationKey
 from catalog.drift.filters import DriftFilters
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
@@ -24,8 +25,6 @@ from workspaces.models import Environment
 NAMED_FIELDS = 3  # a summary names at most this many broken fields
 Place = tuple[int, str, str]
 """The row id of an operation, one of its parts, and a pointer into it."""
-OperationKey = tuple[str, str]
-"""Method and template with nameless parameters: the same operation in every environment."""
 
 
 def list_drift(environment: Environment, period: Period, filters: DriftFilters) -> QuerySet[Drift]:
@@ -70,18 +69,6 @@ def find_absent(environment: Environment, places: Collection[Place]) -> set[Plac
     rows = drift.order_by("id").values_list("operation_id", "part", "pointer", "kind")
     last_kinds = {(operation, part, pointer): kind for operation, part, pointer, kind in rows}
     return {place for place, kind in last_kinds.items() if kind == NO_LONGER_SEEN}
-
-
-def find_all_absent(environment: Environment) -> Mapping[OperationKey, set[tuple[str, str]]]:
-    """Return the part and the pointer of all properties that are no longer seen, by operation."""
-    place = ("operation", "part", "pointer")
-    last = Drift.objects.filter(environment=environment, kind__in=PRESENCE_KINDS).order_by(*place, "-id")
-    rows = last.distinct(*place).values_list("operation__method", "operation__key", "part", "pointer", "kind")
-    absent: dict[OperationKey, set[tuple[str, str]]] = {}
-    for method, key, part, pointer, kind in rows:
-        if kind == NO_LONGER_SEEN:
-            absent.setdefault((method, key), set()).add((part, pointer))
-    return absent
 
 
 def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
@@ -190,31 +177,20 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
     return {number: json.loads(text) for number, text in texts}
 
 
-@dataclass(frozen=True)
-class CatalogExtent:
-    """The size of an environment's catalog.
+class CatalogRow(NamedTuple):
+    """What a comparison reads of every operation.
 
-    first_seen_at, last_seen_at: the first and the last observation of any operation; None if there is none.
+    digest: of its outline.
     """
 
-    environment: Environment
-    operations: int
-    properties: int
-    first_seen_at: datetime | None
-    last_seen_at: datetime | None
+    path: str
+    digest: bytes
+    observations: int
 
 
-def measure_catalog(environment: Environment) -> CatalogExtent:
-    totals = visible_operations(environment).aggregate(
-        operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")
-    )
-    return CatalogExtent(environment, totals["operations"], totals["properties"] or 0, totals["first"], totals["last"])
-
-
-def load_outline_digests(environment: Environment) -> dict[OperationKey, tuple[str, bytes]]:
-    """Return the path and the outline's digest of every operation."""
-    rows = visible_operations(environment).values_list("method", "key", "path", "outline_digest")
-    return {(method, key): (path, bytes(digest)) for method, key, path, digest in rows}
+def load_catalog_rows(environment: Environment) -> dict[OperationKey, CatalogRow]:
+    rows = visible_operations(environment).values_list("method", "key", "path", "outline_digest", "observations")
+    return {(method, key): CatalogRow(path, bytes(digest), count) for method, key, path, digest, count in rows}
 
 
 def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:

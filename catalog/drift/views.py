@@ -10,9 +10,10 @@ from django.http import HttpRequest
 
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
-from catalog.drift.environments import OperationChange, compare_catalogs
+from catalog.drift.environments import OperationChange, compare_catalogs, summarize_comparison
+from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
-from catalog.drift.queries import list_broken_fields, list_drift, measure_catalog, with_sequels
+from catalog.drift.queries import list_broken_fields, list_drift, with_sequels
 from catalog.queries import find_observed_span
 from wire.filters import read_text
 from wire.period import Period
@@ -33,6 +34,7 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             "change_words": CHANGE_KINDS,
             "changes": Paginator(with_sequels(drift), CHANGES_A_PAGE).get_page(request.GET.get("page")),
             "broken_fields": list_broken_fields(drift).count(),
+            "other_environments": environment.readable_siblings,
             **_describe_observed(environment, period),
         }
 
@@ -58,18 +60,20 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
     def list_changes() -> Iterator[OperationChange]:
         return compare_catalogs(environment, against) if against else iter(())
 
+    def list_extents() -> list[CatalogExtent]:
+        return [measure_catalog(item) for item in (environment, against)] if against else []
+
     def build_context() -> Mapping[str, Any]:
-        changes = list(list_changes())
-        extents = [measure_catalog(item) for item in (environment, against) if item]
+        changes, extents = list(list_changes()), list_extents()
         return {
-            "extents": extents if against else [],
+            "extents": extents,
             "unobserved": [extent.environment.name for extent in extents if not extent.operations],
             "other_environments": other_environments,
             "against": against,
             "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),
-            "breaking": sum(bool(row.change.breaks) for row in changes),
+            "summary": summarize_comparison(changes),
         }
 
-    tables = [exports.export_comparison(list_changes)]
+    tables = [exports.export_comparison(list_changes), exports.export_extents(list_extents)]
     takes = {"against": lambda name: against and name == against.name}
     return Page("catalog/difference.html", build_context, tables, takes=takes, has_period=False)

@@ -13,7 +13,7 @@ from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
-from catalog.evidence.pointers import EvidenceNode, walk_nodes
+from catalog.evidence.pointers import EvidenceNode, is_within, walk_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
 
 QUERY = "query"  # the names of a query are parameters, so only a map rule shows them as keys of a map
@@ -134,12 +134,22 @@ def first_visible_epoch(operation: Operation, key: str) -> int:
     return reset.epoch if reset else 0
 
 
-def list_absence_states(operation: Operation, shape: PartShape) -> list[Mapping[str, Any]]:
-    """Return the stored absence counters of a part's latest visible epoch; [] if none were counted."""
-    first_epoch = first_visible_epoch(operation, shape.key)
-    rows = [row for row in operation.parts.all() if part_of(row) == shape.part and row.epoch >= first_epoch]
-    counted_rows = [row for row in rows if row.absences]
-    return [max(counted_rows, key=lambda row: row.epoch).absences] if counted_rows else []
+def find_absence_states(operation: Operation, part: Part) -> Mapping[str, Any]:
+    """Return the absence counters of a part: of its latest visible epoch, without nodes that were reset since."""
+    key = part_key(part)
+    first_epoch = first_visible_epoch(operation, key)
+    # Counters are never deleted, so a row without any was never counted: it holds late evidence only.
+    rows = [row for row in operation.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences]
+    if not rows:
+        return {}
+    latest = max(rows, key=lambda row: row.epoch)
+    resets = [reset for reset in list_node_resets(operation, key) if reset.epoch > latest.epoch]
+    states: Mapping[str, Any] = latest.absences
+    return {
+        pointer: state
+        for pointer, state in states.items()
+        if not any(is_within(pointer, reset.pointer) for reset in resets)
+    }
 
 
 def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:

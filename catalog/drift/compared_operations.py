@@ -1,0 +1,124 @@
+"""What an environment comparison knows of one side: its operations, and which of their properties are sent now."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from catalog.drift.current_presence import (
+    CurrentPresence,
+    PresenceState,
+    find_current_presence,
+    list_no_longer_seen,
+    list_perhaps_absent,
+)
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import PartShape, build_part_shapes, find_absence_states, list_part_nodes
+from catalog.evidence.pointers import parent_pointer
+from catalog.models import Operation, OperationPart
+from catalog.queries import prefetch_evidence, visible_operations
+from workspaces.models import Environment
+
+Item = TypeVar("Item")
+OPERATIONS_AT_ONCE = 50  # whose evidence is in memory together
+
+OperationKey = tuple[str, str]
+"""Method and template with nameless parameters: the same operation in every environment."""
+
+
+class ComparedOperation:
+    """One operation with its evidence, which is computed when it is first asked for."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self._nodes: dict[str, Mapping[str, Node]] = {}
+
+    def find_presence(self, key: str, pointer: str) -> CurrentPresence:
+        """Return the presence of a node of a part, or of a whole part if the pointer is empty."""
+        shape = self._shapes.get(key)
+        if not pointer:
+            return self._find_part_presence(key, shape)
+        nodes = self._find_nodes(shape) if shape else {}
+        if shape is None or pointer not in nodes:
+            parent = nodes.get(parent_pointer(pointer))
+            return CurrentPresence(PresenceState.NEVER_SEEN, 0, parent.objects if parent else 0)
+        return find_current_presence(find_absence_states(self.operation, shape.part), nodes, pointer)
+
+    def list_absent(self) -> Iterator[tuple[str, str, PresenceState]]:
+        """Yield part and pointer of each property that is no longer seen or absent lately, without those inside."""
+        for shape in self._shapes.values():
+            states = find_absence_states(self.operation, shape.part)
+            yield from ((shape.key, pointer, PresenceState.NO_LONGER_SEEN) for pointer in list_no_longer_seen(states))
+            for pointer in list_perhaps_absent(states):
+                if pointer in self._find_nodes(shape) and self.find_presence(shape.key, pointer).is_uncertain:
+                    yield shape.key, pointer, PresenceState.ABSENT_LATELY
+
+    @cached_property
+    def _shapes(self) -> Mapping[str, PartShape]:
+        return {shape.key: shape for shape in build_part_shapes(self.operation)}
+
+    def _find_nodes(self, shape: PartShape) -> Mapping[str, Node]:
+        if shape.key not in self._nodes:
+            self._nodes[shape.key] = {node.pointer: node for node in list_part_nodes(shape)}
+        return self._nodes[shape.key]
+
+    def _find_part_presence(self, key: str, shape: PartShape | None) -> CurrentPresence:
+        """Return how often a status was answered, or a request had a body or a query."""
+        operation = self.operation
+        if key.isdigit():
+            seen, of = (shape.observations if shape else 0), operation.observations
+        else:
+            seen, of = (shape.evidence.seen if shape else 0), operation.successes
+        return CurrentPresence(PresenceState.SEEN if seen else PresenceState.NEVER_SEEN, seen, of)
+
+
+def load_compared_operations(
+    environment: Environment, keys: Collection[OperationKey]
+) -> dict[OperationKey, ComparedOperation]:
+    """Return these operations with their evidence; those that the environment does not have are left out."""
+    operations = visible_operations(environment).filter(
+        method__in={method for method, _ in keys}, key__in={key for _, key in keys}
+    )
+    rows = prefetch_evidence(operations) if keys else ()
+    return {(row.method, row.key): ComparedOperation(row) for row in rows if (row.method, row.key) in keys}
+
+
+@dataclass(frozen=True)
+class AbsentPlaces:
+    """The properties of one operation that are no longer seen, and those that are absent lately."""
+
+    no_longer_seen: set[tuple[str, str]] = field(default_factory=set)
+    lately: set[tuple[str, str]] = field(default_factory=set)
+
+
+def find_absent_places(environment: Environment) -> dict[OperationKey, AbsentPlaces]:
+    """Return what is no longer seen or absent lately, by operation; operations without any are left out."""
+    absent: dict[OperationKey, AbsentPlaces] = {}
+    for operation in _load_with_absences(environment):
+        places = AbsentPlaces()
+        for part, pointer, state in ComparedOperation(operation).list_absent():
+            is_gone = state is PresenceState.NO_LONGER_SEEN
+            (places.no_longer_seen if is_gone else places.lately).add((part, pointer))
+        if places.no_longer_seen or places.lately:
+            absent[operation.method, operation.key] = places
+    return absent
+
+
+def _load_with_absences(environment: Environment) -> Iterator[Operation]:
+    """Yield the operations that may have such properties, by their counters, which are small."""
+    visible = visible_operations(environment)
+    rows = OperationPart.objects.filter(environment=environment, operation__in=visible).exclude(absences={})
+    row_ids = {
+        operation
+        for operation, states in rows.values_list("operation_id", "absences").iterator()
+        if any(list_no_longer_seen(states)) or any(list_perhaps_absent(states))
+    }
+    for chunk in split_into_chunks(sorted(row_ids)):
+        yield from prefetch_evidence(visible.filter(pk__in=chunk))
+
+
+def split_into_chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Yield the items in chunks, so that only a part of all evidence is in memory at a time."""
+    return (items[start : start + OPERATIONS_AT_ONCE] for start in range(0, len(items), OPERATIONS_AT_ONCE))

@@ -1,0 +1,84 @@
+"""Whether a property is sent now (pure): the one rule for every page that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from catalog.drift.absence import Absence, AbsenceStates, is_unusual
+from catalog.evidence.nodes import Node
+from catalog.evidence.pointers import parent_pointer
+
+
+class PresenceState(StrEnum):
+    """Whether a property is sent now.
+
+    ABSENT_LATELY: it is absent for longer than ever before, but not for long enough to count as no longer seen.
+    """
+
+    SEEN = "seen"
+    ABSENT_LATELY = "absent-lately"
+    NO_LONGER_SEEN = "no-longer-seen"
+    NEVER_SEEN = "never-seen"
+
+
+_FROM_BEST_TO_WORST = (PresenceState.SEEN, PresenceState.ABSENT_LATELY, PresenceState.NO_LONGER_SEEN)
+
+
+@dataclass(frozen=True)
+class CurrentPresence:
+    """The presence of a property up to now.
+
+    seen, of: how often it was present in all time, and how often it could have been (None if that is unknown).
+    absent: in how many objects in a row, up to now, it was absent.
+    """
+
+    state: PresenceState
+    seen: int
+    of: int | None
+    absent: int = 0
+
+    @property
+    def is_uncertain(self) -> bool:
+        return self.state is PresenceState.ABSENT_LATELY
+
+
+def find_current_presence(states: AbsenceStates, nodes: Mapping[str, Node], pointer: str) -> CurrentPresence:
+    """Return the presence of a node of a part. A node in an object that is no longer sent is not sent either.
+
+    states: the absence counters of the part (find_absence_states).
+    nodes: all nodes of the part, by pointer.
+    """
+    presence = _judge(states, nodes[pointer])
+    outer_pointer = pointer
+    while outer_pointer:
+        outer_pointer = parent_pointer(outer_pointer)
+        outer = _judge(states, nodes[outer_pointer]) if outer_pointer in nodes else presence
+        if _FROM_BEST_TO_WORST.index(outer.state) > _FROM_BEST_TO_WORST.index(presence.state):
+            presence = replace(presence, state=outer.state, absent=outer.absent)
+    return presence
+
+
+def list_no_longer_seen(states: AbsenceStates) -> Iterator[str]:
+    """Yield the pointers of the properties whose absence was reported and has not ended."""
+    return (pointer for pointer, state in states.items() if Absence.from_state(state).is_reported)
+
+
+def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
+    """Yield the pointers of the properties that may be ABSENT_LATELY: only their evidence tells."""
+    for pointer, state in states.items():
+        absence = Absence.from_state(state)
+        if absence.absent > absence.longest and not absence.is_reported:
+            yield pointer
+
+
+def _judge(states: AbsenceStates, node: Node) -> CurrentPresence:
+    absence = Absence.from_state(states.get(node.pointer, ()))
+    if absence.is_reported:
+        state = PresenceState.NO_LONGER_SEEN
+    elif is_unusual(absence, node.seen, node.parents or 0):
+        state = PresenceState.ABSENT_LATELY
+    else:
+        state = PresenceState.SEEN
+    return CurrentPresence(state, node.seen, node.parents, absence.absent)
