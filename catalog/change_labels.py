@@ -37,3 +37,25 @@ def read_successor(after: str) -> str:
     """Return the name that `describe_successor` wrote into an `after`; "" if there is none."""
     match = SUCCESSOR.fullmatch(after)
     return match[1] if match else ""
+
+
+def list_new_types(before: str, after: str) -> list[str]:
+    """Return the types after a change that were not there before: `string` of `integer` and `integer or string`.
+
+    The types of an array's items are not told apart.
+    """
+    if "(" in after:
+        return [after]
+    types_before = before.split(" or ")
+    return [kind for kind in after.split(" or ") if kind not in types_before]
+
+
+def count_new_type(count: int, before: str, after: str) -> str:
+    """Return `2 strings`, or `2 values of new types` if there is more than one new type."""
+    names = list_new_types(before, after)
+    plural = "" if count == 1 else "s"
+    if len(names) != 1 or "(" in names[0] or not names[0]:
+        return f"{count:,} value{plural} of new types"
+    words = names[0].split()
+    name = "object" if words[0] in ("map", "empty") else words[0]
+    return f"{count:,} {name}{plural}"

@@ -10,7 +10,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from affidavit.operations import Identity, strip_names
-from catalog.change_labels import CHANGE_KINDS
+from catalog.change_labels import CHANGE_KINDS, count_new_type
 from catalog.path_template import MAX_PATH_BYTES
 from wire.postgresql.counts import Count
 from workspaces.models import Environment, Workspace
@@ -317,6 +317,7 @@ class Drift(models.Model):
 
     since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
     seen, of: how often the node was present since then, and how often it could have been (null if unknown).
+    matching, values_before: for a new type, how many values since then have it, and how many values came before them.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
@@ -332,6 +333,8 @@ class Drift(models.Model):
     breaks = models.CharField(max_length=8, blank=True)
     seen = Count()
     of = Count(null=True)
+    matching = Count(null=True)
+    values_before = Count(null=True)
     acknowledged_at = models.DateTimeField(null=True, help_text="When a person said that they have seen it.")
     acknowledged_by = models.CharField(max_length=150, blank=True, db_default="")
 
@@ -352,6 +355,16 @@ class Drift(models.Model):
     def last_day(self) -> date | None:
         """Return the UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
         return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
+
+    @property
+    def values(self) -> int | None:
+        """Return how many values there were when a new type was detected, those with this type included."""
+        return None if self.values_before is None else self.values_before + self.seen
+
+    @property
+    def matching_words(self) -> str:
+        """Return `1 string` for a new type that one value has; "" if it is not known how many have it."""
+        return count_new_type(self.matching, self.before, self.after) if self.matching else ""
 
     @property
     def place_digest(self) -> bytes:

@@ -23,6 +23,13 @@ def draw_presence(days: Sequence[PropertyDay], node: Node, *, today: date) -> Ma
     return {"data": [bars], "layout": {**_build_layout(days), "yaxis": axis}}
 
 
+def draw_calls(days: Sequence[PropertyDay], status: str, *, today: date) -> Mapping[str, Any]:
+    """Return a chart of the calls with one status by day (list_status_days)."""
+    bars = _draw_bars(status, days, [day.presence.seen for day in days], today=today)
+    axis = {"rangemode": "tozero", "tickformat": ",d"}
+    return {"data": [bars], "layout": {**_build_layout(days), "yaxis": axis}}
+
+
 def draw_types(days: Sequence[PropertyDay], *, today: date) -> Mapping[str, Any]:
     """Return a chart of how often each type was observed by day."""
     names = sum_types(days)

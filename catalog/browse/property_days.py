@@ -18,6 +18,7 @@ from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nod
 from catalog.evidence.pointers import ITEMS, SEVERAL_TYPES, VALUES, property_name, split_pointer
 from catalog.models import Operation, OperationDay
 
+DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
 CHILDREN = ("items", "values", "properties")  # members of a stored state of evidence that hold its children
 
 
@@ -82,6 +83,11 @@ def _sum_run(days: Sequence[PropertyDay], node: Node) -> DayRun:
     first, last = sorted((days[0].day, days[-1].day))
     nulls = sum(day.nulls for day in days)
     return DayRun(first, last, len(days), sum_presence(days, node), days[0].type, dict(types), nulls)
+
+
+def list_day_cells(day: PropertyDay) -> Sequence[Any]:
+    """Return the row of a day in downloads, in the order of DAY_COLUMNS."""
+    return (day.day.isoformat(), day.presence.seen, day.presence.parents, day.type or None, dict(day.types), day.nulls)
 
 
 def sum_presence(days: Sequence[PropertyDay], node: Node) -> Presence:

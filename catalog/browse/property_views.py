@@ -11,7 +11,14 @@ from django.utils import timezone
 
 from catalog.browse.presence import Presence
 from catalog.browse.property_chart import draw_presence, draw_types
-from catalog.browse.property_days import PropertyDay, group_equal_days, list_property_days, sum_presence
+from catalog.browse.property_days import (
+    DAY_COLUMNS,
+    PropertyDay,
+    group_equal_days,
+    list_day_cells,
+    list_property_days,
+    sum_presence,
+)
 from catalog.browse.property_history import (
     find_namesakes,
     find_predecessor,
@@ -33,9 +40,8 @@ from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 from workspaces.page import Page
 
-HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of")
+HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values")
 PRESENCE_COLUMNS = ("state", "seen", "of", "absent")
-DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
 MAX_RUNS = 100  # runs of equal days on the page
 KEPT_DAYS = 400  # how long counts by day are kept, unless a workspace says otherwise
 MAX_CHANGES = 50  # on the page
@@ -69,7 +75,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
     tables = [
         Table("history", HISTORY_COLUMNS, lambda: map(_drift_row, drift)),
         Table("presence", PRESENCE_COLUMNS, lambda: _presence_rows(operation, shape, node)),
-        Table("days", DAY_COLUMNS, lambda: _day_rows(_list_days(operation, shape, node, days))),
+        Table("days", DAY_COLUMNS, lambda: map(list_day_cells, _list_days(operation, shape, node, days))),
         build_annotations_table(environment, period),
     ]
     return Page("catalog/property.html", build_context, tables)
@@ -125,12 +131,6 @@ def _presence_rows(operation: Operation, shape: PartShape | None, node: Node | N
         yield (current.state, current.seen, current.of, current.absent)
 
 
-def _day_rows(days: Iterator[PropertyDay]) -> Iterator[Sequence[Any]]:
-    for day in days:
-        presence = day.presence
-        yield (day.day.isoformat(), presence.seen, presence.parents, day.type or None, dict(day.types), day.nulls)
-
-
 def _drift_row(drift: Drift) -> Sequence[Any]:
-    counts = (drift.seen, drift.of)
+    counts = (drift.seen, drift.of, drift.matching, drift.values)
     return (drift.pk, drift.at, drift.since, drift.version, *list_change_cells(drift), *counts)

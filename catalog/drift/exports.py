@@ -18,7 +18,7 @@ from wire.table_exports import Table
 
 CHANGE_COLUMNS = ("part", "pointer", "change", "before", "after", "breaksFor")
 DRIFT_COLUMNS = (
-    "id", "at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "lastDay",
+    "id", "at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values", "lastDay",
     "acknowledgedAt", "acknowledgedBy", "mutedUntil",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
@@ -44,7 +44,8 @@ def _drift_row(drift: Any) -> Sequence[Any]:
     operation = drift.operation
     version = (drift.pk, drift.at, since, operation.method, operation.path, drift.version)
     decisions = (drift.acknowledged_at, drift.acknowledged_by or None, drift.muted_until)
-    return (*version, *list_change_cells(drift), drift.seen, drift.of, day, *decisions)
+    counts = (drift.seen, drift.of, drift.matching, drift.values)
+    return (*version, *list_change_cells(drift), *counts, day, *decisions)
 
 
 def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> Table:

@@ -24,6 +24,8 @@ from catalog.evidence.outlines import Outline
 from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
+TYPE_KINDS = ("type", "nullable", "known")  # kinds of changes that can come with a new type
+
 
 def build_drift(results: Sequence[FoldResult], *, now: datetime) -> list[Drift]:
     """Number the versions of these operations and return what changed. Call it before their rows are saved.
@@ -129,7 +131,22 @@ def _build_row(
         breaks=change.breaks,
         seen=seen,
         of=of,
+        **_count_values(result, change),
     )
+
+
+def _count_values(result: FoldResult, change: Change) -> dict[str, int]:
+    """Return `matching` and `values_before` of a change to a type that was not seen before; {} for other changes."""
+    total, added = (nodes.get((change.part, change.pointer)) for nodes in (result.total_nodes, result.added_nodes))
+    if change.kind not in TYPE_KINDS or total is None or added is None:
+        return {}
+    counts = added.evidence.counts
+    counts_before = {name: count - counts.get(name, 0) for name, count in total.evidence.counts.items()}
+    new_types = [name for name, count in counts.items() if count and not counts_before.get(name)]
+    values_before = sum(counts_before.values())
+    if not (new_types and values_before):
+        return {}
+    return {"matching": sum(counts[name] for name in new_types), "values_before": values_before}
 
 
 def _name_types(result: FoldResult, change: Change) -> str:

@@ -15,8 +15,10 @@ from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import find_node
-from catalog.models import Drift, DriftMute, OperationVersion
+from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.queries import find_operation
+from catalog.review.impact import is_new_status
+from catalog.review.status_days import list_status_days
 from workspaces.models import Environment
 
 MAX_SIBLINGS = 20  # other changes of the same version on the page
@@ -67,6 +69,8 @@ class CurrentField:
 
     change_day: the day of the change, on which both were observed; None if the change began with a day.
     after: None if no later day was observed.
+
+    For a status that was first observed, presence is that of the status in all calls of the operation.
     """
 
     node: Node
@@ -91,15 +95,25 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     if operation is None or shape is None or node is None:
         return None
     first = find_first_day(drift)
+    first_before = max(first - DAYS_AROUND, _find_first_observed(operation, first))
     last = min(first + DAYS_AROUND, today)
-    days = list(list_property_days(operation, shape, node, DaySpan(first - DAYS_AROUND, last)))
-    before = _sum_side(days, node, DaySpan(first - DAYS_AROUND, first - ONE_DAY))
+    span = DaySpan(first_before, last)
+    if is_new_status(drift):
+        days = list(list_status_days(operation, int(drift.part), span))
+    else:
+        days = list(list_property_days(operation, shape, node, span))
+    before = _sum_side(days, node, DaySpan(first_before, first - ONE_DAY))
     begins_with_day = drift.last_day is not None and drift.last_day < first
     change_day = None if begins_with_day else _sum_side(days, node, DaySpan(first, first))
     first_after = first if begins_with_day else first + ONE_DAY
     is_observed = any(row.day >= first_after for row in days)
     after = _sum_side(days, node, DaySpan(first_after, last)) if is_observed else None
     return CurrentField(node, before, change_day, after, days)
+
+
+def _find_first_observed(operation: Operation, first: date) -> date:
+    """Return the day of the operation's first observation, but a day before `first`, the day of a change."""
+    return min(operation.first_seen_at.astimezone(UTC).date(), first - ONE_DAY)
 
 
 def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> ObservedSide:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from catalog.change_labels import list_new_types
 from catalog.drift.absence import ENOUGH
 
 PATH_SENTENCES = {
@@ -64,9 +65,10 @@ COMPATIBLE = "Nobody is affected."
 NEW_STATUS = "It is an answer that was not observed before. Callers that tell success from failure are not affected."
 # For a value that had only been null: often enough to rely on null (`type`), or too rarely (`known`).
 NULL_SENTENCES: Mapping[str, str] = {
-    "type": f"It was null {ENOUGH} times or more and nothing else, so consumers may rely on null.",
-    "known": f"It was null fewer than {ENOUGH} times, which is too few to rely on: its type was not known.",
+    "type": "It was null {times} and nothing else, so consumers may rely on null.",
+    "known": "It was null {times}, which is too few to rely on: its type was not known.",
 }
+UNCOUNTED_NULLS: Mapping[str, str] = {"type": f"{ENOUGH} times or more", "known": f"fewer than {ENOUGH} times"}
 TO_DO_IF_BREAKING = "If it was intended, acknowledge it. If not, look at what was released when it began."
 TO_DO_IF_COMPATIBLE = "Nothing has to be done. Acknowledge it to take it off the list of new changes."
 
@@ -95,21 +97,24 @@ def explain_impact(change: ClassifiedChange) -> str:
     """Return whom the change affects, and why."""
     sentences = RESPONSE_SENTENCES if change.part.isdigit() else REQUEST_SENTENCES
     if change.before == "null" and change.part.isdigit() and change.kind in NULL_SENTENCES:
-        return NULL_SENTENCES[change.kind]
+        return NULL_SENTENCES[change.kind].format(times=_count_nulls(change))
     if is_new_status(change):
         return NEW_STATUS
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]
     sentence = sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)
-    return sentence.format(before=change.before or "the previous type", after=_list_new_types(change) or "the new one")
+    return sentence.format(
+        before=change.before or "the previous type",
+        after=" or ".join(list_new_types(change.before, change.after)) or "the new one",
+    )
 
 
-def _list_new_types(change: ClassifiedChange) -> str:
-    """Return the types after a change that were not there before: `string` of `integer` and `integer or string`."""
-    if "(" in change.after:  # the types of an array's items
-        return change.after
-    types_before = change.before.split(" or ")
-    return " or ".join(kind for kind in change.after.split(" or ") if kind not in types_before)
+def _count_nulls(change: ClassifiedChange) -> str:
+    """Return how often a value that had only been null was null before; its bound if that was not counted."""
+    count = getattr(change, "values_before", None)
+    if count is None:
+        return UNCOUNTED_NULLS[change.kind]
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def advise(change: ClassifiedChange) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.property_chart import draw_presence, draw_types
+from catalog.browse.property_chart import draw_calls, draw_presence, draw_types
+from catalog.browse.property_days import DAY_COLUMNS, list_day_cells
 from catalog.browse.property_history import find_predecessor, find_successor
 from catalog.drift import exports
 from catalog.models import Drift
@@ -20,6 +21,7 @@ from catalog.review.detail import ONE_DAY, CurrentField
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
+from wire.table_exports import Table
 from workspaces.access import has_role
 from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment, Membership
@@ -60,7 +62,14 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
         }
 
-    return Page("catalog/change.html", build_context, [exports.export_change(drift)], has_period=False)
+    tables = [exports.export_change(drift), Table("days", DAY_COLUMNS, lambda: _list_day_rows(environment, drift))]
+    return Page("catalog/change.html", build_context, tables, has_period=False)
+
+
+def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[Any]]:
+    today = timezone.now().astimezone(UTC).date()
+    field = detail.find_current_field(environment, drift, today=today)
+    return map(list_day_cells, field.days if field else ())
 
 
 def _find_predecessor(field: CurrentField | None, drift: Drift) -> str:
@@ -75,7 +84,12 @@ def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, 
     is_of_types = drift.kind in TYPE_KINDS
     if field is None or len(field.days) < 2:
         return {"figure": None, "is_of_types": is_of_types}
-    figure = draw_types(field.days, today=today) if is_of_types else draw_presence(field.days, field.node, today=today)
+    if impact.is_new_status(drift):
+        figure = draw_calls(field.days, drift.part, today=today)
+    elif is_of_types:
+        figure = draw_types(field.days, today=today)
+    else:
+        figure = draw_presence(field.days, field.node, today=today)
     start, end = (datetime.combine(day, time(), UTC) for day in (field.days[0].day, field.days[-1].day + ONE_DAY))
     return {
         "figure": figure,

@@ -69,9 +69,32 @@ def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, fi
         "id": latest["id"], "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3,
         "part": "200",
         "pointer": "/note", "change": "nullable", "before": "string", "after": "string or null",
-        "breaksFor": "consumer", "seen": 1, "of": 1, "lastDay": None,
+        "breaksFor": "consumer", "seen": 1, "of": 1, "matching": 1, "values": 32, "lastDay": None,
         "acknowledgedAt": None, "acknowledgedBy": None, "mutedUntil": None,
     }  # fmt: skip
+
+
+def test_a_change_of_type_says_how_many_values_have_the_new_type(api, browser_client, workspace):
+    """One string in hundreds of values may be an accident: whoever reads "breaking" has to see that."""
+    deliver(api, workspace, *[observation(response={"placedAt": 1, "refund": None})] * 142)
+    deliver(api, workspace, observation(response={"placedAt": "x", "refund": {"amount": 2}}))
+    rows = list_rows(browser_client, workspace, "drift", "drift", breaking="1")
+    assert {row["pointer"]: (row["matching"], row["values"]) for row in rows} == {
+        "/placedAt": (1, 143),
+        "/refund": (1, 143),
+    }
+    for name in ("drift", "overview"):
+        page = open_page(browser_client, workspace, name)
+        assert "1 string in 143 values</span> when detected" in page
+        assert "1 object in 143 values</span> when detected" in page
+    change = open_page(browser_client, workspace, "change", id=str(rows[0]["id"]))
+    assert "in 143 values when detected" in change
+
+
+def test_the_overview_says_how_long_a_property_was_absent(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 30)
+    deliver(api, workspace, *[observation(response={"id": 1})] * 30)
+    assert "absent 30 times in a row" in open_page(browser_client, workspace, "overview")
 
 
 def test_a_property_no_longer_seen_shows_the_day_it_was_last_seen(api, browser_client, workspace):
@@ -81,7 +104,7 @@ def test_a_property_no_longer_seen_shows_the_day_it_was_last_seen(api, browser_c
     deliver(api, workspace, *[{**missing, "lastSeenAt": noon + 86400}] * 30)
     (row,) = list_rows(browser_client, workspace, "drift", "drift", kind="quiet")
     assert (row["pointer"], row["since"], row["lastDay"]) == ("/note", None, "2026-09-21")
-    assert "last seen</span> Mon 21 Sep" in open_page(browser_client, workspace, "drift")
+    assert re.search(r"last seen on</span> <span title=[^>]*>Mon 21 Sep", open_page(browser_client, workspace, "drift"))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.browse.presence import Presence
-from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
+from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
 from catalog.drift.compare import Change
 from catalog.models import Drift, DriftMute
 from catalog.review.decide import mute_drift
@@ -74,7 +74,8 @@ def test_the_page_shows_before_and_after_whom_a_change_affects_and_what_changed_
     assert ('<td data-is="Before">integer</td> <td data-is="Day of the change" class="whole"> number </td>') in page
     assert "version 1" in page
     assert "version 2" in page
-    assert "when detected" not in page  # it would count the presence, not the new type
+    assert "1 number in 31 values when detected" in page
+    assert "1 of 1" not in page  # it would count the presence, not the new type
     assert "not acknowledged yet" in page
     assert "Consumers that expect integer can fail on number." in page
     assert f'href="{start}/change?id={Drift.objects.get(pointer="/note").pk}"' in page
@@ -117,9 +118,8 @@ def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(a
         '<td data-is="Before">integer</td> <td data-is="Day of the change" class="whole"> integer or string </td>'
     ) in page
     since = drift.since.astimezone(UTC)
-    first, before = (f"{since + timedelta(days=days):%-d %b %Y}" for days in (-30, -1))
     cells = re.findall(r"<td[^>]*> ([^<]*) </td>", page)
-    days = [f"{first[:-5]} to {before}", f"{since:%-d %b %Y}"]
+    days = [f"{since - timedelta(days=1):%-d %b %Y}", f"{since:%-d %b %Y}"]  # not 30 days: nothing was observed before
     assert cells[cells.index(days[0]) :][:2] == days
     assert '<th scope="col"> Day of the change, version 2 </th>' in page
 
@@ -302,13 +302,59 @@ def test_the_reason_of_a_type_change_names_the_types_that_came(before, after, wo
 
 def test_a_type_after_null_says_how_often_it_was_null(api, browser_client, workspace):
     """The same transition breaks consumers or nobody, by how often the value was null before."""
-    for status, nulls, words in ((200, 20, "null 20 times or more"), (201, 3, "null fewer than 20 times")):
+    for status, nulls, words in (
+        (200, 20, "It was null 20 times and nothing else"),
+        (201, 3, "It was null 3 times, which is too few"),
+    ):
         deliver(api, workspace, *[observation(status=status, response={"id": 1, "coupon": None})] * nulls)
         deliver(api, workspace, observation(status=status, response={"id": 1, "coupon": "x"}))
         drift = Drift.objects.get(part=str(status), pointer="/coupon")
         assert bool(drift.breaks) == (status == 200)
         address = f"/w/{workspace.workspace.slug}/production/change"
         assert words in open_page(browser_client, address, id=drift.pk)
+    drift.values_before = None  # of a change that was detected before these counts were kept
+    assert "null fewer than 20 times" in explain_impact(drift)
+
+
+def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, workspace):
+    """Its body is present in each of its answers, so its presence says nothing."""
+    noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
+    for day, refused in ((0, 0), (1, 2), (2, 1)):
+        rows = [observation(response={"id": 1}, lastSeenAt=noon + day * 86_400)] * 8
+        rows += [observation(status=403, response={"code": "no"}, lastSeenAt=noon + day * 86_400)] * refused
+        deliver(api, workspace, *rows)
+    drift = Drift.objects.get(part="403")
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
+    assert "Calls with 403 by day" in page
+    assert "2 answers</span> when detected" in page
+    assert "Presence by day" not in page
+    assert "Values by type" not in page
+    assert '<th scope="row">Type</th>' not in page
+    counts = re.findall(r"<td[^>]*>([^<]*)</td>", page.partition("Calls with 403</th>")[2].partition("</tr>")[0])
+    assert [count.strip() for count in counts] == ["0 of 8", "2 of 10", "1 of 9"]
+    tables = json.loads(
+        browser_client.get(f"/w/{workspace.workspace.slug}/production/change.json", {"id": drift.pk}).getvalue()
+    )["tables"]
+    assert [(row["seen"], row["parents"]) for row in tables["days"]] == [(0, 8), (2, 10), (1, 9)]
+
+
+def test_the_page_says_between_which_times_a_change_began(browser_client, start, total):
+    page = open_page(browser_client, f"{start}/change", id=total.pk)
+    assert re.search(r"began between <time[^>]*>[^<]+</time> and <time[^>]*>[^<]+</time>, when it was detected", page)
+
+
+@pytest.mark.parametrize(
+    ("count", "before", "after", "words"),
+    [
+        (1, "integer", "integer or string", "1 string"),
+        (2, "null", "object or null", "2 objects"),
+        (1_000, "string", "string or null", "1,000 nulls"),
+        (3, "integer", "map of integer", "3 objects"),
+        (2, "integer", "integer or string or boolean", "2 values of new types"),
+    ],
+)
+def test_the_values_of_a_new_type_are_counted_in_words(count, before, after, words):
+    assert count_new_type(count, before, after) == words
 
 
 def test_the_feed_costs_no_statement_for_each_change(browser_client, start, api, workspace):
