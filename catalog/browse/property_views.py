@@ -18,6 +18,7 @@ from catalog.browse.property_days import (
     list_day_cells,
     list_property_days,
     sum_presence,
+    sum_types,
 )
 from catalog.browse.property_history import (
     find_namesakes,
@@ -96,7 +97,7 @@ def _describe_node(
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
     runs = group_equal_days(rows, node, today=today)
     name = "" if node.is_nameless else node.name
-    is_of_types = len({kind for day in rows for kind in day.types}) > 1
+    is_of_types = _are_types_what_varies(rows)
     return {
         "namesakes": find_namesakes(environment, operation, shape.key, node.pointer, name) if name else None,
         "predecessor": find_predecessor(operation, shape.key, node.pointer, name) if name else "",
@@ -109,6 +110,15 @@ def _describe_node(
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
     }
+
+
+def _are_types_what_varies(days: Sequence[PropertyDay]) -> bool:
+    """Return whether the types of a property say more than its presence: it has several, or null besides one.
+
+    Null counts only if the property was always present, because otherwise presence varies, too.
+    """
+    is_always_present = all(day.presence.seen == day.presence.parents for day in days)
+    return len({kind for day in days for kind in day.types}) > 1 or (is_always_present and len(sum_types(days)) > 1)
 
 
 def _find_current_presence(operation: Operation, shape: PartShape, node: Node) -> CurrentPresence:

@@ -154,7 +154,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             return build_tree_context(request, operation, shape, nodes, observed, period, inside_only=True)
         resets = [reset for reset in operation.baseline_resets.all() if not reset.through_id]
         template, hints = build_template_context(operation, request.GET), list_hints(operation)
-        timeline = build_timeline(operation)
+        timeline, media_types = build_timeline(operation), operation.count_media_types(shape.key)
         return {
             **build_tree_context(request, operation, shape, nodes, observed, period),
             **build_code_context(environment, operation),
@@ -163,7 +163,8 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "days": days,
             "observed": observed,
             "gap": find_gap(operation, days),
-            "media_types": operation.count_media_types(shape.key),
+            "media_types": media_types,
+            "without_media_type": max(shape.observations - sum(count for _, count in media_types), 0),
             "shapes": [(shape, count_observations(shape, observed)) for shape in shapes],
             "parameters": list_parameters(operation),
             "timeline": fold_media_types(timeline),

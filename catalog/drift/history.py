@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
+from catalog.drift.absence import NO_LONGER_SEEN, PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines, list_first_media_types
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.drift.type_names import name_types
-from catalog.evidence.outline_nodes import list_outline_nodes
+from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, Operation, OperationVersion
 
@@ -56,7 +56,7 @@ class TimelineEntry:
 class ComparedVersion:
     """One side of a comparison.
 
-    properties: the number of properties in all parts of its outline.
+    properties: the number of properties in all parts of its outline, without those that were no longer seen.
     """
 
     version: OperationVersion
@@ -147,7 +147,7 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         return None
     versions = {version.number: version for version in list_versions(operation).filter(number__in=outlines)}
     sides = {
-        number: ComparedVersion(versions[number], sum(1 for _ in list_outline_nodes(outline)))
+        number: ComparedVersion(versions[number], _count_properties(operation, number, outline))
         for number, outline in outlines.items()
     }
     differences = [
@@ -165,6 +165,16 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         for change in growing_changes
     }
     return VersionComparison(sides[before], sides[after], changes, inside, media_types)
+
+
+def _count_properties(operation: Operation, number: int, outline: Outline) -> int:
+    """Return how many properties a version has, without those that were no longer seen in it."""
+    last_kinds: dict[tuple[str, str], str] = {}
+    drift = operation.drift.filter(version__lte=number, kind__in=PRESENCE_KINDS)
+    for part, pointer, kind in drift.order_by("id").values_list("part", "pointer", "kind"):
+        last_kinds[part, pointer] = kind
+    absent = [place for place, kind in last_kinds.items() if kind == NO_LONGER_SEEN]
+    return sum(1 for _ in list_outline_nodes(remove_properties(outline, absent)))
 
 
 def has_version(operation: Operation, number: str) -> bool:

@@ -116,10 +116,12 @@ class OperationDrift(NamedTuple):
     """The numbers of the changes of one operation in a period.
 
     broken: the number of its fields with breaking changes.
+    compatible: the number of the changes that break nobody.
     """
 
     changes: int
     broken: int
+    compatible: int
 
 
 def summarize_drift_of_operations(
@@ -131,9 +133,12 @@ def summarize_drift_of_operations(
     )
     field = Concat("part", Value(" "), "pointer", output_field=TextField())
     sums = drift.order_by().values("operation").annotate(
-        changes=Count("pk"), broken=Count(field, distinct=True, filter=~Q(breaks=""))
+        changes=Count("pk"), broken=Count(field, distinct=True, filter=~Q(breaks="")),
+        compatible=Count("pk", filter=Q(breaks="")),
     )  # fmt: skip
-    return {pk: OperationDrift(*counts) for pk, *counts in sums.values_list("operation", "changes", "broken")}
+    return {
+        pk: OperationDrift(*counts) for pk, *counts in sums.values_list("operation", "changes", "broken", "compatible")
+    }
 
 
 def count_drifted_operations(environment: Environment, period: Period) -> int:

@@ -138,6 +138,17 @@ def test_null_is_named_with_the_type_on_each_day_and_elsewhere(api, browser_clie
     assert '<span class="integer">integer or null</span>' in elsewhere
 
 
+def test_a_property_that_is_always_sent_and_sometimes_null_is_drawn_by_type(api, browser_client, workspace):
+    """Its presence would be bars of 100 % only."""
+    for day in range(2):
+        rows = [observation("GET", PATH, response={"coupon": value, "tip": value}) for value in (None, "x")]
+        rows += [observation("GET", PATH, response={"coupon": "x"})]
+        deliver(api, workspace, *({**row, "lastSeenAt": FIRST + day * 86_400} for row in rows))
+    start = f"/w/{workspace.workspace.slug}/production"
+    assert "Values by type and day" in open_page(browser_client, start, "/coupon")
+    assert "Presence by day" in open_page(browser_client, start, "/tip")  # which varies, too
+
+
 def test_a_property_that_left_the_shape_keeps_its_history(browser_client, start, workspace):
     operation = Operation.objects.get(key="/orders/{}")
     Drift.objects.create(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 
 from catalog.drift import views
 from catalog.models import Drift
@@ -214,9 +215,24 @@ def test_a_comparison_of_versions_includes_fields_no_longer_seen(api, browser_cl
     assert versions.count("detected <time") == 3
     compared = open_page(browser_client, workspace, "operation", before="1", after="2", **query)
     assert "2 changes, 1 breaking" in compared
+    assert compared.count(", 3 properties)") == 2  # one came, and one went
     assert "Shape now, version" in compared
     back = list_rows(browser_client, workspace, "operation", "changes", before="2", after="1", **query)
     assert [(row["pointer"], row["change"]) for row in back] == [("/total", "gone")]
+
+
+def test_a_version_has_the_same_date_on_the_pages_of_the_operation_and_the_property(api, browser_client, workspace):
+    """A day or more can lie between the traffic and its report."""
+    yesterday = timezone.now().timestamp() - 86_400
+    for body in ({"id": 1}, {"id": "x"}):
+        deliver(api, workspace, *[observation(response=body, lastSeenAt=yesterday)] * 30)
+    query = {"method": "GET", "path": PATH}
+    operation = open_page(browser_client, workspace, "operation", **query).partition('id="versions"')[2]
+    history = open_page(browser_client, workspace, "property", part="200", at="/id", **query).partition('id="history"')[
+        2
+    ]
+    dates = [re.findall(r'<time datetime="([^"]+)"', page)[0] for page in (operation, history)]
+    assert dates[0] == dates[1]
 
 
 def test_the_timeline_shows_the_change_of_a_manual_override(api, browser_client, workspace):
@@ -339,6 +355,9 @@ def test_the_catalog_can_be_filtered_by_drifted_unknown_and_unseen_operations(br
         r'class="tag bad" href="([^"]+)"[^>]*>(\d+ breaking)<', open_page(browser_client, filled_workspace, "catalog")
     )
     assert [words for _, words in tags] == [f"{fields} breaking"]
+    assert re.search(
+        r'class="tag" href="[^"]+"[^>]*>1 other<', open_page(browser_client, filled_workspace, "catalog")
+    )  # /total, which is new
     assert "breaking=1" in tags[0][0]
     assert browser_client.get(unescape(tags[0][0])).status_code == 200
     assert " breaking<" not in open_page(browser_client, filled_workspace, "catalog", **past)
