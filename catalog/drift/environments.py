@@ -164,12 +164,12 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
         presence = operation_after.find_presence(part, pointer)
         return presence.of is None or presence.seen >= presence.of
 
-    changes = compare_outlines(outline_before, outline_after, is_whole=is_always_sent)
+    changes = compare_outlines(outline_before, outline_after, is_always_there=is_always_sent)
     places = {(change.part, change.pointer) for change in changes}
     perhaps = compare_outlines(
         remove_properties(outline_before, absent_before.lately - absent_after.lately),
         remove_properties(outline_after, absent_after.lately - absent_before.lately),
-        is_whole=is_always_sent,
+        is_always_there=is_always_sent,
     )
     changes += [change for change in perhaps if (change.part, change.pointer) not in places]
     for change in changes:

@@ -30,7 +30,7 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"
     common = {"type": "scatter", "mode": mode, "x": [bucket.label for bucket in buckets]}
     keys = [line.key for line in lines if line.key is not None]
-    colours: Mapping[str | None, str] = {None: COLOUR_OF_REST, **choose_colours(keys)}
+    colours: Mapping[str | None, str] = dict([(None, COLOUR_OF_REST), *choose_colours(keys).items()])
     traces: list[dict[str, Any]] = [
         {
             **common,
