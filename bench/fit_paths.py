@@ -1,17 +1,19 @@
 """Fit the weights by which the SDK distinguishes data from words in a path, on recordings of many APIs.
 
-    python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...] [--write]
+    python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...]
+        [--refine] [--write]
 
 The recordings and the OpenAPI documents are described in `bench/README.md`. Prints the figures of each API under
 weights that were fitted on all other APIs; with `--half`, the figures of the APIs that are not named, under weights
-fitted on the named ones. `--write` fits on all and writes `affidavit/_paths/weights.py`.
+fitted on the named ones. `--refine` begins with the shipped weights. `--write` fits on all and writes
+`affidavit/_paths/weights.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -19,21 +21,20 @@ from pathlib import Path
 
 import affidavit._paths.classify as classify
 from affidavit._paths.learner import Learner, decode_segments
+from affidavit._paths.segments import strip_values
 from affidavit._paths.signs import Prefix, Siblings, TrafficFacts, list_sibling_signs
 from affidavit._paths.tree import PathNode
 from bench._support.described_apis import describe_recordings
 from bench._support.invented_apis import invent_recordings
+from bench._support.logistic import Table, fit_logistic
 from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths
 from bench._support.recordings import PathRecording, list_recordings, read_path_recording, take_samples
 
 WEIGHTS = Path(classify.__file__).with_name("weights.py")
-RIDGE = 0.7  # the ridge: how strongly weights are pulled towards zero
-ROUNDS = 25  # the rounds of Newton's method
 BALANCE = 8.0
-SHARES = {"invented": 1.5, "described": 0.25}  # what such an API weighs, if a recorded one weighs 1
+SHARES = {"invented": 0.75, "described": 0.1}  # what such an API weighs, if a recorded one weighs 1
 EITHER_SHARE = 0.05  # the share of its weight that counts for a segment that may be data or a word
 
-Table = dict[str, float]
 Tables = tuple[Table, Table]
 
 
@@ -97,7 +98,7 @@ def _collect_labels(
     for (_, path), template in recording.truth.items():
         prefix: tuple[str | None, ...] = ()
         for segment, true in zip(decode_segments(path), template.split("/")[1:], strict=True):
-            is_data = "{" in true
+            is_data = "{" in strip_values(true)
             votes[prefix, segment][is_data] += 1
             if EITHER.search(true):
                 either.add((prefix, segment))
@@ -122,15 +123,15 @@ def _walk(
 # --- the fit
 
 
-def fit(examples: Sequence[Example], start: Tables = ({}, {})) -> Tables:
+def fit(examples: Sequence[Example], start: Tables = ({}, {}), shipped: Tables | None = None) -> Tables:
     """Return the weights of the first look and of the second, which judges neighbours by the first look.
 
     start: weights near those that are to be found, which saves time.
+    shipped: the weights to refine, if the fit does not begin anew. The first look stays as it is then.
     """
     weights = _balance(examples)
-    first = fit_logistic(
-        [(example.own, example.is_data, weight) for example, weight in zip(examples, weights, strict=True)], start[0]
-    )
+    own = [(example.own, example.is_data, weight) for example, weight in zip(examples, weights, strict=True)]
+    first = shipped[0] if shipped else fit_logistic(own, start[0])
     probabilities: dict[int, Mapping[str, float]] = {}
     rows = []
     for example, weight in zip(examples, weights, strict=True):
@@ -139,7 +140,7 @@ def fit(examples: Sequence[Example], start: Tables = ({}, {})) -> Tables:
             probabilities[id(siblings)] = _look(siblings, first)
         beside = list_sibling_signs(siblings, example.segment, probabilities[id(siblings)])
         rows.append(((*example.own, *beside), example.is_data, weight))
-    return first, fit_logistic(rows, start[1])
+    return first, fit_logistic(rows, start[1], shipped and shipped[1])
 
 
 def _look(siblings: Siblings, table: Table) -> dict[str, float]:
@@ -163,62 +164,6 @@ def _balance(examples: Sequence[Example]) -> list[float]:
     ]
 
 
-def fit_logistic(rows: Iterable[tuple[Sequence[str], bool, float]], start: Mapping[str, float]) -> Table:
-    """Maximise the likelihood with a ridge, by Newton's method. The empty name counts for every row."""
-    total: dict[tuple[tuple[int, ...], bool], float] = defaultdict(float)
-    numbers: dict[str, int] = {"": 0}
-    for signs, is_data, weight in rows:
-        indexes = tuple(sorted({0, *(numbers.setdefault(sign, len(numbers)) for sign in signs)}))
-        total[indexes, is_data] += weight
-    table = [start.get(sign, 0.0) for sign in numbers]
-    for _ in range(ROUNDS):
-        step = _newton_step(total, table)
-        table = [weight + change for weight, change in zip(table, step, strict=True)]
-        if max(map(abs, step)) < 1e-4:
-            break
-    return {sign: table[index] for sign, index in numbers.items()}
-
-
-def _newton_step(total: Mapping[tuple[tuple[int, ...], bool], float], table: Sequence[float]) -> list[float]:
-    size = len(table)
-    gradient = [-RIDGE * weight for weight in table]
-    gradient[0] = 0.0
-    hessian = [[0.0] * size for _ in range(size)]
-    for index in range(size):
-        hessian[index][index] = RIDGE if index else 1e-6
-    for (indexes, is_data), weight in total.items():
-        probability = classify.to_probability(sum(table[index] for index in indexes))
-        slope, curve = weight * (is_data - probability), weight * probability * (1 - probability)
-        for position, index in enumerate(indexes):
-            gradient[index] += slope
-            row = hessian[index]
-            for column in indexes[position:]:
-                row[column] += curve
-    for index in range(size):
-        for column in range(index):
-            hessian[index][column] = hessian[column][index]
-    return _solve(hessian, gradient)
-
-
-def _solve(matrix: list[list[float]], vector: list[float]) -> list[float]:
-    """Solve by Gaussian elimination; the matrix is positive definite."""
-    size = len(vector)
-    rows = [[*row, value] for row, value in zip(matrix, vector, strict=True)]
-    for pivot in range(size):
-        pivot_row = rows[pivot]
-        for index in range(pivot + 1, size):
-            row = rows[index]
-            if row[pivot]:
-                factor = row[pivot] / pivot_row[pivot]
-                for column in range(pivot, size + 1):
-                    row[column] -= factor * pivot_row[column]
-    solution = [0.0] * size
-    for pivot in reversed(range(size)):
-        rest = sum(rows[pivot][column] * solution[column] for column in range(pivot + 1, size))
-        solution[pivot] = (rows[pivot][size] - rest) / rows[pivot][pivot]
-    return solution
-
-
 # --- the report
 
 
@@ -236,6 +181,10 @@ def measure(recording: PathRecording, learner: Learner, tables: Tables) -> PathF
 
 def join_tables(first: Table, second: Table) -> dict[str, tuple[float, float]]:
     return {sign: (first.get(sign, 0.0), weight) for sign, weight in second.items()}
+
+
+def split_tables(weights: Mapping[str, tuple[float, float]]) -> Tables:
+    return {sign: pair[0] for sign, pair in weights.items()}, {sign: pair[1] for sign, pair in weights.items()}
 
 
 def write_weights(tables: Tables) -> None:
@@ -273,22 +222,27 @@ def main() -> None:
     for recording in more:
         examples += collect_examples(recording, learn_all(recording))
     learning_apis = frozenset(_split_names(options.half))
+    shipped = split_tables(classify.WEIGHTS) if options.refine else None
     tables = fit(
         [item for item in examples if item.source in learning_apis or item.source in SHARES]
         if learning_apis
-        else examples
+        else examples,
+        shipped or ({}, {}),
+        shipped,
     )
     figures: dict[str, list[PathFigures]] = defaultdict(list)
     for api, parts in groupby(recordings, key=attrgetter("api")):
         if api in learning_apis:
             continue
-        weights = tables if learning_apis else fit([example for example in examples if example.api != api], tables)
+        weights = (
+            tables if learning_apis else fit([example for example in examples if example.api != api], tables, shipped)
+        )
         for recording in parts:
             figures[api].append(measure(recording, learners[recording.name], weights))
             print(recording.name.ljust(20), format_figures(figures[api][-1]), flush=True)
     print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
     if options.write:
-        write_weights(fit(examples, tables))
+        write_weights(fit(examples, tables, shipped))
 
 
 def _split_names(text: str) -> list[str]:
@@ -301,6 +255,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--documents", metavar="DIRECTORY")
     parser.add_argument("--without", default="", metavar="NAME,...")
     parser.add_argument("--half", default="", metavar="API,...")
+    parser.add_argument("--refine", action="store_true")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 

@@ -233,11 +233,11 @@ def _words_as_names(rng: random.Random) -> Iterator[Call]:
     yield "GET /teams/{id}|17", dict.fromkeys(words, 4)
     if is_listed := rng.random() < 0.5:
         yield f"GET /{noun}", [{"name": word} for word in words]
-    for word in words[: rng.randint(1, 3)]:
+    for word in words[: rng.choice((1, 1, 2, 3))]:
         echoed = not is_listed or rng.random() < 0.5
         method = "GET" if echoed else rng.choice(("DELETE", "PUT"))
         yield f"{method} /{noun}/{{name}}|{word}", {"name": word, "size": 3} if echoed else None
-    for name in _invent_names(rng, 4):
+    for name in _invent_names(rng, 4) if rng.random() < 0.4 else []:
         yield f"GET /{noun}/{{name}}|{name}", {"name": name, "size": 3}
 
 
