@@ -100,9 +100,10 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     span = DaySpan(first_before, last)
     if is_new_status(drift):
         days = list(list_status_days(operation, int(drift.part), span))
+        first = next((row.day for row in days if row.presence.seen), first)
     else:
         days = list(list_property_days(operation, shape, node, span))
-    before = _sum_side(days, node, DaySpan(first_before, first - ONE_DAY))
+    before = _sum_side(days, node, DaySpan(min(first_before, first - ONE_DAY), first - ONE_DAY))
     begins_with_day = drift.last_day is not None and drift.last_day < first
     change_day = None if begins_with_day else _sum_side(days, node, DaySpan(first, first))
     first_after = first if begins_with_day else first + ONE_DAY

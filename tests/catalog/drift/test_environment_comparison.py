@@ -62,7 +62,7 @@ def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(
     assert "Deploying staging to production would break nothing." in page
     assert "No certain difference; 1 is not certain: too few calls to tell." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
-    assert "Deploying production to staging may break 1 field: not certain yet." in back
+    assert "Deploying production to staging may break 1 field: too few calls to tell." in back
 
 
 @pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_a_property_that_only_staging_has_not_sent_lately_is_named_and_not_certa
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["pointer"], row["change"], row["certain"]) == ("/note", "gone", False)
     page = open_page(browser_client, workspace, "difference")
-    assert "Deploying staging to production may break 1 field: not certain yet." in page
+    assert "Deploying staging to production may break 1 field: too few calls to tell." in page
 
 
 @pytest.mark.django_db
@@ -106,7 +106,7 @@ def test_an_operation_that_was_never_called_may_exist(api, browser_client, works
     observe(api, workspace, "staging", (3, SHORT))
     deliver(api, workspace, observation("DELETE", PATH, 204))
     page = open_page(browser_client, workspace, "difference")
-    assert "Deploying staging to production may break 1 operation: not certain yet." in page
+    assert "Deploying staging to production may break 1 operation: too few calls to tell." in page
     assert "never called" in page
 
 

@@ -332,6 +332,11 @@ def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, 
     assert '<th scope="row">Type</th>' not in page
     counts = re.findall(r"<td[^>]*>([^<]*)</td>", page.partition("Calls with 403</th>")[2].partition("</tr>")[0])
     assert [count.strip() for count in counts] == ["0 of 8", "2 of 10", "1 of 9"]
+    drift.since -= timedelta(days=1)  # a report may begin the day before the status was answered
+    field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=9))
+    assert field is not None
+    assert field.change_day is not None
+    assert field.change_day.presence == Presence(2, 10)
     tables = json.loads(
         browser_client.get(f"/w/{workspace.workspace.slug}/production/change.json", {"id": drift.pk}).getvalue()
     )["tables"]
