@@ -9,7 +9,7 @@ from typing import Any
 from catalog.queries import OperationCounts
 from intents.rejections.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.series import Totals
-from workspaces.templatetags.format import format_points
+from workspaces.templatetags.format import rate_change
 
 ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
 MIN_ALARMING_CASES = 10
@@ -55,14 +55,8 @@ class Fact:
 
     @property
     def points(self) -> str:
-        """Return by how many percentage points the rate differs from the period before; "" if there is none.
-
-        It is the difference of both rates as pages show them, rounded.
-        """
-        if not self.total or not self.previous_total:
-            return ""
-        rate, previous_rate = 100 * self.value / self.total, 100 * (self.previous or 0) / self.previous_total
-        return format_points(round(rate, 1) - round(previous_rate, 1))
+        """Return by how many percentage points the rate differs from the period before; "" if there is none."""
+        return rate_change(self.value, self.total or 0, self.previous or 0, self.previous_total or 0)
 
     def to_row(self) -> Sequence[Any]:
         previous = (self.previous, self.previous_total) if self.has_previous else (None, None)

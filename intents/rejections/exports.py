@@ -10,7 +10,7 @@ from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.queries import KeyRejections
 from intents.rejections.series import ResultBucket
-from intents.rejections.totals import GroupSummary
+from intents.rejections.totals import GroupSummary, count_rejections, count_verifications
 from wire.table_exports import Table
 from workspaces.annotations.exports import build_annotations_table
 
@@ -21,6 +21,7 @@ REASON_COLUMNS = (
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
 KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt", "reasons")
+TOTALS_COLUMNS = ("period", "verifications", "rejections")
 REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count")
 
 
@@ -33,6 +34,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
         Table("keys", KEY_COLUMNS, lambda: map(_key_row, analysis.keys)),
         Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, analysis.rejections.iterator())),
+        Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analysis)),
         build_annotations_table(analysis.environment, analysis.period),
     ]
 
@@ -43,6 +45,13 @@ def _list_reason_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
         reason = REASONS[summary.reason]
         numbers = (summary.count, summary.share, summary.previous_count if has_previous else None, summary.last_at)
         yield (summary.reason, *numbers, reason.check, reason.meaning, reason.usual_fix)
+
+
+def _totals_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
+    """Yield the counts of the period and of the one before, if there were any verifications."""
+    for label, totals in (("now", analysis.totals), ("before", analysis.previous_totals)):
+        if verifications := count_verifications(totals):
+            yield label, verifications, count_rejections(totals)
 
 
 def _bucket_row(bucket: ResultBucket) -> Sequence[Any]:

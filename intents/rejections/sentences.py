@@ -58,7 +58,7 @@ def _describe_growth(summaries: Sequence[ReasonSummary], before: str) -> str:
         return ", none grew"
     is_sole_leader = growth is summaries[0] and all(summary.count < growth.count for summary in summaries[1:])
     subject = "and" if is_sole_leader else growth.reason
-    return f", {subject} grew most, by {growth.count - growth.previous_count:,} over {before}"
+    return f", {subject} grew most, by {growth.count - growth.previous_count:,} against {before}"
 
 
 def _describe_change(summary: ReasonSummary, before: str) -> str:

@@ -22,6 +22,7 @@ from outcomes.broken_joins.lookup import (
 )
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.models import Move
+from outcomes.tallies.series import read_totals
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
@@ -36,6 +37,7 @@ CAUSE_COLUMNS = (
 )
 HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
 RATE_COLUMNS = ("startsAt", "name", "brokenJoins", "reported")
+TOTALS_COLUMNS = ("period", "brokenJoins", "reported")
 MOVE_COLUMNS = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
 
 
@@ -47,6 +49,7 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
         Table("rates", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_environment(environment, period))),
         Table("rates-by-key", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_api_key(environment, period))),
         Table("moves", MOVE_COLUMNS, lambda: _move_rows(environment)),
+        Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(environment, period)),
         build_annotations_table(environment, period),
     )
 
@@ -117,6 +120,13 @@ def _rate_rows(chart: RateChart) -> Rows:
     for number, bucket in enumerate(chart.buckets):
         for rate in chart.rates:
             yield unix_seconds(bucket.start), rate.name, rate.broken[number], rate.reported[number]
+
+
+def _totals_rows(environment: Environment, period: Period) -> Rows:
+    """Yield the counts of the period and of the one before, if anything was reported in it."""
+    for label, span in (("now", period), ("before", period.previous())):
+        if (totals := read_totals(environment, span)).reported:
+            yield label, totals.broken, totals.reported
 
 
 def _move_rows(environment: Environment) -> Rows:

@@ -1,4 +1,4 @@
-"""Write a change, a length of time, and the numbers of a chart as table rows, for the outcomes pages."""
+"""Write a length of time, the colour of a change, and the numbers of a chart as table rows, for the outcomes pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from wire.time_buckets import Bucket
-from workspaces.templatetags.format import NOTHING, count, percent
+from workspaces.templatetags.format import NOTHING, count
 
 register = template.Library()
 
@@ -21,15 +21,6 @@ LENGTH_UNITS = (
     (timedelta(minutes=2), timedelta(minutes=1), "min"),
     (timedelta(seconds=1), timedelta(seconds=1), "s"),
 )
-
-
-@register.filter(name="change")
-def format_change(now: int, before: int) -> str:
-    """Write `now|change:before` as `+11.2 %`; there is no rate of change from 0."""
-    if not before:
-        return NOTHING
-    sign = "+" if now > before else "−" if now < before else ""
-    return sign + percent(abs(now - before), before)
 
 
 @register.filter(name="direction")

@@ -69,6 +69,26 @@ def format_points(difference: float | None) -> str:
     return f"{difference:+.1f}".replace("-", "−") if abs(difference) >= SMALLEST_POINTS else "±0"
 
 
+@register.filter(name="change")
+def format_change(now: int, before: int) -> str:
+    """Write `now|change:before` as `+11.2 %`; there is no rate of change from 0."""
+    if not before:
+        return NOTHING
+    sign = "+" if now > before else "−" if now < before else ""
+    return sign + percent(abs(now - before), before)
+
+
+@register.simple_tag
+def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) -> str:
+    """Write by how many percentage points a rate differs from the previous one; "" if there is none.
+
+    It is the difference of both rates as pages show them, rounded.
+    """
+    if not whole or not previous_whole:
+        return ""
+    return format_points(round(100 * part / whole, 1) - round(100 * previous_part / previous_whole, 1))
+
+
 @register.filter
 def ago(moment: datetime | None, now: datetime | None = None) -> str:
     """Write `2 min ago` as a <time>; its title is the exact moment, in the active time zone."""

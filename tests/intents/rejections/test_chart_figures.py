@@ -77,7 +77,7 @@ def test_the_sentence_names_the_most_frequent_reason_and_the_one_that_grew_most(
     )
     assert sentence == (
         "1,230 rejections, one bar per day, the last one partial; expired leads with 1,200, replayed grew most, "
-        "by 20 over the 7 days before."
+        "by 20 against the 7 days before."
     )
 
 
@@ -89,13 +89,13 @@ def test_the_sentence_says_which_bars_are_partial():
 
 def test_a_most_frequent_reason_that_also_grew_most_is_named_once():
     sentence = describe_reasons(build_summaries(("expired", 1200, 0), ("replayed", 3, 3)), step="hour", before=BEFORE)
-    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the 7 days before.")
+    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 against the 7 days before.")
 
 
 def test_equally_frequent_reasons_lead_together():
     two, three = (build_summaries(*((reason, 2, 1) for reason in reasons)) for reasons in (("a", "b"), ("a", "b", "c")))
     sentence = describe_reasons(two, step="hour", before=BEFORE)
-    assert sentence.endswith("; 2 each of a and b, a grew most, by 1 over the 7 days before.")
+    assert sentence.endswith("; 2 each of a and b, a grew most, by 1 against the 7 days before.")
     assert "; 3 reasons lead with 2 each" in describe_reasons(three, step="hour", before=BEFORE)
 
 

@@ -107,6 +107,19 @@ def test_the_facts_count_the_verifications_of_the_period(page, filled_environmen
     assert "5.7 %" in text
 
 
+def test_every_tile_is_compared_in_the_same_words_and_exported(page, filled_environment):
+    text = " ".join(page().content.decode().split())
+    tiles = text.partition('class="card facts"')[2].partition("</section>")[0]
+    assert tiles.count(" against the 7 days before") == 3
+    assert "up to this time" not in text
+    assert '<span class="nowrap">−14.3 %</span> against' in tiles  # 6 rejections after 7
+    assert '<span class="nowrap">−94.3 points</span> against' in tiles  # 5.7 % after 100 %
+    assert read_rows(page(".json"), "totals") == [
+        {"period": "now", "verifications": 106, "rejections": 6},
+        {"period": "before", "verifications": 7, "rejections": 7},
+    ]
+
+
 def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled_environment):
     text = page().content.decode()
     exported = read_rows(page(".json"), "reasons")

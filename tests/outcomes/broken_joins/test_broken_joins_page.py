@@ -311,6 +311,17 @@ def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_to
     assert "heals by itself" not in old
 
 
+def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(production, browser_client):
+    now = timezone.now()
+    record_outcomes(production, [Report("known", f"key-{n}") for n in range(8)], now=now - timedelta(days=8))
+    record_outcomes(production, [Report("gone", "a"), Report("gone", "b")], now=now - timedelta(days=8))
+    page = " ".join(browser_client.get(PAGE).content.decode().split())
+    assert '75.0 % of 8 reported</span> · <span class="nowrap">+55.0 points</span> against the 7 days before' in page
+    assert tables(browser_client)["totals"] == [
+        {"period": "now", "brokenJoins": 6, "reported": 8}, {"period": "before", "brokenJoins": 2, "reported": 10},
+    ]  # fmt: skip
+
+
 def test_filter_links_stand_in_the_order_of_the_table(production, browser_client):
     record_outcomes(production, [Report(f"gone-{n}", "purchase") for n in range(4)], now=timezone.now())
     page = browser_client.get(PAGE).content.decode()
