@@ -84,7 +84,7 @@ def test_the_sentence_names_the_most_frequent_reason_and_the_one_that_grew_most(
 def test_the_sentence_says_which_bars_are_partial():
     summaries = build_summaries(("expired", 5, 0))
     sentence = describe_reasons(summaries, step="hour", before="", begins_within=True, is_partial=True)
-    assert sentence.startswith("5 rejections, one bar per hour, the first one partial, the last one not over; expired")
+    assert sentence.startswith("5 rejections, one bar per hour, the first one partial, the last one partial; expired")
 
 
 def test_a_most_frequent_reason_that_also_grew_most_is_named_once():

@@ -223,7 +223,7 @@ def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, 
     assert f"<code>{prefix}…</code>" in page(version="1").content.decode()
 
 
-def test_the_page_always_says_which_key_reported_what(page, filled, api):
+def test_the_page_always_says_which_key_reported_what(page, filled_environment, api):
     report = {
         "reportId": "00000000-0000-4000-8000-000000000001",
         "verifications": [
