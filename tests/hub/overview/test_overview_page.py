@@ -178,9 +178,9 @@ def test_the_latest_drift_says_in_how_many_observations_a_change_was_seen(overvi
     change = Drift.objects.get(kind="type")
     Drift.objects.filter(pk=change.pk).update(seen=3, of=21)
     assert "3 of 21" not in tidy(overview())  # it counts the presence of the field, not the new type
-    for seen, of, words in ((3, 21, "in 3 of 21"), (1, None, "1 time"), (2, None, "2 times")):
-        Drift.objects.filter(pk=change.pk).update(kind="new", seen=seen, of=of)
-        assert f'· <span class="nowrap">{words}</span>' in tidy(overview())
+    for seen, of, words in ((3, 21, "in 3 of 21 answers"), (1, None, "1 time"), (2, None, "2 times")):
+        Drift.objects.filter(pk=change.pk).update(kind="new", seen=seen, of=of, matching=None)
+        assert f'<span class="nowrap">{words}</span> when detected' in tidy(overview())
 
 
 def test_the_counts_next_to_sections_equal_those_of_their_pages(overview, browser_client, api, workspace):
