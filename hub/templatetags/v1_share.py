@@ -19,8 +19,8 @@ def count_versions(workspace: Workspace) -> VersionCounts:
 
 
 @register.simple_tag
-def count_versions_by_environment(workspace: Workspace) -> list[tuple[Environment, VersionCounts]]:
-    """Count the same in each environment."""
+def count_version_1_by_environment(workspace: Workspace) -> list[tuple[Environment, VersionCounts]]:
+    """Count the same in each environment that still has calls of version 1."""
     now = timezone.now()
-    environments = workspace.environments.order_by("id")
-    return [(environment, queries.count_versions_in([environment], now=now)) for environment in environments]
+    counts = [(row, queries.count_versions_in([row], now=now)) for row in workspace.environments.order_by("id")]
+    return [(row, versions) for row, versions in counts if versions.v1]
