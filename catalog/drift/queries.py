@@ -88,12 +88,14 @@ class BreakingDrift:
     operations: the number of operations that have these fields.
     latest: the last change of each of the fields that a summary names, the latest first.
     detected_at: when the first change was found.
+    changes: how many changes there are; a field can break more than once.
     """
 
     fields: int
     operations: int
     latest: Sequence[Drift]
     detected_at: datetime
+    changes: int
 
     @property
     def unlisted_count(self) -> int:
@@ -103,13 +105,15 @@ class BreakingDrift:
 def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
     """Sum the breaking changes of a period that nobody has acknowledged or muted; None if there are none."""
     drift = list_open_drift(environment, period)
-    totals = drift.order_by().aggregate(operations=Count("operation", distinct=True), detected_at=Min("at"))
+    totals = drift.order_by().aggregate(
+        operations=Count("operation", distinct=True), detected_at=Min("at"), changes=Count("pk")
+    )
     if not totals["operations"]:
         return None
     fields = list_broken_fields(drift)
     newest = fields.annotate(change=Max("pk")).order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS]
     latest = drift_with_operations(environment).filter(pk__in=list(newest)).order_by("-pk")
-    return BreakingDrift(fields.count(), totals["operations"], list(latest), totals["detected_at"])
+    return BreakingDrift(fields.count(), totals["operations"], list(latest), totals["detected_at"], totals["changes"])
 
 
 class OperationDrift(NamedTuple):

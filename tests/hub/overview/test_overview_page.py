@@ -220,13 +220,23 @@ def test_the_cause_of_broken_joins_has_its_count_key_start_and_a_link(overview, 
     assert "No main cause" not in page
 
 
+def test_unresolved_joins_are_said_also_if_no_cause_prevails(overview, api, workspace):
+    staging = {"environment": "staging", "conversations": [{"conversationId": "s0"}]}
+    assert api.post("/api/conversations", staging).status_code == 200
+    report_outcomes(api, "s0", "unknown")
+    page = tidy(overview("?range=24h"))
+    assert "<b>2 broken joins are unresolved.</b> No cause has more than half of them." in page
+    assert "No broken joins" not in page
+
+
 def test_broken_fields_are_listed_with_their_operation_and_link_to_the_feed(overview, api, workspace):
     break_orders(api, workspace)
     change = Drift.objects.get(kind="type")
     page = tidy(overview())
-    assert "<b>1 field broke</b> in 1 operation:" in page
+    assert "1 field broke</b> in 1 operation:" in page
     assert re.search(rf'<a href="[^"]*/change\?id={change.pk}"><code class="path">GET /orders/<wbr>{{orderId}}<', page)
-    assert "</a>, the first detected <time" in page
+    assert "</a>, detected <time" in page
+    assert '<b class="bad">1 field broke</b>' in page  # as grave as a rise of rejections
     assert "/drift?breaking=1&amp;new=1" in page
     Drift.objects.update(acknowledged_at=timezone.now())
     assert "no breaking change to acknowledge" in overview()
@@ -245,7 +255,7 @@ def test_a_field_that_broke_twice_counts_once_everywhere(overview, browser_clien
         change.pk, change.kind, change.pointer = None, kind, pointer
         change.save()
     page = tidy(overview())
-    assert "<b>4 fields broke</b> in 1 operation:" in page
+    assert "4 fields broke</b> in 1 operation:" in page
     named = re.findall(
         r"<code>(/\w+)</code></a>", page.partition("fields broke</b>")[2].partition("See what changed")[0]
     )
