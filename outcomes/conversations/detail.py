@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from outcomes.broken_joins.cause_groups import BrokenJoin
@@ -14,6 +14,7 @@ from outcomes.models import Conversation, MovedOutcome, Outcome
 from workspaces.models import ApiKey, Environment
 
 MAX_LISTED_MOVES = 50
+SAME_MOMENT = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,7 @@ class ConversationDetail:
         return sorted(self._describe(), key=lambda event: event.at)
 
     def _describe(self) -> Iterator[ConversationEvent]:
-        conversation = self.conversation
-        if conversation.started_at:
-            yield ConversationEvent(conversation.started_at, "started")
-        if conversation.registered_at:
-            yield ConversationEvent(conversation.registered_at, "registered")
+        yield from self._describe_arrival()
         if self.match and self.match.started_at:
             yield self._describe_match(self.match, self.match.started_at)
         for outcome in self.outcomes:
@@ -85,6 +82,17 @@ class ConversationDetail:
             yield ConversationEvent(
                 join.first_reported_at, "first reported", join.outcome_key, detail, str(api_key or ""), True, api_key
             )
+
+    def _describe_arrival(self) -> Iterator[ConversationEvent]:
+        """Describe start and registration; both at once if they were in the same second."""
+        started_at, registered_at = self.conversation.started_at, self.conversation.registered_at
+        if started_at and registered_at and abs(registered_at - started_at) < SAME_MOMENT:
+            yield ConversationEvent(started_at, "started and registered")
+            return
+        if started_at:
+            yield ConversationEvent(started_at, "started")
+        if registered_at:
+            yield ConversationEvent(registered_at, "registered")
 
     def _describe_match(self, match: Conversation, started_at: datetime) -> ConversationEvent:
         """Describe the start of the conversation that was meant: the same id elsewhere, or another one."""

@@ -152,7 +152,7 @@ def test_what_a_step_lost_is_listed_and_downloaded(browser_client, production):
     link = unescape(re.search(r'href="(\?[^"]+)#lost">22 \(95.7 %\)<', html)[1])
     listed = browser_client.get(f"{PAGE}{link}").content.decode().partition('id="lost"')[2]
     assert re.findall(r"<code>(conv_\d\d)</code>", listed) == names[1:21]  # the latest first
-    assert "20 of 22" in " ".join(listed.split())
+    assert "The latest 20 of 22; the download has all." in " ".join(listed.split())
     tables = json.loads(b"".join(browser_client.get(f"{PAGE}.json{link}")))["tables"]
     assert [row["conversationId"] for row in tables["lost"]] == names[1:]
     assert set(tables["lost"][0]) == {"step", "outcomeKey", "conversationId", "stepBeforeAt"}
