@@ -166,6 +166,12 @@ def test_deciding_needs_the_role_of_an_editor(decide, pending_confirmation, work
     assert decide(pending_confirmation, "confirm", client).status_code == status
 
 
+def test_the_hash_of_the_arguments_is_folded_below_the_summary(browser_client, address, pending_confirmation):
+    page = " ".join(browser_client.get(address).content.decode().split())
+    assert f"<summary>Hash of the arguments</summary> <code>{CALL.args_hash}</code>" in page
+    assert "Argument hash</th>" not in page
+
+
 def test_an_unknown_decision_is_refused(decide, pending_confirmation):
     assert decide(pending_confirmation, "maybe").status_code == 400
     pending_confirmation.refresh_from_db()

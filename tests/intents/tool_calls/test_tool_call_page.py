@@ -69,6 +69,17 @@ def test_the_page_lists_all_events_with_links(browser_client, start):
     assert [row["state"] for row in tables["confirmations"]] == ["used"]
 
 
+def test_the_tables_do_not_repeat_the_times_of_the_timeline(browser_client, start, production):
+    mint_for_call(production, Call("user_17", "GET /a", args_hash({})), tool_call_id="call_9", now=timezone.now())
+    record_verifications(production, [Verification("expired", timezone.now(), 2, "GET /a", "call_9")])
+    page = open_page(browser_client, start, "call_9")
+    assert "Received" not in page
+    for words in ("Minted</th>", "Requested</th>", "Decided</th>", ">Count</th>"):
+        assert words not in page + open_page(browser_client, start, "call_81")
+    assert 'data-is="Received"' in open_page(browser_client, start, "call_81"), "times tell several rejections apart"
+    assert "confirmed, used </span>" in open_page(browser_client, start, "call_81")
+
+
 def test_a_call_without_a_rejection_is_in_the_section_confirmations(browser_client, start, production):
     mint_for_call(production, Call("user_17", "GET /a", args_hash({})), tool_call_id="call_9", now=timezone.now())
     for tool_call_id, section in (("call_81", "rejections"), ("call_9", "confirmations")):

@@ -1,0 +1,25 @@
+"""The time zone and the age of a page have a place of their own beside the heading."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalog.models import Drift
+from intents.models import Rejection
+
+PAGES = ("catalog", "inspector", "toolcall?id=call_expired", "deliveries", "audit", "keys", "joins")
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_no_heading_pushes_the_time_zone_onto_a_line_of_its_own(new_tab, filled, width):
+    tab = new_tab(width=width)
+    rejection = Rejection.objects.earliest("occurred_at", "id")
+    moment = rejection.occurred_at.isoformat().replace("+", "%2B")
+    pages = [f"change?id={Drift.objects.earliest('id').pk}", f"rejection?at={moment}&id={rejection.pk}"]
+    for name in (*PAGES, *pages):
+        page = tab.open(f"{filled}/{name}")
+        top, bottom = (
+            page.locator(selector).first.evaluate(f"box => box.getBoundingClientRect().{edge}")
+            for selector, edge in ((".stamp", "top"), ("main h1, main .head > *", "bottom"))
+        )
+        assert top < bottom, name
