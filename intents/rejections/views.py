@@ -206,7 +206,10 @@ def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
         "refused_v1": totals.count_refused_v1(analysis.totals),
         "share": totals.compute_version_share(analysis.totals_of_all_versions),
-        "operations": operations[:MAX_OPERATIONS],
+        "operations": [summary for summary in operations[:MAX_OPERATIONS] if summary.rejections],
+        "other_operations": [summary for summary in operations[:MAX_OPERATIONS] if not summary.rejections],
         "operations_total": len(operations),
+        "operations_left_out": len(operations) > MAX_OPERATIONS,
+        "max_operations": MAX_OPERATIONS,
         "all_reasons": REASONS.values(),
     }

@@ -29,19 +29,18 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
     buckets, lines = chart.buckets, chart.lines
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"
     common = {"type": "scatter", "mode": mode, "x": [bucket.label for bucket in buckets]}
-    keys = [line.key for line in lines if line.key is not None]
-    colours: Mapping[str | None, str] = dict([(None, COLOUR_OF_REST), *choose_colours(keys).items()])
+    colours = choose_colours([line.key for line in lines if line.key is not None])
     traces: list[dict[str, Any]] = [
         {
             **common,
             "name": escape_markup(line.name),
             "y": list(line.numbers),
-            "line": {"color": colours[line.key]},
+            "line": {"color": COLOUR_OF_REST if line.key is None else colours[line.key]},
         }
         for line in lines
     ]
     for compared in chart.compared:
-        style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared.key]}, "opacity": 0.6}
+        style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared.key or ""]}, "opacity": 0.6}
         name = escape_markup(f"{compared.name}, {chart.compared_name}")
         traces.append({**common, "mode": "lines", "name": name, "y": list(compared.numbers), **style})
     return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}

@@ -166,9 +166,9 @@ def test_deciding_needs_the_role_of_an_editor(decide, pending_confirmation, work
     assert decide(pending_confirmation, "confirm", client).status_code == status
 
 
-def test_the_hash_of_the_arguments_is_folded_below_the_summary(browser_client, address, pending_confirmation):
+def test_the_hash_of_the_arguments_is_folded_beside_the_summary(browser_client, address, pending_confirmation):
     page = " ".join(browser_client.get(address).content.decode().split())
-    assert f"<summary>Hash of the arguments</summary> <code>{CALL.args_hash}</code>" in page
+    assert f'<summary aria-label="Hash of the arguments">hash</summary> <code>{CALL.args_hash}</code>' in page
     assert "Argument hash</th>" not in page
 
 
