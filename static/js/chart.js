@@ -74,7 +74,9 @@
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
     const year = / \d{4}$/.exec(labels[0])?.[0];
     const isShared = year && labels.every((label) => label.includes(year));
-    const labelTexts = isShared ? labels.map((label) => label.replace(year, "")) : labels;
+    const isNarrow = width < 480; // there a shade alone says that a bucket is partial, else its label covers the next
+    const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isNarrow ? ", partial" : "", "");
+    const labelTexts = labels.map(shorten);
     const maxLabels = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
     const stride = Math.ceil(labels.length / maxLabels);
     const isShown = (_, index) => index % stride === 0;
