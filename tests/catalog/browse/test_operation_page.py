@@ -268,7 +268,7 @@ def test_bodies_without_a_shape_have_their_media_types(api, browser_client, work
     assert "<h2>No shape</h2>" in page
     assert "Of 4 observations with status 200 none had a JSON body. Bodies of other types have no shape." in page
     page = " ".join(open_page(browser_client, workspace, part="request").split())
-    assert "All time: <code>application/pdf</code> in 1 call; 3 named no media type </p>" in page
+    assert "Media types of all time: <code>application/pdf</code> in 1 call; 3 named no media type </p>" in page
     assert "Of 4 observations none had a JSON body." in page
     response = browser_client.get(address(workspace, ".json"), {"method": "GET", "path": PATH})
     tables = json.loads(b"".join(response.streaming_content))["tables"]
