@@ -1,0 +1,122 @@
+"""The versions of operations, the drift between them, and where drift is muted."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, date
+
+from django.db import models
+
+from catalog.change_labels import CHANGE_KINDS, count_new_type
+from catalog.models.operations import Operation
+from wire.postgresql.counts import Count
+from workspaces.models import Environment
+
+
+class OperationVersion(models.Model):
+    """One version of an operation's outline.
+
+    since: when the traffic that caused it was first observed.
+    at: when that traffic was folded.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="versions", db_constraint=False)
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    since = models.DateTimeField()
+    observations = Count()
+    outline = models.TextField()
+    by_hand = models.BooleanField(default=False, help_text="A manual override made it, not an observation.")
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["environment", "operation", "number"], name="one_version_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+
+class Drift(models.Model):
+    """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
+
+    since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
+    seen, of: how often the node was present since then, and how often it could have been (null if unknown).
+    matching, values_before: for a new type, how many values since then have it, and how many values came before them.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="drift", db_constraint=False)
+    version = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    since = models.DateTimeField()
+    part = models.CharField(max_length=8)
+    pointer = models.TextField(blank=True)
+    kind = models.CharField(max_length=12)
+    before = models.TextField(blank=True)
+    after = models.TextField(blank=True)
+    breaks = models.CharField(max_length=8, blank=True)
+    seen = Count()
+    of = Count(null=True)
+    matching = Count(null=True)
+    values_before = Count(null=True)
+    acknowledged_at = models.DateTimeField(null=True, help_text="When a person said that they have seen it.")
+    acknowledged_by = models.CharField(max_length=150, blank=True, db_default="")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["environment", "-at", "-id"], name="latest_drift"),
+            models.Index(fields=["environment", "operation", "-id"], name="drift_of_operation"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pointer}"
+
+    @property
+    def words(self) -> str:
+        return CHANGE_KINDS[self.kind]
+
+    @property
+    def last_day(self) -> date | None:
+        """Return the UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
+        return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
+
+    @property
+    def values(self) -> int | None:
+        """Return how many values there were when a new type was detected, those with this type included."""
+        return None if self.values_before is None else self.values_before + self.seen
+
+    @property
+    def matching_words(self) -> str:
+        """Return `1 string` for a new type that one value has; "" if it is not known how many have it."""
+        return count_new_type(self.matching, self.before, self.after) if self.matching else ""
+
+    @property
+    def place_digest(self) -> bytes:
+        """Return the key of a DriftMute of this kind of change at this place."""
+        return hashlib.sha256("\0".join([str(self.operation_id), self.part, self.pointer, self.kind]).encode()).digest()
+
+
+class DriftMute(models.Model):
+    """A mute: until when changes of one kind at one place are not shown as new. At most one for each place and kind.
+
+    place_digest: as Drift.place_digest, because a pointer can be longer than the key of an index.
+    """
+
+    pk = models.CompositePrimaryKey("environment_id", "place_digest")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift_mutes", db_index=False)
+    place_digest = models.BinaryField(max_length=32)
+    operation = models.ForeignKey(
+        Operation, on_delete=models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
+    part = models.CharField(max_length=8)
+    pointer = models.TextField(blank=True)
+    kind = models.CharField(max_length=12)
+    until = models.DateTimeField()
+    muted_at = models.DateTimeField()
+    muted_by = models.CharField(max_length=150)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.part} {self.pointer} until {self.until:%Y-%m-%d %H:%M}"
