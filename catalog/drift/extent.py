@@ -43,8 +43,8 @@ def measure_catalog(environment: Environment) -> CatalogExtent:
 def _count_no_longer_seen(environment: Environment) -> int:
     absent = {key: places.no_longer_seen for key, places in find_absent_places(environment).items()}
     outlines = load_outlines(environment, [key for key, places in absent.items() if places])
-    sent = {key: remove_properties(outline, absent.get(key, ())) for key, outline in outlines.items()}
-    return sum(_count_nodes(outline) - _count_nodes(sent[key]) for key, outline in outlines.items())
+    outlines_sent = {key: remove_properties(outline, absent.get(key, ())) for key, outline in outlines.items()}
+    return sum(_count_nodes(outline) - _count_nodes(outlines_sent[key]) for key, outline in outlines.items())
 
 
 def _count_nodes(outline: Outline) -> int:

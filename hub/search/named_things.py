@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -68,13 +68,14 @@ def search_annotations(environment: Environment, text: str) -> ResultGroup:
     return ResultGroup("Annotations", results, len(rows) > MAX_RESULTS, "annotations")
 
 
-def _describe_annotation(annotation_id: UUID, at: datetime, text: str, needle: str) -> SearchResult:
-    utc = at.astimezone(UTC)
-    day = utc.date().isoformat()
+def _describe_annotation(annotation_id: UUID, moment: datetime, text: str, needle: str) -> SearchResult:
+    """Lead to three days: in the reader's zone the annotation may be of the day before or after its day of UTC."""
+    utc = moment.astimezone(UTC)
+    day, one_day = utc.date(), timedelta(days=1)
     return SearchResult(
         "annotations",
         mark_matches(text, needle),
-        {"from": day, "to": day},
+        {"from": (day - one_day).isoformat(), "to": (day + one_day).isoformat()},
         detail=f"{utc:%a %-d %b %Y, %H:%M} UTC",
         fragment=f"annotation-{annotation_id}",
     )

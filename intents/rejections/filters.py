@@ -16,16 +16,17 @@ OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it st
 class RejectionFilters:
     """The filters of the rejections page. An empty string, or version 0, filters nothing.
 
-    by: the first characters of the API key that reported. It narrows single rejections only: tallies name no key.
+    key_prefix: the first characters of the API key that reported. It narrows single rejections only, because tallies
+        name no key.
     """
 
     reason: str = ""
     version: int = 0
     operation: str = ""
-    by: str = ""
+    key_prefix: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.reason or self.version or self.operation or self.by)
+        return bool(self.reason or self.version or self.operation or self.key_prefix)
 
 
 def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
@@ -33,8 +34,8 @@ def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
     reason, version = query.get("reason", ""), query.get("version", "")
     # PostgreSQL refuses NUL and no stored text holds it; its replacement character finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
-    by = query.get("by", "").replace("\0", "\ufffd")
-    return RejectionFilters(reason if reason in REASONS else "", VERSIONS.get(version, 0), operation, by)
+    key_prefix = query.get("by", "").replace("\0", "\ufffd")
+    return RejectionFilters(reason if reason in REASONS else "", VERSIONS.get(version, 0), operation, key_prefix)
 
 
 def narrow_result(result: str, reason: str) -> str:

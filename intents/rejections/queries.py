@@ -161,8 +161,8 @@ def list_rejections(
     )
     if filters.reason:
         rejections = rejections.filter(reason=filters.reason)
-    if filters.by:
-        keys = environment.workspace.api_keys.filter(prefix=filters.by)
+    if filters.key_prefix:
+        keys = environment.workspace.api_keys.filter(prefix=filters.key_prefix)
         rejections = rejections.filter(api_key_id__in=list(keys.values_list("pk", flat=True)))
     return rejections.order_by("-occurred_at", "-id")
 

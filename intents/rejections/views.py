@@ -60,8 +60,8 @@ MISMATCHES = ("operation-mismatch", "method-mismatch", "path-mismatch")  # anoth
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why. Before the first report, show how to send one."""
     filters = parse_filters(request.GET)
-    reporter = find_by_prefix(environment.workspace, filters.by)
-    analysis = RejectionAnalysis(environment, period, filters if reporter else replace(filters, by=""))
+    reporter = find_by_prefix(environment.workspace, filters.key_prefix)
+    analysis = RejectionAnalysis(environment, period, filters if reporter else replace(filters, key_prefix=""))
 
     def build_context() -> Mapping[str, Any]:
         if not has_verifications(environment):
@@ -186,13 +186,13 @@ def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     open_reason = chosen or (summaries[0].reason if summaries else "")
     rows = [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in summaries]
     limit = MAIN_REASONS if len(rows) > MAIN_REASONS + 1 else len(rows)
-    others = rows[limit:]
+    other_rows = rows[limit:]
     return {
         "reasons": rows[:limit],
         "other_reasons": {
-            "rows": others,
-            "calls": sum(summary.count for summary, *_ in others),
-            "is_open": any(summary.reason == chosen for summary, *_ in others),
+            "rows": other_rows,
+            "calls": sum(summary.count for summary, *_ in other_rows),
+            "is_open": any(summary.reason == chosen for summary, *_ in other_rows),
         },
     }
 

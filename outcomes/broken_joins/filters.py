@@ -21,16 +21,16 @@ class JoinFilters:
 
     found_in: for `other-environment`, the environment that knows the id.
     key: the exact outcomeKey.
-    by: the first characters of the API key that reported. It narrows the list only.
+    key_prefix: the first characters of the API key that reported. It narrows the list only.
     """
 
     diagnosis: str = ""
     found_in: str = ""
     key: str = ""
-    by: str = ""
+    key_prefix: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.diagnosis or self.key or self.by)
+        return bool(self.diagnosis or self.key or self.key_prefix)
 
     def select(self, join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) -> bool:
         """Return whether the list shows this join.
@@ -38,12 +38,12 @@ class JoinFilters:
         api_keys: the keys of the workspace by row id.
         """
         reporter = api_keys.get(join.reported_by)
-        is_of_key = not self.by or (reporter is not None and reporter.prefix == self.by)
+        is_of_key = not self.key_prefix or (reporter is not None and reporter.prefix == self.key_prefix)
         return is_of_key and join.matches(self.diagnosis, self.found_in, self.key)
 
 
 def parse_join_filters(query: QueryDict) -> JoinFilters:
-    diagnosis, key, by = query.get("why", ""), read_text(query, "key"), read_text(query, "by")
+    diagnosis, key, key_prefix = query.get("why", ""), read_text(query, "key"), read_text(query, "by")
     if diagnosis not in DIAGNOSES:
-        return JoinFilters(key=key, by=by)
-    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key, by)
+        return JoinFilters(key=key, key_prefix=key_prefix)
+    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key, key_prefix)

@@ -50,8 +50,8 @@ MAX_MOVES = 10
 
 def show_broken_joins(request: HttpRequest, environment: Environment, period: Period) -> Page:
     filters = parse_join_filters(request.GET)
-    reporter = find_by_prefix(environment.workspace, filters.by)
-    filters = filters if reporter else replace(filters, by="")
+    reporter = find_by_prefix(environment.workspace, filters.key_prefix)
+    filters = filters if reporter else replace(filters, key_prefix="")
 
     def build_context() -> Mapping[str, Any]:
         if not has_any_outcome(environment):

@@ -108,6 +108,15 @@ def test_an_annotation_is_found_by_its_text_and_shown_whatever_the_period(browse
     assert f'id="{address.partition("#")[2]}"' in target
 
 
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # 14 hours before and 11 behind UTC
+@pytest.mark.parametrize("hour", [0, 23])
+def test_the_link_to_an_annotation_shows_it_in_every_zone(browser_client, start, workspace, zone, hour):
+    annotate(workspace, "Release 4.2", at=(NOW - timedelta(days=3)).replace(hour=hour, minute=30))
+    page = browser_client.get(f"{start}/search", {"q": "4.2", "tz": zone}).content.decode()
+    address = unescape(page.partition("annotations?from=")[2].partition('"')[0]).partition("#")[0]
+    assert "Release 4.2" in browser_client.get(f"{start}/annotations?from={address}&tz={zone}").content.decode()
+
+
 def test_annotations_of_other_environments_and_workspaces_stay_there(browser_client, start, workspace, other_workspace):
     annotate(workspace, "Release of staging", "staging")
     annotate(other_workspace, "Release of others")
