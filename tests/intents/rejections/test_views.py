@@ -268,7 +268,9 @@ def test_the_six_most_frequent_reasons_are_listed_and_the_others_folded(page, pr
 
 
 def test_operations_without_a_rejection_are_folded(page, filled_environment):
-    record_verifications(filled, [build_verification("accepted", version=2, operation="GET /books", count=4)])
+    record_verifications(
+        filled_environment, [build_verification("accepted", version=2, operation="GET /books", count=4)]
+    )
     text = " ".join(page().content.decode().split())
     card = text.partition("<h2>By operation</h2>")[2].partition("</section>")[0]
     listed, _, folded = card.partition('<details data-disclosure="other-operations"')
