@@ -11,13 +11,13 @@ PAGES = ("catalog", "inspector", "toolcall?id=call_expired", "deliveries", "audi
 
 
 @pytest.mark.parametrize("width", [1280, 1440])
-def test_no_heading_pushes_the_time_zone_onto_a_line_of_its_own(new_tab, filled, width):
+def test_no_heading_pushes_the_time_zone_onto_a_line_of_its_own(new_tab, start_of_pages, width):
     tab = new_tab(width=width)
     rejection = Rejection.objects.earliest("occurred_at", "id")
     moment = rejection.occurred_at.isoformat().replace("+", "%2B")
     pages = [f"change?id={Drift.objects.earliest('id').pk}", f"rejection?at={moment}&id={rejection.pk}"]
     for name in (*PAGES, *pages):
-        page = tab.open(f"{filled}/{name}")
+        page = tab.open(f"{start_of_pages}/{name}")
         top, bottom = (
             page.locator(selector).first.evaluate(f"box => box.getBoundingClientRect().{edge}")
             for selector, edge in ((".stamp", "top"), ("main h1, main .head > *", "bottom"))
