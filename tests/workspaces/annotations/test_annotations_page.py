@@ -46,7 +46,7 @@ def test_an_annotation_by_a_key_names_the_key(api, browser_client, editor):
     api.post("/api/annotations", {"text": "Deploy 4.2"})
     page = re.sub(r"\s+", " ", read(editor, PAGE))
     assert re.search(rf'key <b title="{api.key[:12]}…">all scopes</b>', page)
-    assert f'key <a href="{PAGE.replace("annotations", "keys")}"' in re.sub(r"\s+", " ", read(browser_client, PAGE))
+    assert f'key <a href="{PAGE.replace("annotations", "keys")}#key-' in re.sub(r"\s+", " ", read(browser_client, PAGE))
 
 
 def test_an_editor_adds_changes_and_deletes(editor, workspace):
