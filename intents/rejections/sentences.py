@@ -16,7 +16,7 @@ def describe_reasons(
     is_partial: bool = False,
     begins_within: bool = False,
 ) -> str:
-    """Say how many rejections the chart shows, the leading reason, and the one that grew most.
+    """Say how many rejections the chart shows, the leading reason, and the one that grew most, if it is one.
 
     summaries: the reasons, the most frequent first.
     before: the words of the period that they are compared with, "" for none.
@@ -53,9 +53,11 @@ def _describe_growth(summaries: Sequence[ReasonSummary], before: str) -> str:
         return ""
     if not any(summary.previous_count for summary in summaries):
         return f", none in {before}"
+    if all(summary.count <= summary.previous_count for summary in summaries):
+        return ", none grew"
     growth = find_growth(summaries)
     if growth is None:
-        return ", none grew"
+        return ""
     is_sole_leader = growth is summaries[0] and all(summary.count < growth.count for summary in summaries[1:])
     subject = "and" if is_sole_leader else growth.reason
     return f", {subject} grew most, by {growth.count - growth.previous_count:,} against {before}"

@@ -95,8 +95,18 @@ def test_a_most_frequent_reason_that_also_grew_most_is_named_once():
 def test_equally_frequent_reasons_lead_together():
     two, three = (build_summaries(*((reason, 2, 1) for reason in reasons)) for reasons in (("a", "b"), ("a", "b", "c")))
     sentence = describe_reasons(two, step="hour", before=BEFORE)
-    assert sentence.endswith("; 2 each of a and b, a grew most, by 1 against the 7 days before.")
+    assert sentence.endswith("; 2 each of a and b.")
     assert "; 3 reasons lead with 2 each" in describe_reasons(three, step="hour", before=BEFORE)
+
+
+def test_of_equally_grown_reasons_none_grew_most():
+    summaries = build_summaries(("a", 3, 2), ("b", 2, 1), ("c", 1, 1))
+    sentence = describe_reasons(summaries, step="hour", before=BEFORE)
+    assert sentence.endswith("; a leads with 3.")
+    summaries = build_summaries(("a", 2, 1), ("b", 2, 0))
+    assert describe_reasons(summaries, step="hour", before=BEFORE).endswith(
+        "; 2 each of a and b, b grew most, by 2 against the 7 days before."
+    )
 
 
 def test_without_previous_data_no_reason_has_grown():
