@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from django import template
 from django.template import Context
@@ -11,6 +12,7 @@ from django.utils import timezone
 from hub.key_uses.queries import KeyUse
 from hub.key_uses.queries import read_key_uses as read_uses_of_keys
 from wire.period import parse_period
+from workspaces.models import ApiKey
 
 register = template.Library()
 
@@ -21,3 +23,10 @@ def read_key_uses(context: Context) -> Mapping[int, Sequence[KeyUse]]:
     now = timezone.now()
     period = parse_period({"tz": context["period"].zone.key}, now=now)
     return read_uses_of_keys(context["workspace"], period, now=now)
+
+
+@register.filter
+def last_use(key: ApiKey, uses_by_key: Mapping[int, Sequence[KeyUse]]) -> datetime | None:
+    """Return when a key was last used: its last request, or a later verification that it reported; None for never."""
+    moments = [key.last_used_at, *(use.verified_at for use in uses_by_key.get(key.pk, ()))]
+    return max((moment for moment in moments if moment), default=None)

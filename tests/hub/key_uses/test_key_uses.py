@@ -7,6 +7,8 @@ from html import unescape
 
 from django.utils import timezone
 
+from hub.key_uses.queries import KeyUse
+from hub.templatetags.key_uses import last_use
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
@@ -40,10 +42,10 @@ def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers
     record_verifications(staging, [Verification("expired", now, count=2)])
 
     row = read_row(tidy(browser_client.get(PAGE)), key)
-    assert 'Last 7 days: <b>production</b> · <span class="nowrap">3 outcomes</span>' in row
+    assert "Last 7 days: <b>production</b> · 3 outcomes reported, <a" in row
     links = {words: unescape(address) for address, words in re.findall(r'href="([^"]+#\w+)"> ?(\d+ [a-z ]+)</a>', row)}
-    assert set(links) == {"2 broken joins", "4 rejected calls"}
-    joins = browser_client.get(links["2 broken joins"].partition("#")[0])
+    assert set(links) == {"2 broken", "4 rejected calls"}
+    joins = browser_client.get(links["2 broken"].partition("#")[0])
     assert {join.conversation_id for join, *_ in joins.context["joins"]} == {"a", "b"}
     rejections = browser_client.get(links["4 rejected calls"].partition("#")[0])
     assert [rejection.count for rejection in rejections.context["rejections"]] == [4]
@@ -79,6 +81,27 @@ def test_a_key_whose_uses_are_not_recorded_says_so(browser_client, workspace):
             assert "Not recorded: conversations and intents are stored without the key" in row
         else:
             assert "Nothing recorded in the last 7 days" in row
+
+
+def test_a_key_whose_reported_outcomes_are_all_broken_joins_says_so(browser_client, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    key = workspace.workspace.api_keys.get(name="report")
+    record_outcomes(production, [Report("a", "purchase")], now=timezone.now(), reported_by=key.pk)
+    row = re.sub(r"<a[^>]*> ?", "", read_row(tidy(browser_client.get(PAGE)), key))
+    assert "· 1 outcome reported, all broken</a>" in row
+
+
+def test_a_key_was_last_used_when_it_sent_its_last_request_or_its_later_verification(workspace):
+    key, now = workspace.workspace.api_keys.get(name="report"), timezone.now()
+    production = workspace.workspace.environments.get(name="production")
+
+    def find_last_use(last_used_at, *verified_at):
+        key.last_used_at = last_used_at
+        return last_use(key, {key.pk: [KeyUse(production, verified_at=moment) for moment in verified_at]})
+
+    earlier = now - timedelta(minutes=1)
+    assert find_last_use(earlier, None, now) == find_last_use(now, earlier) == find_last_use(None, now) == now
+    assert find_last_use(None, None) is last_use(key, {}) is None
 
 
 def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, api):
