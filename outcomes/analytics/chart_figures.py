@@ -46,18 +46,22 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
     return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}
 
 
-def draw_rates(buckets: Sequence[Bucket], rates: Sequence[BrokenRate]) -> Mapping[str, Any]:
-    """Draw one line for each environment or API key; a bucket in which nothing was reported has no point."""
-    common = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "connectgaps": True,
-        "x": [bucket.label for bucket in buckets],
-    }
+def draw_rates(
+    buckets: Sequence[Bucket], rates: Sequence[BrokenRate], *, names: Mapping[str, str] | None = None
+) -> Mapping[str, Any]:
+    """Draw one line for each environment or API key; it is interrupted where nothing was reported.
+
+    names: what the legend calls a rate, by the rate's own name, which it is called otherwise.
+    """
+    common = {"type": "scatter", "mode": "lines+markers", "x": [bucket.label for bucket in buckets]}
     colours = choose_colours([rate.name for rate in rates])
     axis = {"rangemode": "tozero", "tickformat": ".1~%", "title": {"text": "still broken"}}
     return {
-        "data": [{**_draw_rate(rate, common), "line": {"color": colours[rate.name]}} for rate in rates],
+        "data": [
+            {**_draw_rate(rate, common), "name": escape_markup(name), "line": {"color": colours[rate.name]}}
+            for rate in rates
+            for name in [(names or {}).get(rate.name, rate.name)]
+        ],
         "layout": {**_layout_of_lines(buckets), "yaxis": axis},
     }
 
@@ -68,7 +72,7 @@ def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]
     symbols = ["circle-open" if reported < MIN_REPORTED else "circle" for _, reported in counts]
     hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"
     points = {"customdata": counts, "hovertemplate": hover, "marker": {"symbol": symbols}}
-    return {**common, "y": rate.ratios, "name": escape_markup(rate.name), **points}
+    return {**common, "y": rate.ratios, **points}
 
 
 def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any]:

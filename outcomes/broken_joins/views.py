@@ -181,15 +181,22 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
         ("environment", "rates", read_rates_by_environment(environment, period)),
         ("API key", "rates-by-key", read_rates_by_api_key(environment, period)),
     )
+    api_keys = list_api_keys(environment).values()
+    times = Counter(api_key.name for api_key in api_keys)
+    names = {
+        str(api_key): api_key.name if times[api_key.name] == 1 else f"{api_key.name} {api_key}"
+        for api_key in api_keys
+        if api_key.name
+    }
     return {
-        "api_keys": {str(api_key): api_key for api_key in list_api_keys(environment).values()},
+        "api_keys": {str(api_key): api_key for api_key in api_keys},
         "rate_charts": [
             {
                 "subject": subject,
                 "table": table,
                 "chart": chart,
                 "step": find_step(period, chart.buckets),
-                "figure": chart_figures.draw_rates(chart.buckets, chart.lines),
+                "figure": chart_figures.draw_rates(chart.buckets, chart.lines, names=names),
                 "has_few": any(0 < count < MIN_REPORTED for line in chart.lines for count in line.reported),
                 "min_reported": MIN_REPORTED,
             }

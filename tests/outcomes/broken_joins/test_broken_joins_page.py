@@ -349,6 +349,41 @@ def test_rates_say_of_how_many_and_mark_those_of_few(production, browser_client)
     assert "Hollow points: of fewer than 20." in browser_client.get(PAGE).content.decode()
 
 
+def test_a_rate_is_interrupted_where_nothing_was_reported(production, browser_client):
+    now = timezone.now()
+    for age in (0, 3):
+        reports = [Report(f"{key}-{age}", "purchase") for key in "ab"]
+        record_outcomes(production, reports, now=now - timedelta(days=age))
+    for days in ("7d", "30d"):
+        (line, *_) = browser_client.get(f"{PAGE}?range={days}").context["rate_charts"][0]["figure"]["data"]
+        assert not line.get("connectgaps")
+        assert any(reported == 0 for _, reported in line["customdata"])
+        for rate, (_, reported) in zip(line["y"], line["customdata"], strict=True):
+            assert (rate is None) == (reported == 0)
+
+
+def test_the_legend_calls_keys_by_their_names_with_their_prefixes_where_two_have_the_same(workspace, browser_client):
+    production, now = environment_of(workspace, "production"), timezone.now()
+    keys = list(workspace.workspace.api_keys.filter(kind="secret").order_by("pk"))
+    for number, key in enumerate(keys):
+        record_outcomes(production, [Report(f"of-{number}", "purchase")], now=now, reported_by=key.pk)
+
+    def read_legend():
+        chart = browser_client.get(PAGE).context["rate_charts"][1]
+        return {line["name"] for line in chart["figure"]["data"]}
+
+    assert read_legend() == {key.name for key in keys}
+    first, second, *others = keys
+    workspace.workspace.api_keys.filter(pk__in=[first.pk, second.pk]).update(name="same")
+    workspace.workspace.api_keys.filter(pk__in=[key.pk for key in others]).update(name="")
+    assert read_legend() == {f"same {first}", f"same {second}", *map(str, others)}
+
+
+def test_the_address_of_the_list_leads_to_the_page_where_nothing_is_listed(production, browser_client):
+    for query in ("", "?key=of-no-join"):
+        assert browser_client.get(f"{PAGE}{query}").content.decode().count('id="joins"') == 1
+
+
 def test_the_overview_names_no_cause_if_none_prevails(production):
     assert find_main_cause(production, all_time()) is None
 
