@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from wire.series_colours import PALETTE, choose_colours
 
+TOKENS = Path(__file__).parents[2] / "static/css/tokens.css"
 NAMES = st.lists(st.text(max_size=12), unique=True, max_size=9)
 
 
@@ -55,3 +59,13 @@ def test_colours_stay_the_same_from_version_to_version(name, number):
 def test_the_most_usual_reasons_prefer_different_colours():
     usual = ["expired", "unsupported-version", "missing-header", "replayed", "args-mismatch", "bad-signature"]
     assert choose_colours(usual) == {name: choose_colours([name])[name] for name in usual}
+
+
+def test_no_series_has_the_colour_of_the_marks_on_a_chart_in_either_theme():
+    pairs = re.findall(r"--(series-\d|bad): light-dark\((#\w{6}), (#\w{6})\)", TOKENS.read_text())
+    themes = {name: colours for name, *colours in pairs}
+    marks = themes.pop("bad")
+    assert len(themes) == len(PALETTE) + 1
+    for theme, mark in enumerate(marks):
+        assert mark not in {colours[theme] for colours in themes.values()}
+        assert len({colours[theme] for colours in themes.values()}) == len(themes)
