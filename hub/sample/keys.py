@@ -27,13 +27,22 @@ class SampleKeys(NamedTuple):
 
 
 def replace_keys(workspace: Workspace, *, actor: str, now: datetime) -> dict[str, str]:
-    """Replace the secret keys of a new workspace by one for each program; return them by their names in its file."""
-    workspace.api_keys.filter(kind=ApiKey.SECRET).delete()
+    """Replace the keys of a new workspace by one for each program, and one for browsers, all of them in the audit log.
+
+    Return them by their names in the sample's file.
+    """
+    workspace.api_keys.all().delete()
     new_keys = [
         create_key(workspace, scopes, name=name, actor=actor, now=now).text for name, scopes in PROGRAMS.items()
     ]
     keys = Keys(*new_keys)
-    return {"platformKey": keys.platform, "reportKey": keys.shop, "orderSyncKey": keys.order_sync}
+    browser = create_key(workspace, (), kind=ApiKey.PUBLISHABLE, name="browser", actor=actor, now=now).text
+    return {
+        "platformKey": keys.platform,
+        "reportKey": keys.shop,
+        "orderSyncKey": keys.order_sync,
+        "publishableKey": browser,
+    }
 
 
 def find_keys(created: Mapping[str, Any]) -> SampleKeys:

@@ -131,6 +131,8 @@ def test_each_program_of_the_sample_has_a_key_of_its_own_for_what_it_does(db, se
         "order sync job": (created["orderSyncKey"][:12], ["report"]),
     }
     entries = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action="key created")
+    keys = ApiKey.objects.filter(workspace_id=created["workspaceId"])
+    assert keys.get(kind=ApiKey.PUBLISHABLE).prefix == created["publishableKey"][:12]
     dated = entries.values_list("facts__name", "at", "actor")
     assert sorted(dated) == sorted((key.name, key.created_at, key.created_by) for key in keys)
     assert {key.created_at for key in keys} == {now - AGE}
