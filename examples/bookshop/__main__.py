@@ -37,6 +37,7 @@ STAGING_SHARE = 0.12  # the share of conversations in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
 RELEASE = "Release 5.0"
+DEPLOYMENT_SECONDS = 60  # from its announcement until it answers, so that no change is dated before its cause
 CLOSE_TIMEOUT = 0.5  # seconds for sending the last reports
 
 
@@ -117,7 +118,8 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float, sh
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
         agenda.add(steps, due_at=started)
     if has_release and started <= released_at:
-        agenda.add(announce_release(assistants[0].with_key(shop_key), released_at), due_at=released_at)
+        announced_at = released_at - DEPLOYMENT_SECONDS
+        agenda.add(announce_release(assistants[0].with_key(shop_key), announced_at), due_at=announced_at)
     while away_since is None or time.time() - away_since < HUB_PATIENCE:
         if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
             interval = LIVELY_INTERVAL if time.time() < lively_until else QUIET_INTERVAL
@@ -137,12 +139,12 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float, sh
     return 1
 
 
-def announce_release(deployment: Assistant, released_at: float) -> people.Steps:
-    """Annotate the release of release.py, as a deployment would.
+def announce_release(deployment: Assistant, begun_at: float) -> people.Steps:
+    """Annotate the release of release.py, as a deployment would when it begins.
 
     deployment: of production, with the shop's key.
     """
-    deployment.ask_hub("/api/annotations", {"text": RELEASE, "at": int(released_at)})
+    deployment.ask_hub("/api/annotations", {"text": RELEASE, "at": int(begun_at)})
     yield from ()
 
 

@@ -67,6 +67,25 @@ def test_traffic_goes_on_for_hours_although_nothing_is_due_for_minutes(run):
     assert len(starts) - len(quiet) > 100
 
 
+def test_a_release_is_announced_before_it_takes_effect(monkeypatch):
+    clock, announced = Clock(), list[tuple[float, float]]()
+    monkeypatch.setattr(program, "time", clock)
+    monkeypatch.setattr(program, "open_scene", lambda *assistants: [])
+    monkeypatch.setattr(program.people, "run_conversation", lambda *_: iter(()))
+
+    def note(path: str, body: dict[str, Any]) -> None:
+        announced.append((clock.now, body["at"]))
+        raise KeyRefused
+
+    assistant: Any = SimpleNamespace(chance=Random(1), with_pace=lambda pace: None, ask_hub=note)
+    assistant.with_key = lambda key: assistant
+    released_at = clock.now + 180
+    assert program.run_conversations([assistant, assistant], released_at=released_at) == 0
+    ((now, at),) = announced
+    assert at <= now < released_at
+    assert at == released_at - program.DEPLOYMENT_SECONDS
+
+
 def test_the_program_ends_when_the_hub_stays_away(run):
     def act(seconds: float) -> None:
         if seconds > 100:
