@@ -16,6 +16,7 @@ from catalog.evidence.pointers import ITEMS, VALUES, join_property, parent_point
 
 EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far
+CHANCE = 0.01  # an absence is unusual if it is less probable than this at the usual rate of the property
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
@@ -182,11 +183,17 @@ def _is_no_longer_seen(absent: int, longest: int, seen: int, objects: int) -> bo
 
 
 def is_unusual(absence: Absence, seen: int, objects: int) -> bool:
-    """Return whether a property is absent for longer than ever before, and would usually have been seen by now.
+    """Return whether a property is absent for longer than ever before, and hardly by chance at its rate before.
 
     objects: all of them, including those in which it was absent.
     """
-    return absence.absent > absence.longest and _was_expected(1, absence.absent, seen, objects)
+    rate = min(seen / max(objects - absence.absent, 1), 1)
+    return absence.absent > absence.longest and (1 - rate) ** absence.absent < CHANCE
+
+
+def is_always_present(absence: Absence, seen: int, objects: int) -> bool:
+    """Return whether a property was in every object from its first fold up to its absence, if it is absent now."""
+    return seen - absence.first_seen >= objects - absence.first_objects - absence.absent
 
 
 def _was_expected(times: int, absent: int, seen: int, objects: int) -> bool:

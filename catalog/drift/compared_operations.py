@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
+from catalog.drift.absence import NOT_ALWAYS, PRESENCE_KINDS
 from catalog.drift.current_presence import (
     CurrentPresence,
     PresenceState,
@@ -17,7 +18,7 @@ from catalog.drift.current_presence import (
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, build_part_shapes, find_absence_states, list_part_nodes
 from catalog.evidence.pointers import parent_pointer
-from catalog.models import Operation, OperationPart
+from catalog.models import Drift, Operation, OperationPart
 from catalog.queries import prefetch_evidence, visible_operations
 from workspaces.models import Environment
 
@@ -28,11 +29,16 @@ OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""
 
 
+LatestPresences = Mapping[tuple[str, str], tuple[int, int]]
+"""By part and pointer, how often each property came that was reported as no longer always sent, and of how often."""
+
+
 class ComparedOperation:
     """One operation with its evidence, which is computed when it is first asked for."""
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: Operation, latest: LatestPresences | None = None) -> None:
         self.operation = operation
+        self._latest = latest or {}
         self._nodes: dict[str, Mapping[str, Node]] = {}
 
     def find_presence(self, key: str, pointer: str) -> CurrentPresence:
@@ -44,7 +50,9 @@ class ComparedOperation:
         if shape is None or pointer not in nodes:
             parent = nodes.get(parent_pointer(pointer))
             return CurrentPresence(PresenceState.NEVER_SEEN, 0, parent.objects if parent else 0)
-        return find_current_presence(find_absence_states(self.operation, shape.part), nodes, pointer)
+        presence = find_current_presence(find_absence_states(self.operation, shape.part), nodes, pointer)
+        latest_seen, latest_of = self._latest.get((key, pointer), (0, 0))
+        return replace(presence, latest_seen=latest_seen, latest_of=latest_of)
 
     def list_absent(self) -> Iterator[tuple[str, str, PresenceState]]:
         """Yield part and pointer of each property that is no longer seen or absent lately, without those inside."""
@@ -71,7 +79,8 @@ class ComparedOperation:
             seen, of = (shape.observations if shape else 0), operation.observations
         else:
             seen, of = (shape.evidence.seen if shape else 0), operation.successes
-        return CurrentPresence(PresenceState.SEEN if seen else PresenceState.NEVER_SEEN, seen, of)
+        state = PresenceState.SEEN if seen else PresenceState.NEVER_SEEN
+        return CurrentPresence(state, seen, of, is_always_sent=key.isdigit() or seen >= of)
 
 
 def load_compared_operations(
@@ -81,8 +90,22 @@ def load_compared_operations(
     operations = visible_operations(environment).filter(
         method__in={method for method, _ in keys}, key__in={key for _, key in keys}
     )
-    rows = prefetch_evidence(operations) if keys else ()
-    return {(row.method, row.key): ComparedOperation(row) for row in rows if (row.method, row.key) in keys}
+    rows = [row for row in prefetch_evidence(operations) if (row.method, row.key) in keys] if keys else []
+    latest = _load_latest_presences(environment, rows)
+    return {(row.method, row.key): ComparedOperation(row, latest.get(row.pk)) for row in rows}
+
+
+def _load_latest_presences(
+    environment: Environment, operations: Collection[Operation]
+) -> dict[int, dict[tuple[str, str], tuple[int, int]]]:
+    """Return the properties of each operation whose latest change of presence is that they are not always sent."""
+    latest: dict[int, dict[tuple[str, str], tuple[int, int]]] = {}
+    changes = Drift.objects.filter(environment=environment, operation__in=operations, kind__in=PRESENCE_KINDS)
+    columns = ("operation_id", "part", "pointer", "kind", "seen", "of")
+    for operation, part, pointer, kind, seen, of in changes.order_by("pk").values_list(*columns).iterator():
+        counts = (seen, of) if kind == NOT_ALWAYS else (0, 0)
+        latest.setdefault(operation, {})[part, pointer] = counts
+    return latest
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from catalog.drift.absence import Absence, AbsenceStates, is_unusual
+from catalog.drift.absence import Absence, AbsenceStates, is_always_present, is_unusual
 from catalog.evidence.nodes import Node
 from catalog.evidence.pointers import parent_pointer
 
@@ -14,7 +14,8 @@ from catalog.evidence.pointers import parent_pointer
 class PresenceState(StrEnum):
     """Whether a property is sent now.
 
-    ABSENT_LATELY: it is absent for longer than ever before, but not for long enough to count as no longer seen.
+    ABSENT_LATELY: it is absent for longer than ever before, hardly by chance, but not for long enough to count as no
+        longer seen.
     """
 
     SEEN = "seen"
@@ -32,12 +33,18 @@ class CurrentPresence:
 
     seen, of: how often it was present in all time, and how often it could have been (None if that is unknown).
     absent: in how many objects in a row, up to now, it was absent.
+    is_always_sent: whether it was in every object since it first came, up to its absence.
+    latest_seen, latest_of: how often it came since it was no longer always sent, as was counted when that was reported;
+        0 of 0 if it was not reported, or if more was reported since.
     """
 
     state: PresenceState
     seen: int
     of: int | None
     absent: int = 0
+    is_always_sent: bool = True
+    latest_seen: int = 0
+    latest_of: int = 0
 
     @property
     def is_uncertain(self) -> bool:
@@ -75,10 +82,12 @@ def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
 
 def _judge(states: AbsenceStates, node: Node) -> CurrentPresence:
     absence = Absence.from_state(states.get(node.pointer, ()))
+    objects = node.parents or 0
     if absence.is_reported:
         state = PresenceState.NO_LONGER_SEEN
-    elif is_unusual(absence, node.seen, node.parents or 0):
+    elif is_unusual(absence, node.seen, objects):
         state = PresenceState.ABSENT_LATELY
     else:
         state = PresenceState.SEEN
-    return CurrentPresence(state, node.seen, node.parents, absence.absent)
+    is_always_sent = is_always_present(absence, node.seen, objects)
+    return CurrentPresence(state, node.seen, node.parents, absence.absent, is_always_sent)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from catalog.change_labels import BOTH, PRODUCER
+from catalog.change_labels import BOTH, NOBODY, PRODUCER
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.compared_operations import (
     AbsentPlaces,
@@ -178,5 +178,7 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
         if change.part == "path":
             yield OperationChange(key[0], path, change)
         else:
-            sides = (side.find_presence(change.part, change.pointer) for side in (operation_before, operation_after))
+            sides = [side.find_presence(change.part, change.pointer) for side in (operation_before, operation_after)]
+            if change.kind == "gone" and not all(side.is_always_sent for side in sides if side.seen):
+                change = replace(change, breaks=NOBODY)  # who reads it does without it already
             yield OperationChange(key[0], path, change, *sides)

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN, Absence, AbsenceEvent, update_absences
+from catalog.drift.absence import (
+    ENOUGH,
+    NO_LONGER_SEEN,
+    NOT_ALWAYS,
+    SEEN_AGAIN,
+    Absence,
+    AbsenceEvent,
+    is_unusual,
+    update_absences,
+)
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 
@@ -213,3 +222,14 @@ def test_a_property_no_longer_seen_in_counters_of_an_earlier_version_can_be_seen
     counters, events = update_absences({"/note": [30, 0, 1, "", 0, 0]}, infer(WITH), infer(WITH))
     assert [event.kind for event in events] == [SEEN_AGAIN]
     assert counters == {"/note": [0, 30, 0, "", 0, 0]}
+
+
+@given(
+    st.integers(1, 1000).flatmap(lambda before: st.tuples(st.just(before), st.integers(0, before))), st.integers(1, 300)
+)
+def test_an_absence_is_unusual_only_if_it_hardly_comes_by_chance(counts, absent):
+    objects_before, seen = counts
+    chance = ((objects_before - seen) / objects_before) ** absent
+    if abs(chance - 0.01) > 1e-9:
+        assert is_unusual(Absence(absent), seen, objects_before + absent) is (chance < 0.01)
+    assert not is_unusual(Absence(absent, longest=absent), seen, objects_before + absent)

@@ -60,7 +60,7 @@ def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(
     page = open_page(browser_client, released, "difference")
     assert f"{too_few} to tell" in page
     assert "Deploying staging to production would break nothing." in page
-    assert "No certain difference; 1 is not certain: too few calls to tell." in page
+    assert "No certain difference; 1 cannot be told yet: too few calls." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
     assert "Deploying production to staging may break 1 field: too few calls to tell." in back
 
@@ -69,11 +69,52 @@ def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(
 def test_the_difference_is_certain_once_enough_calls_tell(api, browser_client, released):
     observe(api, released, "staging", (2, FULL))
     (row,) = compare(browser_client, released, "staging", "production")
-    assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", True, "consumer")
-    page = open_page(browser_client, released, "difference", "staging", against="production")
-    assert "Deploying production to staging would break 1 field for clients of staging." in page
+    assert (row["change"], row["certain"]) == ("gone", True)
     observe(api, released, "staging", (60, SHORT))
     assert compare(browser_client, released, "staging", "production") == []
+
+
+@pytest.mark.django_db
+def test_a_property_that_is_always_sent_breaks_its_readers_where_it_is_missing(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, FULL), (60, SHORT))
+    observe(api, workspace, "staging", (60, FULL))
+    (row,) = compare(browser_client, workspace, "staging", "production")
+    assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", True, "consumer")
+    page = open_page(browser_client, workspace, "difference", "staging", against="production")
+    assert "Deploying production to staging would break 1 field for clients of staging." in page
+
+
+@pytest.mark.django_db
+def test_a_property_that_is_not_always_sent_breaks_nobody_where_it_is_missing(api, browser_client, workspace):
+    """Seven absences in a row of what every fourth call sends come by chance; thirty do not."""
+    for environment in ("production", "staging"):
+        observe(api, workspace, environment, *[(1, FULL), (3, SHORT)] * 8)
+    observe(api, workspace, "staging", (7, SHORT))
+    assert compare(browser_client, workspace, "production", "staging") == []
+    observe(api, workspace, "staging", (20, SHORT))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "")
+    assert "Deploying staging to production would break nothing." in open_page(browser_client, workspace, "difference")
+
+
+@pytest.mark.django_db
+def test_a_property_that_came_late_and_is_always_sent_since_breaks_its_readers(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, SHORT), (60, FULL))
+    observe(api, workspace, "staging", (60, FULL), (11, SHORT))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["change"], row["breaksFor"]) == ("gone", "consumer")
+
+
+@pytest.mark.django_db
+def test_a_side_that_is_changing_itself_shows_its_latest_state(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, FULL))
+    deliver(api, workspace, *[observation(response=body) for body in (FULL, *[SHORT] * 17)])
+    observe(api, workspace, "staging", (60, FULL), (3, SHORT))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "")
+    page = open_page(browser_client, workspace, "difference")
+    assert "in 61 of 78, no longer always: 1 of 18 when detected" in page
+    assert "absent in the latest 3" in page
 
 
 @pytest.mark.django_db
