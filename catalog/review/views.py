@@ -40,6 +40,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         field = detail.find_current_field(environment, drift, today=today)
         return {
             "change": drift,
+            "is_of_one_minute": f"{drift.since:%F %R}" == f"{drift.at:%F %R}",
             "is_new_status": impact.is_new_status(drift),
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift),

@@ -344,8 +344,21 @@ def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, 
 
 
 def test_the_page_says_between_which_times_a_change_began(browser_client, start, total):
+    detected = datetime(2026, 9, 22, 12, 30, 50, tzinfo=UTC)
+    Drift.objects.update(at=detected, since=detected - timedelta(minutes=2))
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert re.search(r"began between <time[^>]*>[^<]+</time> and <time[^>]*>[^<]+</time>, when it was detected", page)
+    Drift.objects.update(since=detected - timedelta(seconds=40))
+    page = open_page(browser_client, f"{start}/change", id=total.pk)
+    assert re.search(r"began at <time[^>]*>[^<]+</time>, when it was detected", page)
+
+
+def test_the_line_below_the_heading_has_no_empty_item(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
+    deliver(api, workspace, *[observation(response=body) for body in ({"id": 1, "note": "x"}, {"id": 1})])
+    drift = Drift.objects.get(kind="optional")
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
+    assert "· ·" not in page
 
 
 @pytest.mark.parametrize(
