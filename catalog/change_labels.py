@@ -50,6 +50,12 @@ def list_new_types(before: str, after: str) -> list[str]:
     return [kind for kind in after.split(" or ") if kind not in types_before]
 
 
+def list_counted_types(before: str, after: str) -> list[str]:
+    """Return the new types as evidence counts them: `object` for a map, `array` for an array of anything."""
+    heads = [name.split()[0] if name else "" for name in list_new_types(before, after)]
+    return ["object" if head in ("map", "empty") else head for head in heads]
+
+
 def count_new_type(count: int, before: str, after: str) -> str:
     """Return `2 strings`, or `2 values of new types` if there is more than one new type."""
     names = list_new_types(before, after)

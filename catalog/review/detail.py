@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from catalog.browse.presence import Presence
 from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
+from catalog.change_labels import list_counted_types
 from catalog.drift.absence import PRESENCE_KINDS
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
@@ -110,6 +111,16 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     is_observed = any(row.day >= first_after for row in days)
     after = _sum_side(days, node, DaySpan(first_after, last)) if is_observed else None
     return CurrentField(node, before, change_day, after, days)
+
+
+def count_new_type_since(drift: Drift, node: Node) -> Presence | None:
+    """Return how many values had the new type since it was detected, and of how many; None if that is not known."""
+    names = list_counted_types(drift.before, drift.after)
+    if drift.values is None or drift.matching is None or node.is_reset or not all(name in node.types for name in names):
+        return None
+    values = sum(node.types.values()) - drift.values
+    matching = sum(node.types[name] for name in names) - drift.matching
+    return Presence(matching, values) if 0 <= matching <= values and values else None
 
 
 def _find_first_observed(operation: Operation, first: date) -> date:

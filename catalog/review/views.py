@@ -47,6 +47,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "release": find_annotation_before(environment, drift.at) if drift.breaks else None,
             "versions": detail.load_versions(drift),
             "field": field,
+            "since_detection": detail.count_new_type_since(drift, field.node) if field else None,
             "sides": field.sides if field else [],
             "last_title": field.sides[-1][0] if field else "After",
             "today": today,

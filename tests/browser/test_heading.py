@@ -32,5 +32,7 @@ def test_no_button_falls_below_the_title(new_tab, start_of_pages, width):
     for name in ("toolcall?id=call_expired", *[f"change?id={number}" for number in numbers]):
         page = tab.open(f"{start_of_pages}/{name}")
         bottom = page.locator("main h1").evaluate("box => box.getBoundingClientRect().bottom")
-        tops = page.locator("main .head > .btn").evaluate_all("boxes => boxes.map(box => box.getBoundingClientRect().top)")
+        tops = page.locator("main .head > .btn").evaluate_all(
+            "boxes => boxes.map(box => box.getBoundingClientRect().top)"
+        )
         assert all(top < bottom for top in tops), name

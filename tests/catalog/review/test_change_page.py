@@ -124,6 +124,18 @@ def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(a
     assert '<th scope="col"> Day of the change, version 2 </th>' in page
 
 
+def test_the_page_says_how_many_values_have_the_new_type_since_it_was_detected(api, browser_client, workspace):
+    """A few strings in a thousand values look like noise, although only strings came since."""
+    deliver(api, workspace, *[observation(response={"total": 2})] * 30)
+    deliver(api, workspace, *[observation(response={"total": "x"})] * 2, observation(response={"total": 3}))
+    drift = Drift.objects.get()
+    address = f"/w/{workspace.workspace.slug}/production/change"
+    assert "<b>2 strings in 33 values when detected</b> ·" in open_page(browser_client, address, id=drift.pk)
+    deliver(api, workspace, *[observation(response={"total": "x"})] * 6, observation(response={"total": 3}))
+    page = open_page(browser_client, address, id=drift.pk)
+    assert "<b>2 strings in 33 values when detected</b>, <b>6 of 7 since then</b> ·" in page
+
+
 def test_the_page_names_what_was_released_before_the_change(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
     page_address = f"/w/{workspace.workspace.slug}/production/change"
