@@ -279,7 +279,7 @@ def test_the_difference_lists_what_would_change_from_this_environment_to_the_oth
     ]
     page = open_page(browser_client, filled_workspace, "difference", against="staging")
     assert "<b> Deploying staging to production would break 1 field for clients of production. </b>" in page
-    assert "3 certain differences; 3 are not certain: too few calls to tell, 2 of them may break clients, too." in page
+    assert "3 certain differences; 3 cannot be told yet: too few calls, 2 of them may break clients, too." in page
 
 
 def test_a_property_that_is_no_longer_seen_is_missing_in_the_difference(api, browser_client, workspace):
