@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from wire.period import Period
 from workspaces.models import Environment
 
 NAMED_FIELDS = 3  # a summary names at most this many broken fields
+TOGETHER = timedelta(hours=1)  # changes that were found within this time are told together
 Place = tuple[int, str, str]
 """The row id of an operation, one of its parts, and a pointer into it."""
 
@@ -86,9 +87,10 @@ class BreakingDrift:
     """The fields that broke in a period, by changes that are neither acknowledged nor muted.
 
     operations: the number of operations that have these fields.
-    latest: the last change of each of the fields that a summary names, the latest first.
-    detected_at: when the first change was found.
-    changes: how many changes there are; a field can break more than once.
+    latest: the last change of each of the fields that a summary names, the latest first. All were found TOGETHER.
+    detected_at: when the first change of these was found.
+    changes: how many changes were found then; a field can break more than once.
+    earlier: how many fields broke earlier, and not again then. `earlier_at` is when the first of them last did.
     """
 
     fields: int
@@ -96,24 +98,32 @@ class BreakingDrift:
     latest: Sequence[Drift]
     detected_at: datetime
     changes: int
+    earlier: int = 0
+    earlier_at: datetime | None = None
 
     @property
     def unlisted_count(self) -> int:
-        return self.fields - len(self.latest)
+        return self.fields - len(self.latest) - self.earlier
 
 
 def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
     """Sum the breaking changes of a period that nobody has acknowledged or muted; None if there are none."""
     drift = list_open_drift(environment, period)
-    totals = drift.order_by().aggregate(
-        operations=Count("operation", distinct=True), detected_at=Min("at"), changes=Count("pk")
-    )
+    totals = drift.order_by().aggregate(operations=Count("operation", distinct=True), last_at=Max("at"))
     if not totals["operations"]:
         return None
+    earliest = totals["last_at"] - TOGETHER
+    recent = drift.filter(at__gt=earliest)
+    newest = list_broken_fields(recent).annotate(change=Max("pk")).order_by("-change").values_list("change", flat=True)
+    latest = drift_with_operations(environment).filter(pk__in=list(newest[:NAMED_FIELDS])).order_by("-pk")
+    group = recent.order_by().aggregate(detected_at=Min("at"), changes=Count("pk"))
     fields = list_broken_fields(drift)
-    newest = fields.annotate(change=Max("pk")).order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS]
-    latest = drift_with_operations(environment).filter(pk__in=list(newest)).order_by("-pk")
-    return BreakingDrift(fields.count(), totals["operations"], list(latest), totals["detected_at"], totals["changes"])
+    earlier = fields.annotate(last_at=Max("at")).filter(last_at__lte=earliest)
+    earlier_at = earlier.order_by("last_at").values_list("last_at", flat=True).first()
+    earlier_count = earlier.count() if earlier_at else 0
+    return BreakingDrift(
+        fields.count(), totals["operations"], list(latest), **group, earlier=earlier_count, earlier_at=earlier_at
+    )
 
 
 class OperationDrift(NamedTuple):

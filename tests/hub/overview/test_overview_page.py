@@ -266,6 +266,20 @@ def test_a_field_that_broke_twice_counts_once_everywhere(overview, browser_clien
     assert "6 in this period, 4 fields broken" in feed
 
 
+def test_fields_that_broke_earlier_do_not_date_those_that_broke_last(overview, api, workspace):
+    break_orders(api, workspace)
+    change = Drift.objects.get(kind="type")
+    released = change.at - timedelta(minutes=5)
+    Annotation.objects.create(workspace=workspace.workspace, at=released, text="Release 5.0", created_at=released)
+    change.pk, change.pointer, change.at = None, "/old", change.at - timedelta(hours=3)
+    change.save()
+    page = tidy(overview())
+    assert "2 fields broke</b> in 1 operation:" in page
+    sentence = page.partition("fields broke</b>")[2].partition("See what changed")[0]
+    assert "/old" not in sentence
+    assert re.search(r"detected after Release 5.0 \(<time[^>]*>[^<]*</time>\); 1 earlier on <time", sentence)
+
+
 def test_broken_fields_name_annotations_shortly_before(overview, api, workspace):
     break_orders(api, workspace)
     detected_at = Drift.objects.get(kind="type").at
