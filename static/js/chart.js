@@ -92,30 +92,33 @@
 
   const [LETTER_WIDTH, MARK_WIDTH, AXIS_WIDTH] = [6.5, 9, 50]; // pixels
 
-  // The text beside a mark: the first annotation, and how many more there are; without a name, how many there are.
-  function writeMark({ note, count }, isNamed) {
-    if (!isNamed) return count > 1 ? String(count) : "";
-    const name = note.length > 20 ? `${note.slice(0, 19)}…` : note;
-    return count > 1 ? `${name} and ${count - 1} more` : name;
+  const MAX_NAME_LENGTHS = [20, 12, 8]; // letters
+
+  // The texts that may stand beside a mark, the longest first: the first annotation, and how many more there are.
+  function listNames({ note, count }) {
+    if (!note) return [];
+    const names = MAX_NAME_LENGTHS.map((length) => (note.length > length ? `${note.slice(0, length - 1)}…` : note));
+    return count > 1 ? [`${names[0]} and ${count - 1} more`, ...names.map((name) => `${name} +${count - 1}`)] : names;
   }
 
-  // The texts of the marks and where they stand. A name is left out where it would cover a later name, or another mark,
-  // whose name it would seem to be. The list below the chart has them all.
+  // The texts of the marks and where they stand. A name is shortened, then left out, where it would cover a later name,
+  // or another mark, whose name it would seem to be; then there is only the count. The list below the chart has them all.
   function placeNames(marks, bucketWidth, width) {
     const centres = marks.map((mark) => (mark.bucket + 0.5) * bucketWidth);
     let freeWidth = width;
     return marks.toReversed().map((mark) => {
       const x = (mark.bucket + 0.5) * bucketWidth;
-      const length = writeMark(mark, true).length * LETTER_WIDTH;
-      const starts = { center: x - length / 2, right: x, left: x - length };
-      const isFree = (side) => {
-        const [start, end] = [starts[side], starts[side] + length];
+      const places = listNames(mark).flatMap((text) => {
+        const length = text.length * LETTER_WIDTH;
+        return [["center", x - length / 2], ["right", x], ["left", x - length]].map(([side, start]) => ({ text, side, start, end: start + length }));
+      });
+      const place = places.find(({ start, end }) => {
         const coversMark = centres.some((other) => other !== x && other > start - MARK_WIDTH && other < end + MARK_WIDTH);
         return start >= 0 && end <= freeWidth && !coversMark;
-      };
-      const side = mark.note && ["center", "right", "left"].find(isFree);
-      if (side) freeWidth = starts[side] - LETTER_WIDTH;
-      return { text: escapeMarkup(writeMark(mark, Boolean(side))), position: `top ${side || "center"}` };
+      });
+      if (place) freeWidth = place.start - LETTER_WIDTH;
+      const text = place ? place.text : mark.count > 1 ? String(mark.count) : "";
+      return { text: escapeMarkup(text), position: `top ${place?.side ?? "center"}` };
     }).toReversed();
   }
 

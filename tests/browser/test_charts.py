@@ -101,3 +101,19 @@ def test_the_label_of_a_mark_covers_no_other_mark(new_tab, start_of_pages, api):
             beneath = [mark for mark in marks if mark["width"] > 8]  # smaller marks are the points of lines
             covered = {round(mark["left"]) for mark in beneath if left <= mark["right"] and mark["left"] <= right}
             assert len(covered) == 1, (width, names.all_text_contents())
+
+
+def test_the_mark_of_today_has_a_name_beside_those_of_the_days_before(new_tab, start_of_pages, api):
+    now = timezone.now()
+    first = {"conversationId": "conv_first", "startedAt": int((now - timedelta(days=29)).timestamp())}
+    assert api.post("/api/conversations", {"conversations": [first]}).status_code == 200
+    today = [(0, text) for text in ("Release 5.0", "Hotfix", "Campaign", "Rollback", "Repair", "Sale")]
+    for days, text in (*today, (4, "Release 4.2.1"), (8, "Release 4.2")):
+        annotation = {"text": text, "at": int((now - timedelta(days=days)).timestamp())}
+        assert api.post("/api/annotations", annotation).status_code == 201
+    page = new_tab(width=1280).open(f"{start_of_pages}/overview?range=30d")
+    names = page.locator(".plot .textpoint text")
+    names.first.wait_for(timeout=10_000)
+    texts = names.all_text_contents()
+    assert len(texts) > 2
+    assert re.match(r"[A-Z][a-z.].*(\+|and )\d", texts[-1]), texts
