@@ -42,6 +42,7 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.current_presence import list_no_longer_seen
 from catalog.drift.exports import export_changes, export_versions
+from catalog.drift.extent import count_no_longer_seen
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
 from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
@@ -160,6 +161,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             **build_code_context(environment, operation),
             "operation": operation,
             "needs_confirmation": operation.method not in READS,
+            "no_longer_seen": count_no_longer_seen(operation, shapes),
             "days": days,
             "observed": observed,
             "gap": find_gap(operation, days),

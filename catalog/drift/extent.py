@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Max, Min, Sum
 
 from catalog.drift.compared_operations import find_absent_places
+from catalog.drift.current_presence import list_no_longer_seen
 from catalog.drift.queries import load_outlines
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
+from catalog.evidence.parts import PartShape, find_absence_states
+from catalog.models import Operation
 from catalog.queries import visible_operations
 from workspaces.models import Environment
 
@@ -43,8 +48,21 @@ def measure_catalog(environment: Environment) -> CatalogExtent:
 def _count_no_longer_seen(environment: Environment) -> int:
     absent = {key: places.no_longer_seen for key, places in find_absent_places(environment).items()}
     outlines = load_outlines(environment, [key for key, places in absent.items() if places])
-    outlines_sent = {key: remove_properties(outline, absent.get(key, ())) for key, outline in outlines.items()}
-    return sum(_count_nodes(outline) - _count_nodes(outlines_sent[key]) for key, outline in outlines.items())
+    return sum(_count_inside(outline, absent.get(key, ())) for key, outline in outlines.items())
+
+
+def count_no_longer_seen(operation: Operation, shapes: Iterable[PartShape]) -> int:
+    """Return how many properties of an operation are no longer seen, with what was inside them.
+
+    shapes: all parts of the operation.
+    """
+    states = {shape.key: find_absence_states(operation, shape.part) for shape in shapes}
+    places = [(key, pointer) for key, absences in states.items() for pointer in list_no_longer_seen(absences)]
+    return _count_inside(json.loads(operation.outline), places) if places else 0
+
+
+def _count_inside(outline: Outline, places: Iterable[tuple[str, str]]) -> int:
+    return _count_nodes(outline) - _count_nodes(remove_properties(outline, places))
 
 
 def _count_nodes(outline: Outline) -> int:
