@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from catalog.evidence.pointers import join_property, parent_pointer
+
 CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
 BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)
 # Each kind of change and its words.
@@ -37,6 +39,12 @@ def read_successor(after: str) -> str:
     """Return the name that `describe_successor` wrote into an `after`; "" if there is none."""
     match = SUCCESSOR.fullmatch(after)
     return match[1] if match else ""
+
+
+def locate_successor(pointer: str, kind: str, after: str) -> str:
+    """Return the pointer of the property that seems to replace one that is no longer seen; "" for none."""
+    name = read_successor(after) if kind == "quiet" else ""
+    return join_property(parent_pointer(pointer), name) if name else ""
 
 
 def list_new_types(before: str, after: str) -> list[str]:

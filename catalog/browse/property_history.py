@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from catalog.change_labels import describe_successor, read_successor
+from catalog.change_labels import describe_successor
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
-from catalog.evidence.pointers import join_property, parent_pointer
+from catalog.evidence.pointers import parent_pointer
 from catalog.models import Drift, Operation
 from catalog.queries import BY_PATH, visible_operations
 from workspaces.models import Environment
@@ -59,8 +59,7 @@ def find_successor(drift: Sequence[Drift], pointer: str) -> str:
     drift: the changes of this property, the latest first.
     """
     latest = next((change for change in drift if change.pointer == pointer), None)
-    name = read_successor(latest.after) if latest and latest.kind == "quiet" else ""
-    return join_property(parent_pointer(pointer), name) if name else ""
+    return latest.successor if latest else ""
 
 
 def find_predecessor(operation: Operation, part: str, pointer: str, name: str) -> str:

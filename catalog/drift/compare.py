@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from affidavit.operations import REQUEST
-from catalog.change_labels import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
+from catalog.change_labels import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER, locate_successor
 from catalog.evidence.outlines import Descriptor, Outline, list_media_types
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
@@ -48,6 +48,10 @@ class Change:
     @property
     def words(self) -> str:
         return CHANGE_KINDS[self.kind]
+
+    @property
+    def successor(self) -> str:
+        return locate_successor(self.pointer, self.kind, self.after)
 
     @property
     def is_of_nothing(self) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, date
 
 from django.db import models
 
-from catalog.change_labels import CHANGE_KINDS, count_new_type
+from catalog.change_labels import CHANGE_KINDS, count_new_type, locate_successor
 from catalog.models.operations import Operation
 from wire.postgresql.counts import Count
 from workspaces.models import Environment
@@ -82,6 +82,11 @@ class Drift(models.Model):
     def last_day(self) -> date | None:
         """Return the UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
         return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
+
+    @property
+    def successor(self) -> str:
+        """Return the pointer of the property that seems to replace one that is no longer seen; "" for none."""
+        return locate_successor(self.pointer, self.kind, self.after)
 
     @property
     def values(self) -> int | None:

@@ -188,6 +188,18 @@ def test_the_changes_of_a_renamed_field_link_to_each_other(api, browser_client, 
         assert re.search(rf', {words} <a href="{start}/property\?[^"]*at=%2F{other}"> <code>/{other}</code></a>', page)
 
 
+def test_lists_of_changes_link_the_field_that_seems_to_replace_another(api, browser_client, workspace):
+    for body in ({"id": 1, "note": "x"}, {"id": 1, "remark": "x"}):
+        deliver(api, workspace, *[observation(response=body)] * 60)
+    start = f"/w/{workspace.workspace.slug}/production"
+    place = {"method": "GET", "path": "/orders/{orderId}", "part": "200", "at": "/note"}
+    for page, query in (("drift", {}), ("overview", {}), ("operation", place), ("property", place)):
+        text = open_page(browser_client, f"{start}/{page}", **query)
+        assert '<span class="soft">string</span> → no longer seen' in text, page
+        link = rf'\(perhaps <a href="{start}/property\?[^"]*at=%2Fremark"><code>/remark</code></a> now\)'
+        assert re.search(link, text), page
+
+
 def test_the_days_around_a_change_are_drawn_with_what_happened_on_them(api, browser_client, start, total, workspace):
     api.post("/api/annotations", {"text": "Release 5.0"})
     assert "Values by type and day" not in open_page(
