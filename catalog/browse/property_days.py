@@ -63,6 +63,12 @@ class DayRun:
     types: Mapping[str, int]
     nulls: int
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return how often each type was observed, null among them; {} if there is only one."""
+        counts = self.types or count_only_type(self.type, self.presence.seen, self.nulls)
+        return counts if len(counts) > 1 else {}
+
 
 def group_equal_days(days: Sequence[PropertyDay], node: Node, *, today: date) -> list[DayRun]:
     """Return the runs of equal days, in the order of `days`; a day that is not over is not joined with others."""
