@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from catalog.evidence.pointers import join_property, parent_pointer
+from catalog.shape_pointers import join_property, parent_pointer
 
 CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
 BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)

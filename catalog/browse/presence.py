@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from catalog.evidence.nodes import Node
-from catalog.evidence.pointers import EvidenceNode, parent_pointer
+from catalog.evidence.pointers import EvidenceNode
+from catalog.shape_pointers import parent_pointer
 
 
 @dataclass(frozen=True)

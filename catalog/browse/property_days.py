@@ -15,8 +15,9 @@ from catalog.browse.presence import Presence, list_presence
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
-from catalog.evidence.pointers import ITEMS, SEVERAL_TYPES, VALUES, property_name, split_pointer
+from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Operation, OperationDay
+from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
 
 DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
 CHILDREN = ("items", "values", "properties")  # members of a stored state of evidence that hold its children

@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 
 from catalog.change_labels import describe_successor
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
-from catalog.evidence.pointers import parent_pointer
 from catalog.models import Drift, Operation
 from catalog.queries import BY_PATH, visible_operations
+from catalog.shape_pointers import parent_pointer
 from workspaces.models import Environment
 
 MAX_OPERATIONS_SEARCHED = 50  # further operations with a property of this name are not read

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from catalog.browse.presence import Presence
 from catalog.evidence.nodes import Node
-from catalog.evidence.pointers import ITEMS, VALUES
+from catalog.shape_pointers import ITEMS, VALUES
 
 CLOSED_FROM = 20  # branches of this many nodes or more are closed at first
 MAX_INDENT = 8

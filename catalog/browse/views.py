@@ -56,12 +56,12 @@ from catalog.evidence.parts import (
     list_parameters,
     list_part_nodes,
 )
-from catalog.evidence.pointers import VALUES
 from catalog.models import BaselineReset, MapRule, Operation
 from catalog.queries import dead_letters, find_operation
 from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hints import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
+from catalog.shape_pointers import VALUES
 from wire.errors import NotFound
 from wire.filters import read_text, split_words
 from wire.period import Period

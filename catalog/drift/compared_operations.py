@@ -17,9 +17,9 @@ from catalog.drift.current_presence import (
 )
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, build_part_shapes, find_absence_states, list_part_nodes
-from catalog.evidence.pointers import parent_pointer
 from catalog.models import Drift, Operation, OperationPart
 from catalog.queries import prefetch_evidence, visible_operations
+from catalog.shape_pointers import parent_pointer
 from workspaces.models import Environment
 
 Item = TypeVar("Item")

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from catalog.drift.absence import Absence, AbsenceStates, is_always_present, is_unusual
 from catalog.evidence.nodes import Node
-from catalog.evidence.pointers import parent_pointer
+from catalog.shape_pointers import parent_pointer
 
 
 class PresenceState(StrEnum):

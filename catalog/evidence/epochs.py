@@ -12,17 +12,8 @@ from typing import NamedTuple
 
 from affidavit import Evidence
 from catalog.evidence.maps import apply_maps
-from catalog.evidence.pointers import (
-    ITEMS,
-    VALUES,
-    copy_node,
-    is_within,
-    list_children,
-    parent_pointer,
-    property_step,
-    split_pointer,
-    sum_evidence,
-)
+from catalog.evidence.pointers import copy_node, list_children, sum_evidence
+from catalog.shape_pointers import ITEMS, VALUES, is_within, parent_pointer, property_step, split_pointer
 
 
 class NodeReset(NamedTuple):

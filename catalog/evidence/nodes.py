@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from affidavit import Evidence, describe
 from catalog.evidence.outlines import Descriptor, is_repeated_field
-from catalog.evidence.pointers import ITEMS, VALUES, describe_type, has_several_types, join_property
+from catalog.evidence.pointers import describe_type, has_several_types
+from catalog.shape_pointers import ITEMS, VALUES, join_property
 
 EPOCH = date(1970, 1, 1)
 EMPTY_OBJECT = "always {} so far"

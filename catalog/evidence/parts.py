@@ -13,8 +13,9 @@ from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
-from catalog.evidence.pointers import EvidenceNode, is_within, walk_nodes
+from catalog.evidence.pointers import EvidenceNode, walk_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
+from catalog.shape_pointers import is_within
 
 QUERY = "query"  # the names of a query are parameters, so only a map rule shows them as keys of a map
 

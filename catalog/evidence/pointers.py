@@ -1,8 +1,4 @@
-"""The nodes of a shape and their pointers (pure): `/lines/[]/sku`, `[]` for each item, `{}` for each value of a map.
-
-Names are escaped as in RFC 6901, `~0` for `~` and `~1` for `/`. A property whose whole name is `[]` or `{}` is `~2]` or
-`~3}`, so that it is never confused with the items of an array or the values of a map.
-"""
+"""The evidence of the nodes of a shape, by pointer (pure)."""
 
 from __future__ import annotations
 
@@ -11,11 +7,9 @@ from typing import NamedTuple
 
 from affidavit import Evidence
 from catalog.evidence.outlines import Descriptor
+from catalog.shape_pointers import ITEMS, VALUES, join_property, property_name, property_step
 
-ITEMS, VALUES = "[]", "{}"
 SEVERAL_TYPES = "several types"  # the word for mixed types, if it is not known which
-_STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # of properties that are named like the steps above
-_NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
 
 class EvidenceNode(NamedTuple):
@@ -28,35 +22,6 @@ class EvidenceNode(NamedTuple):
 
     evidence: Evidence
     parents: int | None
-
-
-def join_property(pointer: str, name: str) -> str:
-    """Return the pointer of a property of the object at `pointer`."""
-    return f"{pointer}/{property_step(name)}"
-
-
-def property_step(name: str) -> str:
-    """Return the step to a property, which is never ITEMS or VALUES."""
-    return _STEP_BY_NAME.get(name) or name.replace("~", "~0").replace("/", "~1")
-
-
-def property_name(step: str) -> str:
-    """Return the name of the property that a step leads to."""
-    return _NAME_BY_STEP.get(step) or step.replace("~1", "/").replace("~0", "~")
-
-
-def split_pointer(pointer: str) -> list[str]:
-    """Return the steps of a pointer, still escaped; the root has none."""
-    return pointer.split("/")[1:]
-
-
-def parent_pointer(pointer: str) -> str:
-    return pointer.rpartition("/")[0]
-
-
-def is_within(pointer: str, outer: str) -> bool:
-    """Return whether a node is `outer` itself or beneath it."""
-    return f"{pointer}/".startswith(f"{outer}/")
 
 
 def list_children(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
