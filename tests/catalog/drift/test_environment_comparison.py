@@ -58,8 +58,8 @@ def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(
     assert presence == {name: row[f"{name}Against"] for name in presence}
     assert (row["change"], row["certain"], row["state"]) == ("new", False, "no-longer-seen")
     page = open_page(browser_client, released, "difference")
-    assert f"{too_few} to tell" in page
-    assert "Deploying staging to production would break nothing." in page
+    assert f"in 60 of 71; {too_few} to count as gone" in page
+    assert "Deploying staging to production would break nothing for certain." in page
     assert "No certain difference; 1 cannot be told yet: too few calls." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
     assert "Deploying production to staging may break 1 field: too few calls to tell." in back
@@ -94,7 +94,9 @@ def test_a_property_that_is_not_always_sent_breaks_nobody_where_it_is_missing(ap
     observe(api, workspace, "staging", (20, SHORT))
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "")
-    assert "Deploying staging to production would break nothing." in open_page(browser_client, workspace, "difference")
+    assert "Deploying staging to production would break nothing for certain." in open_page(
+        browser_client, workspace, "difference"
+    )
 
 
 @pytest.mark.django_db
