@@ -14,7 +14,6 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -327,11 +326,6 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
         for _ in range(2 if decision else 0):
             response = browser.post(f"{start}/confirmations/{confirmation}/decision", {"decision": decision})
             assert browser.get(response["Location"]).status_code == 200
-    for result in ("expired", "replayed"):
-        rejected = {"result": result, "version": 2, "operation": "POST /orders", "toolCallId": "call_rejected_twice"}
-        verifications = {"reportId": str(uuid4()), "verifications": [rejected]}
-        assert api.post("/api/verification-reports", verifications).status_code == 200
-    assert browser.get(f"{start}/toolcall?id=call_rejected_twice").status_code == 200
     lookalike = {"conversationId": "conv_2", "outcomeKey": "Purchase"}
     assert api.post("/api/conversation-outcomes", {"outcomes": [lookalike]}).status_code == 200
     late = {"conversationId": "conv_unseen"}

@@ -80,15 +80,6 @@ def test_the_tables_do_not_repeat_the_times_of_the_timeline(browser_client, star
     assert "confirmed, used </span>" in open_page(browser_client, start, "call_81")
 
 
-def test_a_single_rejection_stands_in_the_timeline_only_and_leads_to_its_page(browser_client, start, production):
-    record_verifications(production, [Verification("expired", timezone.now(), 2, "GET /a", "call_9")])
-    page = open_page(browser_client, start, "call_9")
-    assert 'id="rejections-title"' not in page
-    assert page.count("<code>expired</code>") == 1
-    assert "Why it was rejected</a>" in page
-    assert 'id="rejections-title"' in open_page(browser_client, start, "call_81")
-
-
 def test_a_call_without_a_rejection_is_in_the_section_confirmations(browser_client, start, production):
     mint_for_call(production, Call("user_17", "GET /a", args_hash({})), tool_call_id="call_9", now=timezone.now())
     for tool_call_id, section in (("call_81", "rejections"), ("call_9", "confirmations")):
