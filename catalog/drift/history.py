@@ -173,7 +173,7 @@ def _count_properties(operation: Operation, number: int, outline: Outline) -> in
     drift = operation.drift.filter(version__lte=number, kind__in=PRESENCE_KINDS)
     for part, pointer, kind in drift.order_by("id").values_list("part", "pointer", "kind"):
         last_kinds[part, pointer] = kind
-    absent = [place for place, kind in last_kinds.items() if kind == NO_LONGER_SEEN]
+    absent = [property_key for property_key, kind in last_kinds.items() if kind == NO_LONGER_SEEN]
     return sum(1 for _ in list_outline_nodes(remove_properties(outline, absent)))
 
 
