@@ -15,7 +15,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
+.PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock plotly clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -89,6 +89,12 @@ lock: $(UV)  ## resolve the dependencies of pyproject.toml again; upgrade=1 for 
 	$(COMPILE) pyproject.toml --group dev --group sdk/pyproject.toml:test --group sdk/pyproject.toml:django -c requirements/redis.txt -c requirements/otel.txt -c requirements/uv.txt -o requirements/dev.txt
 	$(COMPILE) --group pyproject.toml:bench -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) --group pyproject.toml:mutate --no-emit-package setproctitle -c requirements/dev.txt -o requirements/mutate.txt
+
+plotly:  ## replace plotly.js, from npm; version=4.1.1, that of the package plotly in requirements/dev.txt
+	@test -n "$(version)" || { echo "Say which version: make plotly version=4.1.1"; exit 1; }
+	npm pack --silent --pack-destination $(VENV) plotly.js-basic-dist-min@$(version)
+	tar -xzf $(VENV)/plotly.js-basic-dist-min-$(version).tgz -C static/plotly --strip-components=1 \
+		package/plotly-basic.min.js package/LICENSE
 
 clean:  ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) sdk/.tox sdk/mutants .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

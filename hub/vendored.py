@@ -12,7 +12,6 @@ from django.core.files.storage import FileSystemStorage
 
 # By the folder under which they are served: (package, folder in it, files).
 VENDORED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "plotly": ("plotly", "package_data", ("plotly.min.js",)),
     "django_htmx": ("django_htmx", "static/django_htmx", ("htmx-2.min.js",)),
     "allauth_mfa": ("allauth", "mfa/static/mfa/js", ("webauthn-json.js",)),
 }
@@ -51,7 +50,7 @@ class VendoredFinder(BaseFinder):
 
 
 def find_package(name: str) -> Path:
-    """Return a package's folder without importing it: plotly would cost every process memory and start-up time."""
+    """Return a package's folder without importing it, which would cost every process memory and start-up time."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(f"{name} is not installed", name=name)

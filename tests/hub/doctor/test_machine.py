@@ -42,7 +42,7 @@ def test_missing_and_old_static_files_are_found(settings, tmp_path):
     assert "build_static" in check_static_files().cure
     static_files.build()
     assert check_static_files().state == "ok"
-    script = next(root.glob("plotly/plotly.min.*.js"))
+    script = next(root.glob("plotly/plotly-basic.min.*.js"))
     script.unlink()
     assert (check_static_files().state, script.name in check_static_files().detail) == ("wrong", True)
     script.touch()

@@ -1,0 +1,21 @@
+"""The plotly.js that pages load is the one whose rules the figures are checked against."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs_version
+
+PLOTLY = Path(__file__).resolve().parents[2] / "static" / "plotly"
+
+
+def test_the_script_has_the_version_that_checks_the_figures_in_tests():
+    header = (PLOTLY / "plotly-basic.min.js").read_text()[:200]
+    match = re.search(r"plotly\.js \(basic - minified\) v([\d.]+)", header)
+    assert match
+    assert match[1] == get_plotlyjs_version(), f"make plotly version={get_plotlyjs_version()}"
+
+
+def test_its_licence_lies_beside_it():
+    assert (PLOTLY / "LICENSE").read_text().startswith("MIT License")
