@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -61,6 +61,12 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
             if use != KeyUse(environment):
                 uses[key.pk].append(use)
     return uses
+
+
+def find_last_use(key: ApiKey, uses: Iterable[KeyUse]) -> datetime | None:
+    """Return when a key was last used: its last request, or a later verification that it reported; None for never."""
+    moments = [key.last_used_at, *(use.verified_at for use in uses)]
+    return max((moment for moment in moments if moment), default=None)
 
 
 def _count_decisions(environment: Environment, period: Period, keys: Mapping[str, ApiKey]) -> Counter[str]:

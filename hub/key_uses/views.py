@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
-from hub.key_uses.queries import read_key_uses
+from hub.key_uses.queries import KeyUse, find_last_use, read_key_uses
 from wire.period import Period, parse_period
 from wire.table_exports import Table
 from workspaces.models import Environment, Workspace
@@ -21,15 +21,29 @@ USE_COLUMNS = ("keyId", "environment", "outcomes", "brokenJoins", "rejections", 
 
 def show_keys(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show every key of the workspace, what it did in the last 7 days, and the form that creates one."""
-    page = keys.show_keys(request, environment, period)
-    uses = Table("uses", USE_COLUMNS, lambda: _use_rows(environment.workspace, period.zone.key))
-    return replace(page, tables=[*page.tables, uses])
+    workspace, zone = environment.workspace, period.zone.key
+    tables = [
+        Table("keys", keys.COLUMNS, lambda: _key_rows(workspace, zone)),
+        Table("uses", USE_COLUMNS, lambda: _use_rows(workspace, zone)),
+    ]
+    return replace(keys.show_keys(request, environment, period), tables=tables)
+
+
+def _key_rows(workspace: Workspace, zone: str) -> Iterator[Sequence[Any]]:
+    uses = _read_last_uses(workspace, zone)
+    rows = workspace.api_keys.order_by("-id")
+    return keys.export_rows(rows, lambda key: find_last_use(key, uses.get(key.pk, ())))
 
 
 def _use_rows(workspace: Workspace, zone: str) -> Iterator[Sequence[Any]]:
-    now = timezone.now()
-    uses = read_key_uses(workspace, parse_period({"tz": zone}, now=now), now=now)
+    uses = _read_last_uses(workspace, zone)
     for key in workspace.api_keys.order_by("-id"):
         for use in uses.get(key.pk, ()):
             numbers = (use.outcomes, use.broken_joins, use.rejections, use.decisions)
             yield (key.prefix, use.environment.name, *numbers, use.verified_at)
+
+
+def _read_last_uses(workspace: Workspace, zone: str) -> Mapping[int, Sequence[KeyUse]]:
+    """Return the uses of each key in the last 7 days, by its row id."""
+    now = timezone.now()
+    return read_key_uses(workspace, parse_period({"tz": zone}, now=now), now=now)

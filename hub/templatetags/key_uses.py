@@ -9,7 +9,7 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
-from hub.key_uses.queries import KeyUse
+from hub.key_uses.queries import KeyUse, find_last_use
 from hub.key_uses.queries import read_key_uses as read_uses_of_keys
 from wire.period import parse_period
 from workspaces.models import ApiKey
@@ -27,6 +27,4 @@ def read_key_uses(context: Context) -> Mapping[int, Sequence[KeyUse]]:
 
 @register.filter
 def last_use(key: ApiKey, uses_by_key: Mapping[int, Sequence[KeyUse]]) -> datetime | None:
-    """Return when a key was last used: its last request, or a later verification that it reported; None for never."""
-    moments = [key.last_used_at, *(use.verified_at for use in uses_by_key.get(key.pk, ()))]
-    return max((moment for moment in moments if moment), default=None)
+    return find_last_use(key, uses_by_key.get(key.pk, ()))

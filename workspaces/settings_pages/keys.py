@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -139,7 +140,7 @@ def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -
             ],
         }
 
-    tables = [Table("keys", COLUMNS, lambda: _export_rows(keys.iterator()))]
+    tables = [Table("keys", COLUMNS, lambda: export_rows(keys.iterator()))]
     return Page("workspaces/keys.html", build_context, tables, has_period=False, holds_secrets=True)
 
 
@@ -148,10 +149,16 @@ def _list_names(environment: Environment) -> list[str]:
     return list(names)
 
 
-def _export_rows(keys: Iterator[ApiKey]) -> Iterator[Sequence[Any]]:
+def export_rows(
+    keys: Iterable[ApiKey], find_last_use: Callable[[ApiKey], datetime | None] = attrgetter("last_used_at")
+) -> Iterator[Sequence[Any]]:
+    """Yield the keys as rows of COLUMNS.
+
+    find_last_use: gives when a key was last used; by default, when it sent its last request.
+    """
     for key in keys:
         names = " ".join(key.environment_names) or "all"
         yield (
             *(key.prefix, key.name, key.kind, " ".join(key.scopes), names, key.created_at, key.created_by or None),
-            *(key.last_used_at, key.expires_at, key.revoked_at),
+            *(find_last_use(key), key.expires_at, key.revoked_at),
         )

@@ -7,14 +7,16 @@ from html import unescape
 
 from django.utils import timezone
 
-from hub.key_uses.queries import KeyUse
+from hub.key_uses.queries import KeyUse, find_last_use, read_key_uses
 from hub.templatetags.key_uses import last_use
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from wire.period import parse_period
 from workspaces.models import ApiKey
+from workspaces.secrets.uses import SecretUses, record_uses
 
 PAGE = "/w/lumen-books/production/keys"
 
@@ -102,6 +104,16 @@ def test_a_key_was_last_used_when_it_sent_its_last_request_or_its_later_verifica
     earlier = now - timedelta(minutes=1)
     assert find_last_use(earlier, None, now) == find_last_use(now, earlier) == find_last_use(None, now) == now
     assert find_last_use(None, None) is last_use(key, {}) is None
+
+
+def test_the_export_gives_the_same_last_use_as_the_page(browser_client, workspace):
+    key, now = workspace.workspace.api_keys.get(name="report"), timezone.now()
+    production = workspace.workspace.environments.get(name="production")
+    record_uses(production, key, {workspace.workspace.signing_secrets.get().prefix: SecretUses(1, now)})
+    uses = read_key_uses(workspace.workspace, parse_period({}, now=now), now=now)
+    exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["keys"]
+    moments = {row["keyId"]: row["lastUsedAt"] for row in exported}
+    assert moments[key.prefix] == int(find_last_use(key, uses[key.pk]).timestamp())
 
 
 def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, api):
