@@ -65,7 +65,7 @@ def _group_row(summary: GroupSummary) -> Sequence[Any]:
         summary.verifications,
         summary.rejections,
         summary.rate,
-        summary.reason or None,
+        " ".join(summary.main_reasons) or None,
         summary.last_at,
     )
 

@@ -29,13 +29,13 @@ class Total:
 class GroupSummary:
     """The verifications of one version, or of one operation.
 
-    reason: the most frequent reason of its rejections, or empty.
+    main_reasons: the most frequent reason of its rejections; several if they are equally frequent.
     """
 
     name: str | int
     verifications: int
     rejections: int
-    reason: str
+    main_reasons: Sequence[str]
     last_at: datetime
 
     @property
@@ -163,14 +163,15 @@ def find_main_operation(totals: Iterable[Total], reason: str) -> str:
 
 def _summarize(name: str | int, group: Sequence[Total]) -> GroupSummary:
     return GroupSummary(
-        name, count_verifications(group), count_rejections(group), _find_main_reason(group), _find_latest(group)
+        name, count_verifications(group), count_rejections(group), _find_main_reasons(group), _find_latest(group)
     )
 
 
-def _find_main_reason(group: Sequence[Total]) -> str:
-    """Return the most frequent reason; empty if nothing was rejected."""
+def _find_main_reasons(group: Sequence[Total]) -> Sequence[str]:
+    """Return the most frequent reasons in alphabetical order; none if nothing was rejected."""
     counts = _count_results(total for total in group if is_rejection(total.result))
-    return min(counts, key=lambda reason: (-counts[reason], reason), default="")
+    highest = max(counts.values(), default=0)
+    return sorted(reason for reason, count in counts.items() if count == highest)
 
 
 def _find_latest(group: Sequence[Total]) -> datetime:

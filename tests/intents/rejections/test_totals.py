@@ -37,6 +37,15 @@ def test_every_grouping_adds_up_to_all_verifications_and_rejections(totals):
     assert sum(summary.count for summary in total_rows.group_by_reason(totals, [])) == whole[1]
 
 
+@given(TOTALS)
+def test_no_reason_is_more_frequent_than_the_main_ones_and_all_of_these_are_equally_frequent(totals):
+    for summary in total_rows.group_by_version(totals):
+        group = [total for total in totals if total.version == summary.name]
+        counts = {item.reason: item.count for item in total_rows.group_by_reason(group, [])}
+        highest = {reason for reason, count in counts.items() if count == max(counts.values())}
+        assert set(summary.main_reasons) == highest
+
+
 @given(TOTALS, TOTALS)
 def test_reasons_are_sorted_by_frequency_and_have_counts_of_the_previous_period(totals, before):
     summaries = total_rows.group_by_reason(totals, before)
