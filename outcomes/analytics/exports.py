@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
+
 from outcomes.analytics.chart_data import Chart, read_compared_numbers, read_key_chart
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
@@ -28,7 +30,7 @@ OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore"
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
 FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "stepBefore", "lost", "followed", "total")
 LOST_COLUMNS = ("step", "outcomeKey", "conversationId", "stepBeforeAt")
-PHASE_COLUMNS = ("startsAt", "endsAt", "annotations", "conversations", "reached", "sharePoints")
+PHASE_COLUMNS = ("startsAt", "endsAt", "annotations", "conversations", "reached", "sharePoints", "pendingShare")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -149,10 +151,11 @@ def _series_rows(chart: Chart, period: Period, comparison: Comparison) -> Rows:
 
 
 def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
-    for change in read_phases(environment, period, key):
+    lags = read_lags(environment, period, key)
+    for change in read_phases(environment, period, key, lags, now=timezone.now()):
         phase, points = change.phase, None if change.points is None else round(change.points, 2)
         times = unix_seconds(phase.start), unix_seconds(phase.end)
-        yield (*times, list(phase.texts), phase.conversations, phase.reached, points)
+        yield (*times, list(phase.texts), phase.conversations, phase.reached, points, round(change.pending, 4))
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

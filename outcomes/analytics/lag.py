@@ -39,8 +39,15 @@ class LagBar:
 @dataclass(frozen=True)
 class LagDistribution:
     bars: Sequence[LagBar]
-    count: int
-    median: timedelta | None
+    lags: Sequence[timedelta]
+
+    @property
+    def count(self) -> int:
+        return len(self.lags)
+
+    @property
+    def median(self) -> timedelta | None:
+        return median_length(self.lags)
 
     @property
     def visible_bars(self) -> Sequence[LagBar]:
@@ -48,13 +55,23 @@ class LagDistribution:
         last = max((number for number, bar in enumerate(self.bars) if bar.count), default=len(self.bars) - 1)
         return self.bars[0 if self.bars[0].count else 1 : last + 1]
 
+    def estimate_pending(self, oldest: timedelta, newest: timedelta) -> float:
+        """Estimate what share of the outcomes of some conversations is still to come, 0 to 1, by these lags.
+
+        oldest, newest: the ages of the first and the last of the conversations, which started evenly between.
+        """
+        if not self.lags or oldest <= newest:
+            return 0.0
+        longer = (lag for lag in self.lags if lag > newest)
+        return sum((min(lag, oldest) - newest) / (oldest - newest) for lag in longer) / len(self.lags)
+
 
 def count_lags(lags: Sequence[timedelta]) -> LagDistribution:
     counts = [0] * len(LAG_RANGES)
     for lag in lags:
         counts[bisect_right(EDGES, lag)] += 1
     bars = [LagBar(least, label, count) for (least, label), count in zip(LAG_RANGES, counts, strict=True)]
-    return LagDistribution(bars, len(lags), median_length(lags))
+    return LagDistribution(bars, lags)
 
 
 def median_length(lengths: Sequence[timedelta]) -> timedelta | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 from math import sqrt
 
+from outcomes.analytics.lag import LagDistribution
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.series import chart_buckets, read_series
 from wire.period import Period, floor_to_quarter
@@ -16,6 +17,7 @@ from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
 
 MAX_PHASES = 6  # a page shows the latest
+MOST_PENDING = 0.1  # of a phase's outcomes; with more to come, its share is too low to compare
 LARGEST_BY_CHANCE = 1.96  # standard errors: two equal shares differ by more in one of twenty samples
 
 
@@ -39,10 +41,19 @@ class Phase:
 
 @dataclass(frozen=True)
 class PhaseChange:
-    """A phase and the phase before it; `previous` is None for the first."""
+    """A phase and the phase before it; `previous` is None for the first.
+
+    pending: the estimated share of the phase's outcomes that are still to come, 0 to 1.
+    """
 
     phase: Phase
     previous: Phase | None
+    pending: float = 0.0
+
+    @property
+    def is_too_early(self) -> bool:
+        """Return whether the change says nothing yet."""
+        return self.points is not None and self.pending > MOST_PENDING
 
     @property
     def points(self) -> float | None:
@@ -83,8 +94,13 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
     ]
 
 
-def read_phases(environment: Environment, period: Period, key: str) -> Sequence[PhaseChange]:
-    """Return the phases of a period between its latest annotations, the latest first; none without annotations."""
+def read_phases(
+    environment: Environment, period: Period, key: str, lags: LagDistribution, *, now: datetime
+) -> Sequence[PhaseChange]:
+    """Return the phases of a period between its latest annotations, the latest first; none without annotations.
+
+    lags: those of the key's outcomes.
+    """
     latest = list_annotations_of_period(environment, period).values_list("at", "text")[: MAX_PHASES - 1]
     buckets = chart_buckets(environment, period)
     if not latest or not buckets:
@@ -93,4 +109,5 @@ def read_phases(environment: Environment, period: Period, key: str) -> Sequence[
     series = read_series(environment, [Bucket(phase.start, phase.end, "") for phase in phases], [key, ALL_KEYS])
     numbers = zip(phases, series[ALL_KEYS].conversations, series[key].reached, strict=True)
     counted = [replace(phase, conversations=total, reached=reached) for phase, total, reached in numbers]
-    return [PhaseChange(phase, previous) for phase, previous in zip(counted, [None, *counted[:-1]], strict=True)][::-1]
+    pending = [lags.estimate_pending(now - phase.start, now - min(phase.end, now)) for phase in counted]
+    return [PhaseChange(*facts) for facts in zip(counted, [None, *counted[:-1]], pending, strict=True)][::-1]

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.http import HttpRequest
+from django.utils import timezone
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
@@ -131,7 +132,7 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
         "compared_totals": read_totals(comparison.environment, comparison.period),
         "compared_reached": read_compared_reached(comparison, [key]).get(key, 0),
         "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
-        "phases": read_phases(environment, period, key),
+        "phases": read_phases(environment, period, key, lag, now=timezone.now()),
         "lag": lag,
         "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key, comparison), environment, period),

@@ -90,6 +90,17 @@ def test_page_and_downloads_show_how_a_release_changed_the_share(release, browse
     assert sum(phase.conversations for phase in (change.phase for change in page.context["phases"])) == 150
 
 
+def test_right_after_a_release_it_is_too_early_to_compare(release, browser_client):
+    query = {"key": "purchase", "range": "24h"}
+    latest, earlier = browser_client.get(PAGE, query).context["phases"]
+    assert latest.is_too_early  # it began three hours ago, and its outcomes took two
+    assert not earlier.is_too_early
+    html = browser_client.get(PAGE, query).content.decode()
+    assert html.count("too early to tell") == 1
+    latest, earlier = read_tables(browser_client.get(f"{PAGE}.json", query))["phases"]
+    assert latest["pendingShare"] > max(0.1, earlier["pendingShare"])
+
+
 def test_only_the_latest_annotations_begin_a_phase(release, browser_client):
     for number in range(20):
         Annotation.objects.create(
