@@ -17,14 +17,14 @@ MAX_NAME = 60
 
 
 class Target(models.Model):
-    """A receiver of events, in their order: some e-mail addresses, or the address of a webhook.
+    """A receiver of events: some e-mail addresses, or a webhook. It gets the events in order.
 
     encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret.
     shown_address: the part that pages may show.
     encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the previous one signs too, until
         previous_until.
     lease, lease_until: the claim of the worker that delivers to it now.
-    next_attempt_at: when the first of the deliveries that wait is due; null if none waits.
+    next_attempt_at: when the first waiting delivery is due; null if none waits.
     """
 
     EMAIL, SLACK, WEBHOOK = "email", "slack", "webhook"
@@ -61,7 +61,7 @@ class Alert(models.Model):
     """A condition that is watched in one environment, with the targets that are notified.
 
     minutes, minimum, percent, factor: its thresholds (alerts.rules.thresholds); each kind uses some of them.
-    active_from: events before it do not fire.
+    active_from: what happened before this time does not fire the alert.
     origin: scheme and host under which the person who saved it reached the hub, for links.
     evaluated_at: when it was last evaluated.
     """
@@ -99,13 +99,13 @@ class Alert(models.Model):
 class Event(models.Model):
     """Something that fired, once: `key` is unique within an alert.
 
-    alert_id, environment_id: row ids, which may be gone; null for a test.
+    alert_id, environment_id: ids of rows that may be deleted by now; null for a test.
     kind: the `type` of its messages.
     title, url, facts: the content of its messages.
     at: when it happened.
     fired_at: when it was noticed.
 
-    Its key in the database is (workspace_id, id).
+    Its primary key in the database is (workspace_id, id).
     """
 
     TEST = "test"
@@ -139,7 +139,7 @@ class Delivery(models.Model):
     code: the status of the last answer, null if there was none.
     fault: why the last attempt failed.
 
-    Its key in the database is (workspace_id, id).
+    Its primary key in the database is (workspace_id, id).
     """
 
     WAITING, DELIVERED, DEAD = "waiting", "delivered", "dead"

@@ -46,7 +46,10 @@ def measure_family(pid: int) -> float:
 
 
 def measure_hub(folder: Path) -> Mapping[str, float]:
-    """Return the megabytes of the hub whose data is in this folder. Its database server is not among its children."""
+    """Return the megabytes of the hub whose data is in this folder.
+
+    The database server is measured by itself, because it is not a child of the supervisor.
+    """
     postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
     (supervisor,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return {PROGRAMS: measure_family(int(supervisor)), DATABASE: measure_family(postmaster)}

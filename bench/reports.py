@@ -1,8 +1,8 @@
 """Measure how the hub accepts witness reports of 10 observations (20 KB) whose shapes were sent before.
 
 The first figure is of the whole stack, with the load generator and the fold on the same machine. The second is the
-processor time of one request in this process. It is compared with the least that could be done for it: parse the body
-by json.loads, insert a row. The last figure is how long a report of a quiet environment waits for its fold while
+processor time of one request in this process. It is compared with the least that any hub has to do: parse the body with
+json.loads, and insert a row. The last figure is how long a report of a quiet environment waits for its fold while
 another environment is loaded.
 """
 
@@ -83,7 +83,7 @@ def build_document(chance: random.Random) -> tuple[bytes, bytes]:
 
 
 def vary_counts(observation: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """Return the observation as if it were of many exchanges, in some of which an optional property was seen."""
+    """Return the observation as a sum of many exchanges, with an optional property that only some of them had."""
     count = chance.randrange(2, 1000)
     text = COUNT.sub(lambda match: f"{match[1]}{int(match[2]) * count}", json.dumps({**observation, "count": 1}))
     varied: dict[str, Any] = json.loads(text)
@@ -104,7 +104,7 @@ def make_request_builder(key: str) -> Callable[[], bytes]:
 
 def measure_whole_stack(address: str, key: str) -> Row:
     clients = [make_request_builder(key) for _ in range(CLIENTS)]
-    measure_rate([address], clients, 1)  # until the shapes are known
+    measure_rate([address], clients, 1)  # warm up: the hub learns the shapes
     rate = measure_rate([address], clients, SECONDS).per_second
     return Row(f"reports/s, {CLIENTS} clients", f"{rate:,.0f}", f"wanted {WANTED:,}", WANTED / rate, 1, "of it")
 
@@ -141,7 +141,7 @@ def measure_processor_time(key: str) -> Row:
 
 
 def measure_quiet_lag(address: str, loaded: dict[str, Any], quiet: dict[str, Any]) -> Row:
-    """Report for a quiet environment while clients send for another one; wait until all its reports are folded."""
+    """Report for a quiet environment while clients load another one. Measure how long the quiet reports wait."""
     clients = [make_request_builder(loaded["secretKey"]) for _ in range(LOAD_CLIENTS)]
     seconds = QUIET_REPORTS * QUIET_PAUSE
     load = FORK.Process(target=measure_rate, args=([address], clients, seconds))

@@ -31,26 +31,26 @@ SUCCESSOR = re.compile(r"perhaps (.+) now", re.DOTALL)
 
 
 def describe_successor(name: str) -> str:
-    """Return the `after` of a change "no longer seen" of a property that this name seems to replace."""
+    """Return the `after` text of a property that is no longer seen and was perhaps renamed to `name`."""
     return f"perhaps {name} now"
 
 
 def read_successor(after: str) -> str:
-    """Return the name that `describe_successor` wrote into an `after`; "" if there is none."""
+    """Return the name in an `after` text that `describe_successor` wrote; "" for any other text."""
     match = SUCCESSOR.fullmatch(after)
     return match[1] if match else ""
 
 
 def locate_successor(pointer: str, kind: str, after: str) -> str:
-    """Return the pointer of the property that seems to replace one that is no longer seen; "" for none."""
+    """Return the pointer of the property that perhaps replaced the one that is no longer seen; "" for none."""
     name = read_successor(after) if kind == "quiet" else ""
     return join_property(parent_pointer(pointer), name) if name else ""
 
 
 def list_new_types(before: str, after: str) -> list[str]:
-    """Return the types after a change that were not there before: `string` of `integer` and `integer or string`.
+    """Return the types that a change added: `string` if `integer` became `integer or string`.
 
-    The types of an array's items are not told apart.
+    Types in parentheses, such as those of an array's items, are not split: `after` is then returned whole.
     """
     if "(" in after:
         return [after]

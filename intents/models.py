@@ -99,7 +99,7 @@ def split_operation(operation: str) -> tuple[str, str]:
 class Rejection(models.Model):
     """One reported rejection, or `count` identical ones that were reported together.
 
-    The table is partitioned by month. Its key in the database is (environment_id, occurred_at, id).
+    The table is partitioned by month. Its primary key in the database is (environment_id, occurred_at, id).
 
     api_key: the key that reported it; None for older rows, whose key was not stored.
     """
@@ -192,7 +192,7 @@ class Confirmation(models.Model):
 class MintedIntent(models.Model):
     """An intent that this hub minted, without its header, its nonce and the arguments.
 
-    The table is partitioned by month. Its key in the database is (environment_id, issued_at, id).
+    The table is partitioned by month. Its primary key in the database is (environment_id, issued_at, id).
 
     args_hash: the keyed hash of argsHash (intents.gate.args_hashes).
     """

@@ -286,7 +286,7 @@ class AuditEntry(models.Model):
     workspace_id: the workspace that was changed; empty if the whole hub was, so it is not a foreign key.
     address: the address of the client, empty for commands.
 
-    The table is partitioned by month. Its key in the database is (workspace_id, at, id).
+    The table is partitioned by month. Its primary key in the database is (workspace_id, at, id).
     """
 
     workspace_id = models.CharField(max_length=40, blank=True)
@@ -329,7 +329,7 @@ class RetentionPolicy(models.Model):
 
 
 class Annotation(models.Model):
-    """An event that charts mark: a deploy, a campaign. Its key in the database is (workspace_id, id).
+    """An event that charts mark: a deploy, a campaign. Its primary key in the database is (workspace_id, id).
 
     environment: empty if it concerns every environment.
     created_by: a member, or the first characters of a key.

@@ -61,7 +61,7 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, pk: int) ->
 @sensitive_variables("secret", "form")
 @member_form
 def post_target(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Create a target and show a webhook's secret once; if the form is not valid, show it again."""
+    """Create a target, and show the secret of a webhook once. If the form is not valid, show the form again."""
     row = _require_admin(request, slug, environment)
     form, now = TargetForm(request.POST), timezone.now()
     if form.is_valid():
@@ -183,12 +183,12 @@ def _require_admin(request: HttpRequest, slug: str, environment: str) -> Environ
 def _redirect(
     request: HttpRequest, name: str, row: Environment, query: Mapping[str, str | None], *, fragment: str = ""
 ) -> HttpResponse:
-    """Answer 303 to a page in the period of the form's page; all else is as in `query`."""
+    """Answer 303 to a page, with `query` and the period of the page that the form was on."""
     return redirect_to_page(name, row, change_query(read_form_period(request, row), query), fragment=fragment)
 
 
 def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *, fragment: str) -> HttpResponse:
-    """Answer 303 to the form of an alert as it was, with the new target chosen; without such a form, to the targets."""
+    """Answer 303 to the alert form that the person was filling in, with the new target chosen; else to the targets."""
     members = read_form_period(request, row)
     values = read_form_members(request, row, (*AlertForm.base_fields, "edit"))
     if "kind" not in values:
@@ -200,7 +200,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 
 
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    """Show the page in the period of the form's page; the address of the form may name the edited alert."""
+    """Show the page, with the period of the page that the form was on and the members of the form's own address."""
     members = read_form_period(request, row)
     members.update(request.GET)
     request.GET = QueryDict(members.urlencode())

@@ -1,4 +1,4 @@
-"""The form of an alert, as the address of its page holds it, and the words of its choices."""
+"""The forms of alerts and targets, and the words of their choices. An alert's values are kept in the page's address."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = {
 }
 SPIKE_SPANS = (15, 60, 240, 1440)
 SILENT_SPANS = (60, 240, 1440, 10080)
-SILENT_MINIMUM = 4  # quarter hours with a report in 15 days: with fewer, it was an import, which is silent afterwards
+SILENT_MINIMUM = 4  # quarter hours with a report in 15 days; with fewer, the reporter was probably an import
 MAX_MINIMUM = 1_000_000_000
 JUMPS = (Alert.REJECTIONS, Alert.BROKEN_JOINS)
 # The numbers of the form, and which kinds use them
@@ -63,7 +63,7 @@ class AlertForm(forms.Form):
         set_choices(self, "targets", [(str(target.pk), target.name) for target in self.target_choices])
 
     def clean(self) -> dict[str, Any]:
-        """Ignore the numbers that the chosen kind does not use: they are hidden."""
+        """Drop the errors of numbers that the chosen kind does not use, because their fields are hidden."""
         cleaned: dict[str, Any] = super().clean() or {}
         if "kind" in cleaned:
             for name in NUMBERS.keys() - {name for name, kinds in NUMBERS.items() if cleaned["kind"] in kinds}:
@@ -108,7 +108,7 @@ class AlertForm(forms.Form):
 
 
 def default_values(environment: Environment, targets: Sequence[Target]) -> Mapping[str, Any]:
-    """Return the first values of the form for a new alert."""
+    """Return the initial values of the form for a new alert."""
     thresholds = Thresholds()
     return {
         "kind": Alert.DRIFT,
@@ -124,7 +124,7 @@ def default_values(environment: Environment, targets: Sequence[Target]) -> Mappi
 
 
 def stored_values(alert: Alert, targets: Sequence[Target]) -> Mapping[str, Any]:
-    """Return the first values of the form for a stored alert."""
+    """Return the initial values of the form for a stored alert."""
     values: dict[str, Any] = {
         **default_values(alert.environment, targets),
         "kind": alert.kind,
@@ -144,5 +144,5 @@ class TargetForm(forms.Form):
     """A new target. Its address is checked when it is saved."""
 
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in Target.KINDS])
-    name = forms.CharField(max_length=60, error_messages={"required": "Say what it is."})
-    address = forms.CharField(max_length=2000, error_messages={"required": "Enter where to send."})
+    name = forms.CharField(max_length=60, error_messages={"required": "Enter a name."})
+    address = forms.CharField(max_length=2000, error_messages={"required": "Enter an address."})

@@ -44,7 +44,7 @@ def count_untyped_nullables(bodies: ObservedBodies, observations: Sequence[Mappi
 
 
 def count_untyped_arrays(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """Count the arrays that were sometimes empty and else had items of one type.
+    """Count the arrays that were sometimes empty and otherwise had items of one type.
 
     Return how many of them have no type of items in the descriptor, and how many there are.
     """
@@ -93,5 +93,5 @@ def _find_child(node: Mapping[str, Any], step: str) -> Mapping[str, Any] | None:
 
 
 def _has_type(nodes: Sequence[Mapping[str, Any]], *excluded_types: str) -> bool:
-    """Return whether any node has a type. `{}` has one: it is an object of unknown properties."""
+    """Return whether any node has a type. An object whose properties are unknown (`{}`) counts as typed."""
     return any(node["type"] not in ("unknown", *excluded_types) or node.get("of") == "object" for node in nodes)

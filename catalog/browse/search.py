@@ -126,7 +126,7 @@ def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
 
 
 def _match_names(environment: Environment, name: str) -> QuerySet[Operation]:
-    """Return the operations whose `search` has this text behind the path. The whole of `search` is compared first,
+    """Return the operations whose `search` has this text after the path. The whole of `search` is compared first,
     which is cheaper.
     """
     behind_path = Lower(_of_ascii(Substr("search", Length("path") + 1), name))

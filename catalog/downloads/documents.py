@@ -58,7 +58,7 @@ FORMATS_WITH_HINTS = frozenset({"mcp"})
 class Document:
     """A document, compressed, with its strong validator.
 
-    length: the number of bytes as it is sent.
+    length: the number of bytes before compression.
     """
 
     etag: str

@@ -44,7 +44,7 @@ def build_fields_schema(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def build_field_schema(descriptor: Descriptor) -> dict[str, Any]:
-    """Return the schema of one name of a query or a form."""
+    """Return the schema of one field of a query or a form."""
     if not is_repeated_field(descriptor):
         return build_schema(descriptor)
     item = build_schema(descriptor["items"])

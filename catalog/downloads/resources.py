@@ -49,8 +49,8 @@ class Resource:
 def parse_resources(path: str) -> tuple[Resource, ...]:
     """Return the resources of a path, outermost first: `/v1/orders/{orderId}/lines` → an order, lines.
 
-    A prefix such as `/api/v1` counts as a resource only if the path has nothing else, a parameter only if the path has
-    only parameters.
+    A prefix such as `/api/v1` counts as a resource only if the path has nothing else. A parameter counts as one only if
+    the path has only parameters.
     """
     resources = tuple(
         Resource(tuple(words), is_one)
@@ -65,7 +65,7 @@ def parse_resources(path: str) -> tuple[Resource, ...]:
 def split_literals(path: str) -> tuple[tuple[list[str], bool], ...]:
     """Return each run of literal segments, and whether a parameter follows."""
     first, *later = PARAMETER.sub("{}", path).split("{}")
-    # The segment of a parameter can go on after it, as in `{id}.json`: that text is left out.
+    # Text after a parameter in the same segment is left out, such as `.json` in `{id}.json`.
     runs = [drop_prefix(first), *(text.partition("/")[2] for text in later)]
     return tuple((run.split("/"), index < len(later)) for index, run in enumerate(runs))
 

@@ -34,7 +34,7 @@ def export_drift(drift: QuerySet[Drift]) -> Table:
 
 
 def export_change(drift: Drift) -> Table:
-    """Return the table of one change: its row of the feed."""
+    """Return a table with one row, the change as the feed of drift shows it."""
     return Table("change", DRIFT_COLUMNS, lambda: [_drift_row(drift)])
 
 

@@ -29,7 +29,7 @@ def list_media_types(outline: Outline, part: str) -> Sequence[str]:
 def list_contents(outline: Outline, part: str) -> dict[str, Descriptor | None]:
     """Return the bodies of `request` or of a status by media type: the shape of JSON and of forms, None for any other.
 
-    A shape without a media type is a shape of JSON: media types were not reported with it.
+    A shape that was reported without a media type counts as JSON.
     """
     response = outline["responses"].get(part, NO_BODY)
     shape = outline[REQUEST] if part == REQUEST else response if has_body(response) else None
@@ -54,7 +54,7 @@ def are_forms(media_types: Iterable[str]) -> bool:
 
 
 def is_repeated_field(descriptor: Descriptor) -> bool:
-    """Return whether a name of a query or form was seen both once (one value) and repeated (an array) in a body."""
+    """Return whether a field of a query or form was sometimes sent once (a value) and sometimes repeated (an array)."""
     is_divergent = descriptor.get("reason") == "divergent"
     return is_divergent and "items" in descriptor and descriptor.keys().isdisjoint({"properties", "values"})
 

@@ -17,7 +17,7 @@ from catalog.evidence.pointers import EvidenceNode, walk_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
 from catalog.shape_pointers import is_within
 
-QUERY = "query"  # the names of a query are parameters, so only a map rule shows them as keys of a map
+QUERY = "query"  # the fields of a query are parameters, so only a map rule shows their names as keys of a map
 
 PartMaps = Mapping[Part, Mapping[str, int]]
 """The number of names of each object that is shown as a map, by part and pointer."""

@@ -80,7 +80,7 @@ def _count_properties(evidence: Evidence) -> int:
 def _count_unknowns_of_part(outline: Outline, part: str, descriptor: Descriptor) -> int:
     """Return how many nodes are of unknown type.
 
-    A name of a query or form that is sometimes repeated does not count.
+    A field of a query or form that was sometimes repeated does not count.
     """
     fields = descriptor.get("properties", {}).values() if has_fields(outline, part) else ()
     return _count_unknowns(descriptor) - sum(map(is_repeated_field, fields))

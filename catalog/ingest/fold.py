@@ -20,7 +20,7 @@ from wire.request_context import find_sqlstate
 from wire.turns import UNLIMITED, Turn
 from workspaces.models import Environment
 
-MAX_BATCH_REPORTS = 500  # with more, the merge costs less for each; with fewer, other environments wait less
+MAX_BATCH_REPORTS = 500  # more make the merge cheaper per report, fewer let other environments wait less
 MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
 log = logging.getLogger("affidavit.fold")
 
@@ -58,7 +58,7 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
 
 
 def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> None:
-    """Fold these reports together; if that fails, in halves, until the report at fault is alone: a dead letter."""
+    """Fold these reports together. If that fails, fold each half by itself. One that fails alone is a dead letter."""
     failure = try_fold(environment, batch, now=now)
     if failure and len(batch) == 1:
         move_to_dead_letters(environment, batch[0], failure, now=now or timezone.now())

@@ -35,7 +35,7 @@ class WitnessReport(models.Model):
     size: the bytes of the body as received.
     dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
 
-    The table is partitioned by month. Its key in the database is (environment_id, received_at, id).
+    The table is partitioned by month. Its primary key in the database is (environment_id, received_at, id).
     """
 
     environment = models.ForeignKey(

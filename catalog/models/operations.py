@@ -182,7 +182,11 @@ class ExcessOperation(models.Model):
 
 
 class CatalogRevision(models.Model):
-    """The number of changes of an environment's catalog, and the digests of all its operations after one of them."""
+    """How often an environment's catalog changed, and the digests of all its operations as of an earlier change.
+
+    changes: the number of changes so far.
+    digested_changes: the number of changes that the digests include; if it is lower, they are out of date.
+    """
 
     environment = models.OneToOneField(Environment, on_delete=models.CASCADE, primary_key=True, related_name="+")
     changes = models.BigIntegerField()

@@ -18,14 +18,14 @@ from workspaces.page import member_form, return_to_page
 
 @member_form
 def post_acknowledgement(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
-    """Acknowledge a change, or undo that, as `undo` says; then go back to its page."""
+    """Acknowledge a change, or undo that if `undo` is set; then go back to its page."""
     verb = decide.undo_acknowledgement if request.POST.get("undo") else decide.acknowledge_drift
     return _decide(request, slug, environment, pk, verb)
 
 
 @member_form
 def post_mute(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
-    """Mute a kind of change at its place for `days`, or undo that, as `undo` says; then go back to the page."""
+    """Mute this kind of change at this node for `days`, or undo that if `undo` is set; then go back to the page."""
     if request.POST.get("undo"):
         return _decide(request, slug, environment, pk, decide.unmute_drift)
     days = read_number(request.POST, "days") or 0

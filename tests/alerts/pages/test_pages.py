@@ -88,8 +88,8 @@ def test_a_webhook_s_secret_is_shown_once(admin, receiver):
         ({"address": "https://10.0.0.1/x"}, "WEBHOOK_PRIVATE_TARGETS"),
         ({"address": "https://169.254.169.254/latest/meta-data"}, "not public"),
         ({"address": "ftp://x"}, "Begin the address with https://"),
-        ({"address": ""}, "Enter where to send."),
-        ({"name": ""}, "Say what it is."),
+        ({"address": ""}, "Enter an address."),
+        ({"name": ""}, "Enter a name."),
         ({"kind": "pager"}, "Select a valid choice"),
         ({"kind": "email", "address": "ada@example.com"}, "EMAIL_URL"),
     ],
@@ -161,7 +161,7 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
     assert re.search(r'<td class="num">8</td> <td class="num">100 %</td> <td class="num">0 %</td>', text)
     assert len(figure["data"][1]["x"]) == firings
     assert figure["layout"]["shapes"][0]["y0"] == minimum
-    offer = re.search(r'<a href="([^"]+)">5 in place of 9</a> would have fired 1 time\.', text)
+    offer = re.search(r'<a href="([^"]+)">A minimum of 5 in place of 9</a> would have fired 1 time\.', text)
     assert (offer is not None) == (not firings)
     if offer:
         lower = read(admin, unescape(offer[1]))
