@@ -226,7 +226,7 @@ def operations() -> Iterator[Vector]:
     )
     yield accept(
         "declared-with-query",
-        "What is declared may hold the query itself.",
+        "The declared operation may contain the query.",
         v2(operation="orders.create?dry=1"),
         operation="orders.create?dry=1",
         query="dry=1",

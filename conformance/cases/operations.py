@@ -51,11 +51,16 @@ def other_operations() -> Iterator[Vector]:
     declared = v2(operation="orders.create")
     yield mismatch("other-declared", "Another operation is declared.", declared, operation="orders.delete")
     yield mismatch(
-        "declared-not-path", "What is declared counts, not method and path.", v2(), operation="orders.create"
+        "declared-not-path", "The declared operation counts, not method and path.", v2(), operation="orders.create"
     )
     signed = v2(operation="orders.create?dry=1")
     request = {"operation": "orders.create", "query": "dry=1"}
-    yield mismatch("declared-without-its-query", "What is declared holds the query itself.", signed, **request)
+    yield mismatch(
+        "declared-without-its-query",
+        "The query is signed, but the declared operation does not contain it.",
+        signed,
+        **request,
+    )
     yield mismatch("nothing-declared", "Nothing is declared.", declared)
     yield mismatch(
         "declared-and-unsigned-query",
@@ -129,7 +134,12 @@ def methods_and_paths() -> Iterator[Vector]:
     )
     value = header(v1(path="/a/../b"))
     yield reject(
-        "path-mismatch", "declared", "Nor does one clear an ambiguous path.", value, path="/a/../b", operation="a.b"
+        "path-mismatch",
+        "declared",
+        "A declared operation does not make an ambiguous path acceptable.",
+        value,
+        path="/a/../b",
+        operation="a.b",
     )
     value = header(v1(path="/a/b"))
     yield reject(
