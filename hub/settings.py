@@ -31,7 +31,7 @@ HUB_DATA_DIR = find_data_dir()
 DATABASE_URL = env.str("DATABASE_URL", "")
 WEB_DATABASE_URL = env.str("WEB_DATABASE_URL", "")
 REPLICA_DATABASE_URL = env.str("REPLICA_DATABASE_URL", "")
-# In seconds; an older replica is not read.
+# Seconds. A replica that is further behind is not read.
 REPLICA_MAX_AGE = read_number("REPLICA_MAX_AGE", 30, "not a number of seconds. Set a number from 1 on.")
 HUB_BALLAST_MIB = read_number("HUB_BALLAST_MIB", 64, "not a size. Set a number of MiB, or 0 for none.", least=0)
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
@@ -69,7 +69,7 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31536000
-    # Redirects (W008) are a task of the proxy: browsers speak plain HTTP with it alone, and local processes with the
+    # The proxy redirects plain HTTP (W008), because browsers reach only the proxy, and only local processes reach the
     # hub. Only the operator knows whether other names of the domain have TLS (W005, W021).
     SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
 elif HUB_HOST in {"127.0.0.1", "::1", "localhost"}:

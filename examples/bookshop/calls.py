@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 @dataclass(frozen=True)
 class Answer:
-    """A status and the JSON of the body; None if there is none."""
+    """A status and the JSON of the body; None if the body is not JSON."""
 
     status: int
     json: Any
@@ -25,7 +25,7 @@ Call = Callable[[str, str, Any, Mapping[str, str]], Answer]
 
 
 def over_http(base_url: str, timeout: float = 10.0) -> Call:
-    """Return a function that calls a server, for one thread: it keeps its connection if the server does.
+    """Return a function that calls a server. It is for one thread, because it keeps one connection open.
 
     The function raises OSError and HTTPException.
     """

@@ -17,8 +17,8 @@ class Keys(NamedTuple):
 def read_keys(created: Mapping[str, Any]) -> Keys:
     """Return the keys from the output of `create_workspace --full-key --json`; raises KeyError.
 
-    The platform decides confirmations, which `platformKey` may not. The file of the hub's sample workspace has a
-    `platformKey` that may, and a key of its own for the job.
+    The platform must be able to decide confirmations. The `platformKey` of `create_workspace` may not, so its
+    `secretKey` is used. In the file of the hub's sample workspace `platformKey` may, and the job has an `orderSyncKey`.
     """
     platform = created["platformKey"] if "orderSyncKey" in created else created["secretKey"]
     return Keys(platform, created["reportKey"], created.get("orderSyncKey", created["reportKey"]))

@@ -28,7 +28,7 @@ def show_document(request: HttpRequest) -> HttpResponse:
 
 
 def find_api_docs(request: HttpRequest) -> HttpResponse:
-    """Lead members to the page inside their workspace; show it without one to everybody else."""
+    """Redirect members to the page in their workspace. Show everybody else the page without a workspace."""
     workspace = list_workspaces(request.user).first()
     if workspace:
         return redirect("api", workspace.slug, "production")
@@ -54,7 +54,7 @@ def iterate_calls() -> Iterator[Sequence[Any]]:
 
 
 def build_context(environment: Environment | None = None) -> Mapping[str, Any]:
-    """Return the calls; their examples name the environment of the page, and report ids that no other page has."""
+    """Return the calls. Their examples name the environment of the page, and report ids that differ on each page."""
     if environment is None:
         return {"parts": list_calls().items()}
     return {

@@ -16,7 +16,7 @@ log = logging.getLogger("affidavit.settings")
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 LEAST_DIFFERENT_CHARACTERS = 10
-USE_TLS = "Put a proxy with TLS in front and set BEHIND_TLS=true."
+USE_TLS = "Put a proxy with TLS in front of the hub, and set BEHIND_TLS=true."
 HUB_VARIABLES = ("HUB_BALLAST_MIB", "HUB_DATA_DIR", "HUB_HOST", "HUB_PORT", "HUB_SAMPLE", "HUB_START_EMPTY")
 LEAST_LIKENESS = 0.8  # similarity of a misspelt name; names that Kubernetes sets, such as HUB_PORT_80_TCP, are below it
 
@@ -53,7 +53,7 @@ def check_hosts() -> Result:
     if "*" in public_names:
         return Result(
             "wrong",
-            "ALLOWED_HOSTS takes every name, so that links in mails can be forged.",
+            "ALLOWED_HOSTS accepts every name: links in mails can be forged.",
             "Set ALLOWED_HOSTS to the names under which the hub is called.",
         )
     if not public_names and (settings.BEHIND_TLS or settings.HUB_HOST in ALL_ADDRESSES):
@@ -81,10 +81,10 @@ def check_tls() -> Result:
     if settings.BEHIND_TLS and not settings.TRUSTED_PROXIES:
         return Result(
             "wrong",
-            "BEHIND_TLS is set, but no proxy is trusted: all people share its address, and its limits.",
+            "BEHIND_TLS is set, but no proxy is trusted: all people share the proxy's address and rate limits.",
             "Set TRUSTED_PROXIES to the address of the proxy.",
         )
-    return Result("ok", "A proxy terminates TLS." if settings.BEHIND_TLS else "Nothing leaves this machine.")
+    return Result("ok", "A proxy terminates TLS." if settings.BEHIND_TLS else "Only this machine reaches the hub.")
 
 
 def is_mail_encrypted() -> bool:

@@ -10,7 +10,7 @@ from functools import cache
 from django.conf import settings
 
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-CODE_HEADING = "Words of the code and its log"  # for who changes or operates the hub: no page uses these words
+CODE_HEADING = "Words of the code and its log"  # for people who change or operate the hub: no page uses these words
 ROW = re.compile(r"^\| (?!word )([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ class Term:
 def read_terms() -> Mapping[str, Term]:
     """Return the terms that readers of pages meet, by name.
 
-    If several share a row, it has a meaning for each of them, or one for all.
+    Several terms can share a row, with a meaning for each of them or one meaning for all.
     """
     text = (settings.BASE_DIR / "docs/glossary.md").read_text()
     _, *parts = HEADING.split(text)

@@ -1,4 +1,4 @@
-"""The page of API keys with what each key did: the page itself is of the workspace, the uses are of all domains."""
+"""The page of API keys, with what each key did. `workspaces` makes the page; the uses come from all domains."""
 
 from __future__ import annotations
 

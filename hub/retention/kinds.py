@@ -27,7 +27,7 @@ REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says ot
 
 @dataclass(frozen=True)
 class RowSource:
-    """One table of a kind.
+    """One table with data of a kind.
 
     find: returns the rows that are older than a time.
     delete: deletes a batch of these rows.
@@ -41,9 +41,9 @@ class RowSource:
 
 @dataclass(frozen=True)
 class Kind:
-    """One number of the policy.
+    """One kind of data, which a policy keeps for a number of days.
 
-    name: the name of its field.
+    name: the field of the policy that has the number.
     default_days: the days if the field is empty; None keeps the data for ever.
     """
 

@@ -1,4 +1,4 @@
-"""The keys of the sample: one for each of its programs, so that every page that says who names one of them."""
+"""The keys of the sample: one for each of its programs, so that pages can say which program sent something."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def search_annotations(environment: Environment, text: str) -> ResultGroup:
 
 
 def _describe_annotation(annotation_id: UUID, moment: datetime, text: str, needle: str) -> SearchResult:
-    """Lead to three days: in the reader's zone the annotation may be of the day before or after its day of UTC."""
+    """Link to three days, because in the reader's zone the day may be the one before or after the UTC day."""
     utc = moment.astimezone(UTC)
     day, one_day = utc.date(), timedelta(days=1)
     return SearchResult(

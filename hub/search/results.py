@@ -84,6 +84,6 @@ def mark_matches(text: str, needle: str) -> list[Piece]:
 
 
 def mark_prefix(text: str, prefix: str) -> list[Piece]:
-    """Split a text behind its first characters, which were searched for."""
+    """Split a text after its first characters, which were searched for."""
     pieces = [(text[: len(prefix)], True), (text[len(prefix) :], False)]
     return [piece for piece in pieces if piece[0]]

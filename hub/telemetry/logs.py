@@ -43,7 +43,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_uncaught_errors() -> None:
-    """Log an error that ends this process as one line, too."""
+    """Log the error that ends this process in one line, like all others."""
     sys.excepthook = log_uncaught_error
 
 
@@ -61,6 +61,7 @@ def format_message(record: logging.LogRecord) -> str:
 
 def clean(text: str, limit: int) -> str:
     """Return the text without secrets and at most as long as this."""
-    # Cut first: patterns take longer for longer texts. A secret that is cut in two is longer than the rest.
+    # Cut first, because patterns take longer for longer texts. Keep twice the limit, so that a secret that this cut
+    # splits is usually beyond the limit.
     text = cut_secrets(text[: 2 * limit])
     return text if len(text) <= limit else text[:limit] + CUT

@@ -13,7 +13,7 @@ from workspaces.models import ApiKey, Workspace
 
 
 class Command(WorkspaceCommand):
-    help = "Create a secret key; prints it, which is the only time that it is shown."
+    help = "Create an API key and print it. It is shown only this once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

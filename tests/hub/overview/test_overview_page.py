@@ -408,7 +408,7 @@ def test_a_period_without_data_says_so_and_when_data_begin(overview, api, worksp
     fill_workspace(workspace, api)
     page = tidy(overview("?from=2020-01-01&to=2020-01-02"))
     assert "Nothing was reported in this period" in page
-    assert "The first data:" in page
+    assert "No data before" in page
     assert "No main cause" not in page
     assert "No verifications were reported in this period" in page
     assert "No calls were rejected" not in page

@@ -418,4 +418,4 @@ def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_
 def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled_environment):
     text = page(**{"from": "2020-01-01", "to": "2020-01-02"}).content.decode()
     assert "Nothing was reported in this period" in text
-    assert "The first data:" in text
+    assert "No data before" in text

@@ -203,7 +203,7 @@ def test_a_period_without_broken_joins_mentions_older_unresolved_ones(production
 def test_a_period_without_reports_does_not_say_that_all_is_well(production, browser_client):
     html = browser_client.get(f"{PAGE}?from=2020-01-01&to=2020-01-02").content.decode()
     assert "Nothing was reported in this period" in html
-    assert "The first data:" in html
+    assert "No data before" in html
     assert "?range=all" in html
     assert "Every outcome" not in html
 
