@@ -8,5 +8,5 @@ from intents.gate.confirmations import forget_args_hashes
 
 @shared_task
 def forget() -> None:
-    """Drop the argsHash that expired confirmations kept for the page."""
+    """Drop the argsHash of confirmations that have expired, or whose decision took effect."""
     forget_args_hashes(now=timezone.now())

@@ -48,8 +48,8 @@ class Page:
     """The content of a page. `context` is called for HTML only, `tables` are read for exports only.
 
     partial: the template for htmx requests, if it differs.
-    takes: for each member of the address that takes only certain values, a function that returns something true for
-        these. The page says of another value that it is ignored; an export is refused.
+    takes: a function for each member of the address that allows certain values only; it returns something true for an
+        allowed value. The page says that it ignores any other value; an export refuses it.
     has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
@@ -160,8 +160,8 @@ def return_to_page(
 ) -> HttpResponseRedirect:
     """Answer 303 to a page of this environment as it was when the form was sent, its filters changed by `query`.
 
-    A question that the form answered is not asked again. From another page, only the period is kept. Browsers say where
-    a form was (Referer); without that, only `query` is in the address.
+    A question that the form answered is not asked again. If the form was on another page, only the period is kept.
+    Browsers say where a form was (Referer); without that, only `query` is in the address.
     """
     form_address = urlsplit(request.headers.get("Referer", ""))
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
@@ -200,7 +200,7 @@ def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 
 def _find_form_page(request: HttpRequest) -> str:
-    """Return the address of the page that a form was sent from, as browsers say (Referer); without it, of home."""
+    """Return the address of the page that a form was sent from (Referer), or of the home page if it is not known."""
     form_address = urlsplit(request.headers.get("Referer", ""))
     is_own = form_address.netloc == request.get_host()
     return urlunsplit(("", "", form_address.path, form_address.query, "")) if is_own else reverse("home")
@@ -230,7 +230,7 @@ def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environ
     else:
         environment_row = require_readable_environment(request, slug, environment)
         if route.role:
-            raise ScopeMissing(f"No key reads this page. Sign in with the role {route.role}.")
+            raise ScopeMissing(f"API keys cannot read this page. Sign in with the role {route.role}.")
     period = parse_period(request.GET, now=timezone.now())
     if period.faults and format_ != "html":
         detail = f"{' '.join(period.faults)} Correct the address: a download does not fall back to another period."

@@ -120,7 +120,7 @@ class Confirmations(MachineView):
 class Decisions(MachineView):
     """Confirm or decline a pending confirmation. A confirmed one can be used once, within 15 minutes.
 
-    It has a scope of its own, so that a key that requests and mints cannot also decide.
+    Deciding needs a scope of its own, so that a key that requests and mints cannot also decide.
     """
 
     scope = "confirm"

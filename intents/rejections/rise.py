@@ -15,10 +15,11 @@ MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 @dataclass(frozen=True)
 class Rise:
-    """The reason that explains the rise, the operation of most of its rejections ("" for none), and the start of the
-    rise if it was sudden.
+    """A rise of rejections.
 
-    reason: None if no single reason explains it; the start is that of all rejections then.
+    reason: the reason that explains it; None if no single reason does.
+    operation: the operation with most rejections for this reason; "" for none.
+    since: when the rejections for this reason, or all if there is none, rose suddenly; None if they did not.
     """
 
     reason: ReasonSummary | None
@@ -31,7 +32,7 @@ def find_explaining_reason(
 ) -> ReasonSummary | None:
     """Return the reason to which more than half of the rise is due; None if there is none.
 
-    A reason's part of the rise is what it has beyond its rate of the period before: more calls alone are no rise.
+    Only rejections beyond the rate of the previous period count as a rise, so more calls alone are none.
     verifications, previous_verifications: all calls of both periods, accepted or not.
     """
     if not previous_verifications:

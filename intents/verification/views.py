@@ -26,7 +26,7 @@ from workspaces.page import Page, read_form_period, redirect_to_page, render_htm
 from workspaces.shown_once import find_for_a_while, keep_for_next_page
 
 CHECK = "inspector check"
-MAX_KEPT_CHARACTERS = 64 * 1024  # every request of a person reads the session; a larger form is answered in place
+MAX_KEPT_CHARACTERS = 64 * 1024  # every request of a person reads the session; a larger form is answered without it
 LINK_MEMBERS = ("method", "path", "received_at")
 BODILESS = ("GET", "HEAD")
 INITIAL = {"method": "POST", "content_type": "application/json"}

@@ -1,4 +1,4 @@
-"""The filters of the outcomes page, parsed from its address (pure); a page never fails over its address."""
+"""The filters of the outcomes page, parsed from its address (pure). Invalid values are replaced by defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class KeyFilters:
     unfolded: whether all keys have rows of their own.
     compare_with: the name of another environment, or "none"; empty for the previous period.
     steps: the keys of the funnel.
-    lost: the step of the funnel whose lost conversations are listed; 1, which loses none, for no list.
+    lost: the step of the funnel whose lost conversations are listed. The first step loses none, so 1 means no list.
     """
 
     search: str = ""

@@ -89,7 +89,7 @@ def _diagnose_rows(environment: Environment, joins: Iterable[JoinRow]) -> Iterat
 
 
 def list_environment_names(environment: Environment) -> Mapping[int, str]:
-    """Return the environments that a diagnosis may look into by row id: those of this workspace."""
+    """Return the names of the environments that a diagnosis may read, by row id."""
     return dict(environment.readable.order_by("pk").values_list("pk", "name"))
 
 
@@ -125,7 +125,7 @@ def _rank_candidates(
 
 
 def _find_in_siblings(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[str, str]:
-    """Return the name of an environment by id; the oldest environment if several know it."""
+    """Return, for each known id, the name of the environment that knows it; the oldest if several do."""
     rows = Conversation.objects.filter(
         environment__in=list(names), conversation_id__in=ids, started_at__isnull=False
     ).values_list("conversation_id", "environment_id")

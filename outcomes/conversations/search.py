@@ -5,7 +5,7 @@ from __future__ import annotations
 from outcomes.models import Conversation
 from workspaces.models import Environment
 
-LAST_CHARACTER = "\U0010ffff"  # no id that begins with a prefix sorts behind the prefix followed by this character
+LAST_CHARACTER = "\U0010ffff"  # an id that begins with a prefix sorts before the prefix followed by this character
 
 
 def find_conversations(environment: Environment, prefix: str, *, limit: int) -> list[Conversation]:

@@ -79,7 +79,7 @@ def _write_advice(environment: Environment, detail: ConversationDetail) -> str:
 
 
 def explain_unknown_conversation(environment: Environment, conversation_id: str) -> str:
-    """Return in words that an id is not known here, and where it is known."""
+    """Say that an id is not known here, and where it is known."""
     words = "No conversation with this id was registered or reported in this environment."
     if not conversation_id:
         return "Name the conversation in the address, as ?id=…"

@@ -16,8 +16,8 @@ from wire.postgresql.lock_timeout import is_lock_timeout
 from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5
-# A report in flight may have read that the conversation is known, and then write its outcome without locking it. This
-# lock waits for all current writers; later ones read anew. The timeout is short, because later writers wait for us.
+# A report in flight may have read that the conversation is known, and may write its outcome without locking the row.
+# This lock waits for all current writers, and later ones wait for it and then read again, so its timeout is short.
 LOCK_OUT_WRITERS = (
     "SET LOCAL lock_timeout = '2s'",
     "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",
@@ -30,7 +30,8 @@ def delete_conversation(
 ) -> Mapping[str, int]:
     """Delete the conversation in these environments, all if none is named; return the number of rows by table.
 
-    The tallies are as if it had never been. Raises Unavailable if other transactions keep their locks for too long.
+    Afterwards the tallies are as if the conversation had never existed. Raises Unavailable if other transactions keep
+    their locks for too long.
     """
     for _ in range(ATTEMPTS):
         try:

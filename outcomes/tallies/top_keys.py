@@ -39,11 +39,11 @@ WIDEST = 1.5  # times the period, in the first attempt
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
-SHORT = 100_000  # reports; in a shorter period than a day with fewer reports, bounds seldom decide
+SHORT = 100_000  # reports in a period shorter than a day: with this many or fewer, bounds seldom decide
 
-# A shard of a key that was left out has at most `most` outcomes, and no more than that shard of all keys: reports and
-# registrations only add outcomes. Many shards have none, since they count only conversations that started then.
-# Only outcomes.tallies.adjust subtracts, and writes to shard SHARDS alone.
+# A shard of a key that was left out has at most `most` outcomes, and no more than the same shard of ALL_KEYS, because
+# reports and registrations only add outcomes. Many shards have none, since they count only conversations that started
+# then. Only outcomes.tallies.adjust subtracts, and writes to shard SHARDS alone.
 SELECT_LARGEST = f"""
 WITH large AS (
   SELECT bucket.*, key_tally.*
@@ -75,7 +75,7 @@ class KeyBounds:
     """Bounds of the outcomes of keys.
 
     seen: outcomes by key.
-    at_most_more: how many outcomes more any key can have, at most.
+    at_most_more: the most outcomes that any key can have beyond those seen.
     surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
         period than were seen.
     complete: whether nothing was left out, so that there is no other key.

@@ -25,7 +25,7 @@ LENGTH_UNITS = (
 
 @register.filter(name="direction")
 def name_direction(now: int, before: int) -> str:
-    """Return the class that colours a change of a number of which more is better: `up`, `down` or none."""
+    """Return the CSS class that colours a change: `up` (good) if the number grew, `down` (bad) if it fell, or ""."""
     if not before or now == before:
         return ""
     return "up" if now > before else "down"
@@ -33,7 +33,7 @@ def name_direction(now: int, before: int) -> str:
 
 @register.filter(name="rows")
 def render_rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
-    """Write buckets with their numbers as rows; a year of days has thousands, and a tag for each would take long."""
+    """Write buckets with their numbers as table rows. Template tags would take too long for the thousands in a year."""
     row = '<tr><th scope="row" class="nowrap">{}</th>{}</tr>\n    '
     return format_html_join("", row, ((bucket.label, _render_cells(numbers)) for bucket, numbers in buckets))
 
@@ -56,7 +56,7 @@ def format_length(length: timedelta | None) -> str:
 
 @register.filter(name="lag")
 def format_lag(lag: timedelta | None) -> str:
-    """Write a time from the start of a conversation on; a negative one as `46 min before the start`."""
+    """Write how long after the start of its conversation an outcome came, or `46 min before the start`."""
     if lag is None or lag >= timedelta(0):
         return format_length(lag)
     return f"{format_length(-lag)} before the start"

@@ -20,7 +20,7 @@ FOR_MONITORS = ("/healthz", "/readyz", "/metrics")
 
 
 class FailureMiddleware:
-    """Answer what a view raised, and addresses that Django does not know."""
+    """Turn errors that a view raised, and Django's own 404 and 405, into the hub's answers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -48,7 +48,7 @@ class FailureMiddleware:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler400: answer a request that a middleware refused before any view, mostly for its Host."""
+    """Django's handler400: answer a request that a middleware refused before any view, mostly because of its Host."""
     return render_failure(request, find_cause(exception))
 
 

@@ -49,7 +49,7 @@ class MethodFirstView(APIView):
     """A view that refuses a wrong method before it looks at the key, as contract 1 orders.
 
     scope: the scope that the key must have.
-    own_codes: the error codes of this endpoint alone; those of its kind are in wire.http.schema.
+    own_codes: the error codes that only this endpoint has; wire.http.schema has the common ones.
     links: what a client can do with the 2xx answer, as OpenAPI links.
     examples: an example for each method, GET or POST.
     """
@@ -122,7 +122,7 @@ class MachineView(MethodFirstView):
     def name_claim(self, request: Request, path: Mapping[str, str]) -> str:
         """Return the name within which an Idempotency-Key is unique in its workspace.
 
-        A replay does not look at the environment again, so keys that may use different ones share no answers.
+        A replay does not check the environment again, so API keys with different environments share no answers.
         """
         own_names = sorted(cast(CallerKey, request.auth).environment_names)
         digest = hashlib.sha256(json.dumps(own_names).encode()).hexdigest()[:16]

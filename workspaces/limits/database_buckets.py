@@ -1,4 +1,4 @@
-"""Token buckets in the database: one statement a lease, in a table that is not logged."""
+"""Token buckets in the database: one statement per lease, in an unlogged table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limit requests per key and per address: each process spends what it leased of the shared buckets."""
+"""Limit requests per key and per address: each process spends tokens that it leased from the shared buckets."""
 
 from __future__ import annotations
 

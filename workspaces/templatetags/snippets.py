@@ -20,7 +20,7 @@ def origin(context: Context) -> str:
 
 @register.simple_tag(takes_context=True)
 def key_prefix(context: Context, scope: str = "report") -> str:
-    """Return the first characters of the key with this scope and the fewest others, the newest of several.
+    """Return the first characters of the key with this scope and the fewest other scopes; of several, the newest.
 
     The hub stores no whole key.
     """

@@ -124,12 +124,12 @@ def test_a_call_confirmed_under_an_earlier_secret_key_is_minted(api, settings):
 
 
 @pytest.mark.parametrize("decision", ["confirm", "decline"])
-def test_the_args_hash_itself_is_forgotten_with_the_decision(api, decision):
+def test_a_decision_deletes_the_encrypted_args_hash(api, decision):
     decide(api, request_confirmation(api)["confirmationId"], decision)
     assert Confirmation.objects.get().encrypted_args_hash is None
 
 
-def test_the_args_hash_itself_is_forgotten_with_the_expiry(api):
+def test_an_expiry_deletes_the_encrypted_args_hash(api):
     request_confirmation(api)
     confirmation = Confirmation.objects.get()
     assert confirmations.forget_args_hashes(now=confirmation.expires_at - timedelta(seconds=1)) == 0
@@ -231,7 +231,7 @@ def test_a_decision_that_can_still_be_undone_allows_nothing(production):
         confirmations.undo_decision(production.workspace, confirmation.pk, actor="ann", now=early)
 
 
-def test_the_args_hash_is_forgotten_once_a_decision_takes_effect(production):
+def test_a_decision_on_the_page_deletes_the_encrypted_args_hash_once_it_takes_effect(production):
     now = timezone.now()
     call = Call("user_17", "POST /refunds", args_hash({}))
     confirmation = confirmations.request_confirmation(production, call, "Refund", now=now)

@@ -164,7 +164,7 @@ def test_no_fault_repeats_a_value(api):
     assert b"secret-value" not in response.content
 
 
-def test_nul_and_other_spellings_of_an_environment_are_refused(api):
+def test_an_id_with_nul_and_another_spelling_of_an_environment_are_refused(api):
     assert report(api, item("a\0")).json()["code"] == "invalid-json"
     response = report(api, item("a"), environment="Production")
     assert (response.status_code, response.json()["code"]) == (400, "unknown-environment")
@@ -184,7 +184,7 @@ def test_a_replay_under_an_idempotency_key_does_not_even_count_as_a_report(api):
     assert set(Outcome.objects.values_list("reports", flat=True)) == {1}
 
 
-def test_replays_give_the_same_bytes_whatever_was_stored(api):
+def test_a_repeated_batch_gets_the_same_bytes_whatever_was_stored(api):
     know(api, "c")
     body = {"outcomes": [item("c"), item("u"), item("c", "renewal")]}
     assert len({api.post(URL, body).content for _ in range(20)}) == 1

@@ -1,4 +1,4 @@
-"""A proxy in front of the database. It passes a text on and cuts the connection instead of passing on the answer."""
+"""A proxy in front of the database. It forwards a chosen statement, then cuts the connection before the answer."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class CuttingProxy:
 
 @contextmanager
 def run_proxy(folder: Path) -> Iterator[CuttingProxy]:
-    """Let Django's connection of this thread lead through a proxy."""
+    """Route Django's connection of this thread through a proxy."""
     address = connection.settings_dict["HOST"]
     proxy = CuttingProxy(folder, f"{address}/{SOCKET_NAME}")
     connection.close()

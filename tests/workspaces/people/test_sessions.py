@@ -1,4 +1,4 @@
-"""A dump of the database opens no page."""
+"""Whoever has a dump of the database cannot use the sessions in it."""
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -18,7 +18,7 @@ def operator():
     return get_user_model().objects.create_superuser("operator")
 
 
-def test_no_key_of_a_session_in_the_database_opens_a_page(client, operator):
+def test_a_session_key_from_the_database_is_no_valid_cookie(client, operator):
     client.force_login(operator)
     assert client.get("/workspaces/new").status_code == 200
     for row in Session.objects.all():
