@@ -149,7 +149,7 @@ async def test_a_route_without_the_middleware_never_runs():
 
 
 @in_loop
-async def test_a_whole_app_takes_the_route_class():
+async def test_the_route_class_can_be_set_for_a_whole_app():
     app = FastAPI()
     app.router.route_class = IntentRoute
 

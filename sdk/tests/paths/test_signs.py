@@ -70,7 +70,7 @@ def test_fixed_words_among_numbers_stay_literals():
         assert (path_template.path, path_template.undecided) == (f"/api/v2/tickets/{word}", ())
 
 
-def test_literals_that_are_sent_have_a_lower_probability_than_those_held_back():
+def test_literals_that_are_sent_are_less_likely_to_be_values_than_those_held_back():
     learner = learn(
         ("GET /teams", [{"name": "storm", "members": 4}]),
         ("GET /teams/17/members", [{"name": ""}]),

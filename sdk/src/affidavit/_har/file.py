@@ -153,7 +153,7 @@ class _Window:
             self.widen()
 
     def find(self, pattern: re.Pattern[str]) -> str:
-        """Return the next match of a one-character pattern and move behind it; "" at the end."""
+        """Return the next match of a one-character pattern and move past it; "" at the end."""
         while True:
             if match := pattern.search(self.text, self.position):
                 self.position = match.end()
@@ -237,7 +237,7 @@ class _Scanner:
             window.widen()
 
     def _skip_value(self) -> TooLarge:
-        """Move behind a value without keeping it: count the brackets outside strings."""
+        """Move past a value without keeping it: count the brackets outside strings."""
         depth = 0
         while True:
             character = self._window.find(_structure)

@@ -24,9 +24,9 @@ from .words import Reading, singularize, split_words
 MAX_HASHES = 300_000  # hashes of different values
 MAX_TREE_NODES = 100_000  # nodes; a tree of this size learns no more
 MAX_SHAPES = 10_000  # shared shapes
-MAX_SEGMENTS = 32  # a longer path teaches nothing
+MAX_SEGMENTS = 32  # a longer path is ignored
 HASH_RANGE = 2**64
-NO_OPERATION = frozenset({404, 405, 501})  # a scanner teaches nothing
+NO_OPERATION = frozenset({404, 405, 501})  # mostly answers to scanners, so these are ignored
 
 
 class Learner:
@@ -56,7 +56,7 @@ class Learner:
 
         path: the raw path, percent-encoded.
 
-        Only the bodies of 2xx and 3xx teach.
+        Bodies of answers other than 2xx and 3xx are ignored.
         """
         length = path.count("/")
         if status in NO_OPERATION or length > MAX_SEGMENTS or not self._has_room(length):
@@ -84,7 +84,7 @@ class Learner:
         )
 
     def forget_decision(self) -> None:
-        """Decide anew when a template is next asked for, although nothing was learned since."""
+        """Drop the cached decision, so that the next call of `template` decides again even if nothing was learned."""
         self._decision = None
 
     def judge(self, path: str) -> list[Judgement]:
@@ -196,7 +196,7 @@ def _erase(name: str, value: str) -> str:
 
 
 def _read_relation(names: Iterable[str], before: str) -> Reading:
-    """Return whether one of the properties is named after the segment before: `user` or `user_name` behind `users`."""
+    """Return whether one of the properties is named after the segment before: `user` or `user_name` after `users`."""
     words = split_words(before)
     last = singularize(words[-1]) if words else ""
     return Reading.RELATED if any(last in split_words(name) for name in names) else NO_READING

@@ -46,12 +46,12 @@ class _Route(NamedTuple):
 
 
 def quote_path(path: str) -> str:
-    """Percent-encode a decoded path; most paths need none."""
+    """Percent-encode a decoded path. Most paths need no encoding."""
     return path if _PLAIN_PATH.fullmatch(path) else quote(path, errors="replace")
 
 
 def parse_route_path(rule: str) -> str | None:
-    """Return the path template of a framework's route; None for a regular expression that is more than names.
+    """Return the path template of a framework's route; None for a regular expression with more than named groups.
 
     `/orders/<int:pk>` of Django and Flask, `/orders/{pk:int}` of Starlette, `/orders/(?P<pk>\\d+)$` -> `/orders/{pk}`.
     """
@@ -61,7 +61,9 @@ def parse_route_path(rule: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def build_route_template(rule: str) -> Template | None:
-    """Return the template of a route as the hub takes it, with the types of its converters; None if it has none."""
+    """Return the template of a route in the hub's form, with the types of the route's converters; None if it cannot be
+    written so.
+    """
     route = _parse_route(rule)
     if route is None or not route.path.startswith("/"):
         return None

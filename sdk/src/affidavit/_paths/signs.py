@@ -331,7 +331,7 @@ class Siblings:
 
 
 def count_paths(node: PathNode) -> int:
-    """Return how many different paths end at a node or behind it; all data counts as one segment."""
+    """Return how many different paths end at a node or below it; all data counts as one segment."""
     return bool(node.shapes) + sum(map(count_paths, [*node.words.values(), *([node.data] if node.data else [])]))
 
 

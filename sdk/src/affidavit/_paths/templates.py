@@ -111,7 +111,7 @@ class _Namer:
         self._base = "id"
 
     def pass_literal(self, segment: str) -> None:
-        """Remember a literal segment, if parameters behind it are to be named after it."""
+        """Name the parameters that follow after this literal segment, if a name can be made from it."""
         self._base = _name_after(segment) or self._base
 
     def name_parameter(self) -> str:
