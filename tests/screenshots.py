@@ -31,7 +31,7 @@ RELEASE_CHANGES = 3  # wait for this many of the four changes
 
 @contextmanager
 def run_sample_hub() -> Iterator[Hub]:
-    """Run a hub of its own with the sample workspace."""
+    """Run a new hub with the sample workspace, in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         hub = Hub(Path(folder), probe.getsockname()[1], settings={"HUB_SAMPLE": "1"})

@@ -32,7 +32,7 @@
     }
   }
 
-  // On a phone the sections are one row: show the current one, and leave the page where its reader is.
+  // On a phone the sections are one row: scroll the current one into view, without scrolling the page.
   function showCurrentSection() {
     const link = document.querySelector(".side nav [aria-current]");
     const row = link?.closest("nav");

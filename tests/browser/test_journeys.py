@@ -106,7 +106,7 @@ def test_the_empty_page_s_own_calls_bring_the_first_outcome_and_no_broken_join(n
     assert "0 of 1" in facts
 
 
-def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clicks(new_tab, start_of_pages, api):
+def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_two_clicks(new_tab, start_of_pages, api):
     ids = [f"mixed_up_{number}" for number in range(30)]
     body = {"environment": "staging", "conversations": [{"conversationId": id_} for id_ in ids]}
     assert api.post("/api/conversations", body).status_code == 200
@@ -122,7 +122,7 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clic
 
 
 def test_the_inspector_shows_the_true_reason_of_a_rejection(new_tab, start_of_pages, workspace, api):
-    """By now the intent has expired. The inspector checks as of the rejection and finds the wrong audience."""
+    """By now the intent has expired. The inspector checks as of the time of the rejection: the audience is wrong."""
     received_at = timezone.now() - timedelta(minutes=30)
     header = mint_intent(
         workspace.signing_secret, tenant_id=workspace.workspace.id, sub="user_17", aud="urn:affidavit:elsewhere",

@@ -31,7 +31,7 @@ def test_the_sdk_answers_as_the_vector_says(vector):
 
 
 @for_each(vector for vector in INTENTS if "burnt" in vector.expected)
-def test_an_intent_that_was_accepted_once_is_replayed(vector):
+def test_an_intent_that_was_accepted_before_is_rejected_as_replayed(vector):
     burnt = [*vector.question["burntNonces"], *vector.expected["burnt"]]
     assert answer_question({**vector.question, "burntNonces": burnt}) == {"reason": "replayed", "burnt": []}
 

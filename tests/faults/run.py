@@ -40,7 +40,7 @@ BACK_SECONDS = 240.0  # long, because other work may share the machine; the time
 SLOW_SECONDS = 30.0  # if the hub takes longer to store again, its logs are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = (
-    8  # kills of one program; the supervisor ends after ten failures of a program within a minute each
+    8  # kills of one program; the supervisor ends after ten failures in a row, none after a minute of running
 )
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
