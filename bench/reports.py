@@ -71,7 +71,7 @@ def make_body_builder() -> Callable[[], bytes]:
 
 
 def build_document(chance: random.Random) -> tuple[bytes, bytes]:
-    """Return a report before and after its id."""
+    """Return the text of a report before its id, and the text after it."""
     now = int(time.time())
     observations = [
         {**vary_counts(observation, chance), "firstSeenAt": now, "lastSeenAt": now}

@@ -310,7 +310,7 @@ def _choose_template(request: HttpRequest, page: Page) -> str:
 
 
 def _compute_etag(request: HttpRequest, content: bytes) -> str:
-    """Return an ETag that ignores the CSRF tokens of forms, which differ in every answer, but not their cookie."""
+    """Return an ETag of the page and the CSRF cookie. CSRF tokens in forms are left out, because they always differ."""
     digest = sha256(CSRF_TOKENS.sub(b"", content))
     digest.update(request.META.get("CSRF_COOKIE", "").encode())
     return f'W/"{digest.hexdigest()[:32]}"'

@@ -28,7 +28,7 @@ MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
 @dataclass(frozen=True)
 class Findings:
-    """What a rule finds in a span of time, from one reading.
+    """What a rule finds in a span of time. The data is read once for both.
 
     measures: the values that it compares; they are computed only when read.
     """
@@ -45,7 +45,7 @@ def find_happenings(
 ) -> list[Happening]:
     """Return the happenings that fire an alert of this kind in [since, until], by time.
 
-    until: this moment or an earlier one.
+    until: no later than now.
     """
     happenings = FINDERS[kind](environment, thresholds, since, until).happenings
     return sorted(happenings, key=lambda happening: (happening.at, happening.subject))

@@ -1,4 +1,4 @@
-"""Evaluate alerts: what happened since the last look becomes an event with its deliveries, exactly once."""
+"""Evaluate alerts: each new happening becomes an event with its deliveries, exactly once."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _is_due(alert: Alert, now: datetime) -> bool:
 
 
 def _needs_look(alert: Alert, now: datetime) -> bool:
-    """Return whether there can be anything new: for kinds that judge whole quarter hours, once after each of them."""
+    """Return whether anything new can be found. Kinds that judge quarter hours are evaluated once after each."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)

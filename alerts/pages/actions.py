@@ -28,13 +28,13 @@ Act = Callable[[Environment, str, datetime], None]
 
 @member_form
 def post_alert(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Create an alert; if the form is not valid, show it again."""
+    """Create an alert; if the form is not valid, show the form again."""
     return _save_alert(request, _require_admin(request, slug, environment), None)
 
 
 @member_form
 def post_alert_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
-    """Change an alert; if the form is not valid, show it again."""
+    """Change an alert; if the form is not valid, show the form again."""
     row = _require_admin(request, slug, environment)
     return _save_alert(request, row, get_object_or_404(row.workspace.alerts, pk=pk))
 

@@ -1,4 +1,4 @@
-"""The forms of alerts and targets, and the words of their choices. An alert's values are kept in the page's address."""
+"""The forms of alerts and targets, and the words of their choices. The page's address holds the values of an alert."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def build_alerts_page(
 
 
 def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
-    """Return the row whose number a member of the address has; None without one."""
+    """Return the row with the number in this member of the address; None if there is no such row."""
     number = read_number(request.GET, member)
     return next((row for row in rows if getattr(row, attribute).pk == number), None)
 

@@ -101,7 +101,7 @@ class BodyUse:
         yield f"{pascal_case(split_words(body.operation_id))}{phrase}{suffix}"
 
     def _count_preference(self) -> int:
-        """Return how well a use names the schema: 0, the best, if it is one resource that is read."""
+        """Return how well a use names the schema; 0 is the best, for a body that reads one resource."""
         body = self.body
         if not body.is_read:
             return 5 if body.is_error else 4 if body.part == "request" else 3

@@ -21,9 +21,9 @@ MAX_CHANGES_SHOWN = 6  # of each version
 class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
-    changes: its drift; if it has none (after a manual override), the differences between its outline and the one
-        before.
-    media_types: the media types that a version without drift was the first to have, by part.
+    changes: the drift of the version; if it has none (after a manual override), the differences between its outline and
+        the previous one.
+    media_types: the new media types of a version without drift, by part.
     first_number: the number of the first version, if the entry stands for several in a row that only had new media
         types.
     """

@@ -1,4 +1,4 @@
-"""Requests other than the one that was signed: `operation-mismatch`, and in version 1 method or path."""
+"""Requests other than the signed one: `operation-mismatch`; in version 1 `method-mismatch` or `path-mismatch`."""
 
 from __future__ import annotations
 

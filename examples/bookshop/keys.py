@@ -18,7 +18,7 @@ def read_keys(created: Mapping[str, Any]) -> Keys:
     """Return the keys from the output of `create_workspace --full-key --json`; raises KeyError.
 
     The platform must be able to decide confirmations. The `platformKey` of `create_workspace` may not, so its
-    `secretKey` is used. In the file of the hub's sample workspace `platformKey` may, and the job has an `orderSyncKey`.
+    `secretKey` is used. The hub's sample workspace has a `platformKey` that may, and an `orderSyncKey` for the job.
     """
     platform = created["platformKey"] if "orderSyncKey" in created else created["secretKey"]
     return Keys(platform, created["reportKey"], created.get("orderSyncKey", created["reportKey"]))

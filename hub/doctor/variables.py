@@ -22,7 +22,7 @@ LEAST_LIKENESS = 0.8  # similarity of a misspelt name; names that Kubernetes set
 
 
 def list_misspelt_names() -> dict[str, str]:
-    """Return the variables whose names are almost the hub's, each with the hub's name.
+    """Return the variables whose names are almost those of hub variables, each with the name that was probably meant.
 
     The hub ignores them.
     """

@@ -1,4 +1,4 @@
-"""Read what the domains record of each API key: nothing is written for this."""
+"""Read what each API key did from the rows of the domains; no table records it separately."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_zombie(pid: int) -> bool:
-    """Return whether the process is dead, but not collected yet; by /proc, if there is one."""
+    """Return whether the process is dead, but not collected yet. Without /proc, return False."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

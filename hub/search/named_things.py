@@ -50,7 +50,7 @@ def _describe_key(key: ApiKey, text: str) -> SearchResult:
     detail = ", ".join([str(key), *key.scopes])
     tag = "revoked" if key.revoked_at else ""
     title = mark_matches(key.name, text) if key.name else mark_prefix(str(key), text)
-    # The revoked ones are in a section that opens by the address.
+    # Revoked keys are in a section that is closed unless the address opens it.
     members: dict[str, Any] = {"open": "revoked"} if key.revoked_at else {}
     return SearchResult("keys", title, members, detail=detail, tag=tag, fragment=f"key-{key.pk}")
 

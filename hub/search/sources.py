@@ -215,7 +215,7 @@ def _find_word(page: str, text: str) -> str:
 
 
 def _mark_path(path: str, text: str) -> list[tuple[str, bool]]:
-    """Mark the text in a path; without the method, if it begins with one."""
+    """Mark the text in a path. If the text begins with a method, leave that out."""
     needle = text if text.lower() in path.lower() else text.partition(" ")[2].strip()
     return mark_matches(path, needle)
 

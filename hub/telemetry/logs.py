@@ -43,7 +43,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_uncaught_errors() -> None:
-    """Log the error that ends this process in one line, like all others."""
+    """Write the error that ends this process as one JSON line, like every other record."""
     sys.excepthook = log_uncaught_error
 
 
@@ -60,7 +60,7 @@ def format_message(record: logging.LogRecord) -> str:
 
 
 def clean(text: str, limit: int) -> str:
-    """Return the text without secrets and at most as long as this."""
+    """Return the text without secrets, cut after `limit` characters."""
     # Cut first, because patterns take longer for longer texts. Keep twice the limit, so that a secret that this cut
     # splits is usually beyond the limit.
     text = cut_secrets(text[: 2 * limit])

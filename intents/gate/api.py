@@ -74,7 +74,7 @@ class Intents(MachineView):
         return Response({"header": minted.header, "payload": minted.payload}, status=201)
 
     def limit_answer_lifetime(self, response: Response) -> datetime:
-        """Return when the intent expires: a stored answer holds its header."""
+        """Return when the intent expires, because a stored answer contains the header of the intent."""
         return datetime.fromtimestamp(response.data["payload"]["expiresAt"], UTC)
 
 
@@ -155,7 +155,7 @@ class Decisions(MachineView):
 
 
 def parse_uuid(text: str) -> UUID:
-    """Read a UUID of an address; raises Http404."""
+    """Parse a UUID from an address; raises Http404."""
     try:
         return UUID(text)
     except ValueError:

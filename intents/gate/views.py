@@ -65,7 +65,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
 
 @member_form
 def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
-    """Confirm or decline, or undo that, then return to the page; if it is too late, the page says so."""
+    """Confirm, decline or undo a decision, then return to the page, which says if it was too late."""
     environment_row = require_member_environment(request, slug, environment)
     decision = request.POST.get("decision", "")
     if decision not in (*DECISIONS, UNDO):

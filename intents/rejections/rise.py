@@ -33,6 +33,7 @@ def find_explaining_reason(
     """Return the reason to which more than half of the rise is due; None if there is none.
 
     Only rejections beyond the rate of the previous period count as a rise, so more calls alone are none.
+
     verifications, previous_verifications: all calls of both periods, accepted or not.
     """
     if not previous_verifications:

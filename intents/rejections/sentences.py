@@ -16,7 +16,7 @@ def describe_reasons(
     is_partial: bool = False,
     begins_within: bool = False,
 ) -> str:
-    """Say how many rejections the chart shows, the leading reason, and the one that grew most, if it is one.
+    """Say how many rejections the chart shows, which reason leads, and which grew most.
 
     summaries: the reasons, the most frequent first.
     before: the words of the period that they are compared with, "" for none.

@@ -56,7 +56,7 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
 
 
 def _read_rejection_link(address: Mapping[str, str]) -> Mapping[str, str] | None:
-    """Return the reason, the time and the number of the rejection that filled in the form; None without one."""
+    """Return the reason, the time and the number of the rejection that filled in the form; None if none did."""
     members = {name: address.get(name, "") for name in ("reason", "received_at", "rejection")}
     return members if members["reason"] in REASONS and all(members.values()) else None
 

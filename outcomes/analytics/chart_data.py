@@ -99,7 +99,7 @@ def read_chart(
 
 
 def read_key_chart(environment: Environment, period: Period, key: str, comparison: Comparison) -> Chart:
-    """Return the line of one key, without one for all others."""
+    """Return a chart with the line of one key only, without the line for all other keys."""
     chart = read_chart(environment, period, [key], comparison=comparison)
     return replace(chart, lines=[line for line in chart.lines if line.key == key])
 

@@ -37,7 +37,7 @@ def post_undo(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
 
 
 def _return_to_page(request: HttpRequest, environment: Environment, done: str) -> HttpResponseRedirect:
-    """Redirect to the page in the period that it showed: by its preset if it had one."""
+    """Redirect to the page with the period that it showed, named by its preset or by its two ends."""
     names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
     members = {**request.GET.dict(), "range": request.POST.get("range", "")}
     return return_to_page(request, "joins", environment, {name: members.get(name) for name in names} | {"done": done})

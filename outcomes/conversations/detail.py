@@ -95,7 +95,7 @@ class ConversationDetail:
             yield ConversationEvent(registered_at, "registered")
 
     def _describe_match(self, match: Conversation, started_at: datetime) -> ConversationEvent:
-        """Describe the start of the conversation that was meant: the same id elsewhere, or another one."""
+        """Describe the start of the conversation that was meant: one with the same id elsewhere, or with another id."""
         location = f"in {match.environment.name}"
         if match.conversation_id == self.conversation.conversation_id:
             return ConversationEvent(started_at, f"started {location}", detail="under the same id")

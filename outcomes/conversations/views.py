@@ -90,7 +90,7 @@ def explain_unknown_conversation(environment: Environment, conversation_id: str)
 
 
 def _measure_lag(detail: ConversationDetail, outcome: Outcome) -> timedelta | None:
-    """Return the time from the start of the conversation to the outcome; None while it is not known."""
+    """Return the time from the start of the conversation to the outcome; None while the start is not known."""
     started_at = detail.conversation.started_at
     return outcome.first_reported_at - started_at if started_at else None
 

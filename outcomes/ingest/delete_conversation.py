@@ -61,7 +61,7 @@ def _delete(workspace: Workspace, conversation_id: str, environment_names: Seque
     deleted: Counter[type[Model]] = Counter()
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
-    # Moves of this workspace adjust tallies in the same shard: one at a time.
+    # Moves and deletions adjust tallies in the same shard, so only one of them may run in a workspace at a time.
     Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
     with connection.cursor() as cursor:
         for statement in LOCK_OUT_WRITERS:

@@ -33,7 +33,7 @@ def name_direction(now: int, before: int) -> str:
 
 @register.filter(name="rows")
 def render_rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
-    """Write buckets with their numbers as table rows. Template tags would take too long for the thousands in a year."""
+    """Write buckets with their numbers as table rows. Template tags would be too slow for a year of days."""
     row = '<tr><th scope="row" class="nowrap">{}</th>{}</tr>\n    '
     return format_html_join("", row, ((bucket.label, _render_cells(numbers)) for bucket, numbers in buckets))
 

@@ -40,7 +40,7 @@ BACK_SECONDS = 240.0  # long, because other work may share the machine; the time
 SLOW_SECONDS = 30.0  # if the hub takes longer to store again, its logs are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = (
-    8  # kills of one program; the supervisor ends after ten failures in a row, none after a minute of running
+    8  # kills of one program; ten in a row, each within a minute of its start, would end the supervisor
 )
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
@@ -92,7 +92,7 @@ class Result:
 
 
 def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Result:
-    """Play a plan against a new hub in this folder. Raise AssertionError if the hub does not come back."""
+    """Play a plan against a new hub in this folder. If the hub does not come back, end early and note a surprise."""
     result, chance, started_at = Result(plan), random.Random(plan.seed), time.monotonic()
     with small_disk(folder, result) as is_small, running_hub(folder) as hub:
         clock_file = prepare_clock(hub, folder, result)

@@ -59,7 +59,7 @@ def answer_uncaught_error(request: HttpRequest) -> HttpResponse:
 
 
 def refuse_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Django's CSRF_FAILURE_VIEW: a form without the token of its page, or sent from another site."""
+    """Django's CSRF_FAILURE_VIEW: refuse a form that lacks the token of its page, or was sent from another site."""
     detail = "Nothing was changed. Allow cookies for this site, reload the page and send the form again."
     return render_failure(request, Problem("form-refused", detail))
 

@@ -44,6 +44,6 @@ class Command(WorkspaceCommand):
             return
         self.stdout.write(new_key.text)
         self.stdout.write(
-            f"May: {', '.join(new_key.scopes) or 'nothing secret'}. In: {', '.join(new_key.environments)}."
+            f"Scopes: {', '.join(new_key.scopes) or 'none'}. Environments: {', '.join(new_key.environments)}."
         )
         self.stdout.write("Copy it into your secret store now: it cannot be shown again.")

@@ -40,7 +40,7 @@ def test_json_is_one_line_with_the_key(workspace, by):
 def test_the_readable_form_shows_the_key_once(workspace):
     output = run("create_key", "lumen-books", "--scope", "platform", "--scope", "confirm")
     assert output.count("gak_") == 1
-    assert "May: platform, confirm. In: production, staging." in output
+    assert "Scopes: platform, confirm. Environments: production, staging." in output
     assert run("create_key", "lumen-books", "--publishable").startswith("pk_")
 
 
