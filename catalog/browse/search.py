@@ -46,8 +46,9 @@ class MatchingProperty:
 
 
 def find_operations(environment: Environment, text: str, *, limit: int) -> list[Operation]:
-    """Return operations whose path contains a text, or whose method is its first word, whatever its case, sorted by
-    path.
+    """Return the operations whose path contains the text, in any case, sorted by path.
+
+    The text can also be a method and a part of the path: `get /orders`.
     """
     lowered = text.lower()
     method, _, rest = lowered.partition(" ")

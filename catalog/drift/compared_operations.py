@@ -98,7 +98,7 @@ def load_compared_operations(
 def _load_latest_presences(
     environment: Environment, operations: Collection[Operation]
 ) -> dict[int, dict[tuple[str, str], tuple[int, int]]]:
-    """Return the properties of each operation whose latest change of presence is that they are not always sent."""
+    """Return `seen` and `of` of each property's latest change of presence; 0 and 0 unless it is "not always sent"."""
     latest: dict[int, dict[tuple[str, str], tuple[int, int]]] = {}
     changes = Drift.objects.filter(environment=environment, operation__in=operations, kind__in=PRESENCE_KINDS)
     columns = ("operation_id", "part", "pointer", "kind", "seen", "of")

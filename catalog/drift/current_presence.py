@@ -34,8 +34,8 @@ class CurrentPresence:
     seen, of: how often it was present in all time, and how often it could have been (None if that is unknown).
     absent: in how many objects in a row, up to now, it was absent.
     is_always_sent: whether it was in every object since it first came, up to its absence.
-    latest_seen, latest_of: how often it came since it was no longer always sent, as was counted when that was reported;
-        0 of 0 if it was not reported, or if more was reported since.
+    latest_seen, latest_of: the counts of its latest change of presence, if that says that it is not always sent;
+        otherwise 0 and 0.
     """
 
     state: PresenceState

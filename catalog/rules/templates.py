@@ -108,7 +108,7 @@ def move_operations(environment: Environment, before: RuleSet, *, now: datetime)
 
 
 def _set_visible_row(environment: Environment, rows: dict[Identity, Operation], row: Operation, rules: RuleSet) -> None:
-    """Set under which row this one is shown; if nothing was reported under that template yet, create it."""
+    """Set under which row this one is shown. Create that row if nothing was reported under its template yet."""
     identity = rules.visible_identity(row.identity)
     if identity not in rows:
         rows[identity] = build_empty_row(environment, identity, seen_at=row.first_seen_at)

@@ -25,8 +25,7 @@ class BrokenJoin:
     reported_by: int | None = None
 
     def matches(self, kind: str, environment: str = "", key: str = "") -> bool:
-        """Return whether this join has this diagnosis, its id is known in this environment, and it is of this outcome
-        key.
+        """Return whether this join has this diagnosis and outcome key, and its id is known in this environment.
 
         "" stands for any.
         """

@@ -113,7 +113,7 @@ def _describe_causes(
     *,
     is_partial: bool,
 ) -> Sequence[Mapping[str, Any]]:
-    """Return each cause with what to do, since when it is reported, and the API keys that report it.
+    """Return each cause with what to do, when its reports began, and the API keys that send them.
 
     key: the outcome key of these joins, "" for any.
     """
