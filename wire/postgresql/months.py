@@ -1,4 +1,4 @@
-"""Logs partitioned by month of UTC: create the coming months, drop those from which nobody keeps anything.
+"""Logs partitioned by month of UTC: create the coming months, and drop those of which no owner keeps rows.
 
 Rows that belong to no month's partition go to the default partition, so that an insert never fails.
 """

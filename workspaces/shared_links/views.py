@@ -31,7 +31,7 @@ from workspaces.shown_once import keep_for_next_page, take_once
 NAME = "shared-links"
 NEW_LINK = "new shared link"
 COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
-NOT_FILTERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # other members of an address
+NOT_FILTERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # members of an address that filter nothing
 HEADERS = {
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "no-referrer",
