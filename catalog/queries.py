@@ -14,7 +14,7 @@ from wire.period import Period
 from workspaces.models import Environment
 
 BY_PATH = (Collate("path", "C").asc(), Collate("method", "C").asc())  # by code point
-LARGE_TEXTS = ("document", "outline", "search")  # their evidence, which few readers need
+LARGE_TEXTS = ("document", "outline", "search")  # large columns with evidence, which few readers need
 
 
 @dataclass(frozen=True)

@@ -38,14 +38,14 @@ class TreeRow:
     """A node as a row.
 
     size: how many nodes are beneath it.
-    is_branch: whether there are any.
-    is_open_at_first: whether they are shown at first.
-    is_closed: whether they are left out until a reader opens the row.
+    is_branch: whether any node is beneath it.
+    is_open_at_first: whether the nodes beneath it are shown at first.
+    is_closed: whether the nodes beneath it are left out until a reader opens the row.
     branch_ends: how many open branches end with this row.
     presence: its presence in the period of the page.
     change: its last drift in that period.
     is_vanished: whether it is no longer seen.
-    is_match: whether the words of the address find it.
+    is_match: whether it matches the search words in the address.
     is_best: whether it is the one to show first.
     """
 
@@ -122,7 +122,8 @@ def build_rows(
     pointer: the node to begin with, the root if there is no such node.
     inside_only: whether to leave out that node's own row.
 
-    The nodes in large branches further down are left out, unless `opened` has the branch's pointer or `are_all_open`.
+    The nodes in large branches further down are left out, unless `opened` or `open_at_first` has the branch's pointer,
+    or `are_all_open` is set.
     """
     sizes, _ = _measure_branches(nodes)
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)

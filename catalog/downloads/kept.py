@@ -1,4 +1,4 @@
-"""Downloads are computed once per change of the catalog, whoever asks, and kept for all processes."""
+"""Compute each download once per change of the catalog, and keep it for all processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_KEPT_BYTES = 64 * 1024 * 1024  # compressed
 def get_or_render(
     environment: Environment, name: str, *, compute_etag: Callable[[], str], render: Callable[[], Document]
 ) -> Document:
-    """Return the kept document if the catalog has not changed since; else render it and keep it instead.
+    """Return the kept document. If the catalog has changed since, render the document again and keep the new one.
 
     One request at a time renders a document; requests that come meanwhile wait for it.
     """

@@ -59,10 +59,11 @@ def derive_hints(method: str) -> Mapping[str, bool]:
 
 
 def build_output_schema(outline: Outline) -> dict[str, Any] | None:
-    """Return a schema for which every observed 2xx body is valid; None unless every 2xx status has bodies, and all of
-    these are objects.
+    """Return a schema that accepts every observed 2xx body. Return None if a 2xx response had no body or a body that is
+    not a JSON object, and if no 2xx status was observed.
 
-    MCP has no structured result for a tool that may answer nothing or CSV. Before 2026-07-28 results are objects only.
+    MCP has no structured result for a tool that may answer nothing or CSV. Before revision 2026-07-28, structured
+    results are always objects.
     """
     successes = [status for status in outline["responses"] if status.startswith("2")]
     bodies = [outline["responses"][status] for status in successes]

@@ -47,7 +47,7 @@ class Absence(NamedTuple):
 
     @property
     def objects_before_first(self) -> int:
-        """Return an upper bound of the objects that had come without the property before it first came."""
+        """Return an upper bound of the number of objects that came before the first one with the property."""
         return self.first_objects - self.first_seen
 
     @classmethod
@@ -197,7 +197,7 @@ def is_always_present(absence: Absence, seen: int, objects: int) -> bool:
 
 
 def _was_expected(times: int, absent: int, seen: int, objects: int) -> bool:
-    """Return whether the usual rate of a property would have shown it at least so often in these objects."""
+    """Return whether at its usual rate the property would be in at least `times` of the `absent` objects."""
     return absent * seen >= times * max(objects - absent, 1)
 
 

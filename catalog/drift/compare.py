@@ -139,7 +139,7 @@ def _weigh_change(change: Change, is_always_there: IsAlwaysThere, was_usually_nu
 
 
 def _compare_parameters(before: Mapping[str, Descriptor], after: Mapping[str, Descriptor]) -> Iterator[Change]:
-    """Compare by position: two outlines of one template have as many parameters."""
+    """Compare by position, because two outlines of one template have equally many parameters."""
     for (old_name, old), (new_name, new) in zip(before.items(), after.items(), strict=True):
         pointer = join_property("", new_name)
         if old_name != new_name:
@@ -171,7 +171,7 @@ def _compare_shapes(part: str, pointer: str, before: Descriptor, after: Descript
 
 
 def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str, Descriptor | None, Descriptor | None]]:
-    """Yield each child before and after; only children that both have, if the node itself changed its kind."""
+    """Yield each child before and after. If the node changed its kind, yield only children that both have."""
     old, new = dict(_list_children(before)), dict(_list_children(after))
     is_other_kind = _kind_of(before) != _kind_of(after) or _is_other_map(before, after)
     for step in sorted(old.keys() & new.keys() if is_other_kind else old.keys() | new.keys()):

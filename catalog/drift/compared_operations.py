@@ -23,7 +23,7 @@ from catalog.shape_pointers import parent_pointer
 from workspaces.models import Environment
 
 Item = TypeVar("Item")
-OPERATIONS_AT_ONCE = 50  # whose evidence is in memory together
+OPERATIONS_AT_ONCE = 50  # how many operations' evidence is in memory at once
 
 OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""

@@ -180,5 +180,5 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
         else:
             sides = [side.find_presence(change.part, change.pointer) for side in (operation_before, operation_after)]
             if change.kind == "gone" and not all(side.is_always_sent for side in sides if side.seen):
-                change = replace(change, breaks=NOBODY)  # who reads it does without it already
+                change = replace(change, breaks=NOBODY)  # not always sent, so its readers cope without it
             yield OperationChange(key[0], path, change, *sides)

@@ -24,7 +24,8 @@ from workspaces.models import Environment
 class CatalogExtent:
     """The size of an environment's catalog.
 
-    properties: those that are still sent; `no_longer_seen` are the others, with what was inside them.
+    properties: how many properties are still sent.
+    no_longer_seen: how many are not, including the properties inside those.
     first_seen_at, last_seen_at: the first and the last observation of any operation; None if there is none.
     """
 
@@ -52,7 +53,7 @@ def _count_no_longer_seen(environment: Environment) -> int:
 
 
 def count_no_longer_seen(operation: Operation, shapes: Iterable[PartShape]) -> int:
-    """Return how many properties of an operation are no longer seen, with what was inside them.
+    """Return how many properties of an operation are no longer seen, including the properties inside those.
 
     shapes: all parts of the operation.
     """

@@ -102,7 +102,7 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
 
 
 def _load_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int, tuple[Outline, Outline]]:
-    """Return the outline of the version before each of these versions and its own, by number."""
+    """Return two outlines for each of these versions, by number: of the version before, and of the version itself."""
     outlines = load_outlines_by_number(operation, [*numbers, *(number - 1 for number in numbers)])
     return {
         number: (outlines[number - 1], outlines[number])

@@ -23,7 +23,7 @@ from wire.period import Period
 from workspaces.models import Environment
 
 NAMED_FIELDS = 3  # a summary names at most this many broken fields
-TOGETHER = timedelta(hours=1)  # changes that were found within this time are told together
+TOGETHER = timedelta(hours=1)  # changes that were found within this time are reported together
 Place = tuple[int, str, str]
 """The row id of an operation, one of its parts, and a pointer into it."""
 
@@ -62,7 +62,7 @@ def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
 
 
 def find_absent(environment: Environment, places: Collection[Place]) -> set[Place]:
-    """Return those of these places that are no longer seen: their last change of presence says so."""
+    """Return the places whose last change of presence says that they are no longer seen."""
     conditions = [Q(operation=operation, part=part, pointer=pointer) for operation, part, pointer in places]
     if not conditions:
         return set()
@@ -78,7 +78,7 @@ def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]
 
 
 def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str, str]]:
-    """Return the fields that have breaking changes among these, without repetition."""
+    """Return each field that has a breaking change in `drift` once."""
     return drift.exclude(breaks="").order_by().values_list("operation", "part", "pointer").distinct()
 
 
@@ -87,10 +87,12 @@ class BreakingDrift:
     """The fields that broke in a period, by changes that are neither acknowledged nor muted.
 
     operations: the number of operations that have these fields.
-    latest: the last change of each of the fields that a summary names, the latest first. All were found TOGETHER.
-    detected_at: when the first change of these was found.
-    changes: how many changes were found then; a field can break more than once.
-    earlier: how many fields broke earlier, and not again then. `earlier_at` is when the first of them last did.
+    latest: the last change of each field that a summary names, the latest first; all are from the last hour (TOGETHER)
+        before the latest change of the period.
+    detected_at: when the first change of that hour was found.
+    changes: how many changes were found in that hour; a field can break more than once.
+    earlier: how many fields broke only before that hour.
+    earlier_at: the time of the earliest of the last changes of those fields.
     """
 
     fields: int
@@ -197,9 +199,9 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
 
 
 class CatalogRow(NamedTuple):
-    """What a comparison reads of every operation.
+    """The columns of an operation that a comparison of environments reads.
 
-    digest: of its outline.
+    digest: the digest of its outline.
     """
 
     path: str
@@ -213,7 +215,7 @@ def load_catalog_rows(environment: Environment) -> dict[OperationKey, CatalogRow
 
 
 def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:
-    """Return the outlines of these operations, and of any others that combine their methods and keys."""
+    """Return the outlines of these operations. The result can have others: each with a method and a key from `keys`."""
     operations = visible_operations(environment).filter(
         method__in={method for method, _ in keys}, key__in={key for _, key in keys}
     )

@@ -17,7 +17,7 @@ IsMap = Callable[[str, Evidence], bool]
 
 
 def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bool) -> tuple[Evidence, dict[str, int]]:
-    """Return the evidence with its maps shown as maps, and by pointer how many names each of them has.
+    """Return the evidence with its maps shown as maps, and the number of names of each map by pointer.
 
     rules: whether an object is a map, by pointer; a rule wins over likeness.
     by_likeness: whether an object with alike values is a map, too.

@@ -77,7 +77,7 @@ def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
 
 
 def describe_type(descriptor: Descriptor) -> str:
-    """Return `array of object`, `map of string`, `string (binary)` for a file of a form, or the type itself.
+    """Return `array of object`, `map of string`, `string (binary)` for a file in a form, or the type itself.
 
     Mixed types are `integer or string` if the descriptor counts them; the descriptors of outlines do not.
     """

@@ -47,7 +47,7 @@ class PathTemplate(ExactText):
 
 
 class MediaType(ExactText):
-    """`text/csv`: an unknown media type becomes a range on arrival; parameters are dropped."""
+    """`text/csv`. On arrival, an unknown media type becomes a range such as `text/*`; parameters are dropped."""
 
     def __init__(self, **options: Any) -> None:
         detail = "Send a media type, text/csv for example, or leave the member out where there was no body."
@@ -104,7 +104,7 @@ class SegmentIndexes(serializers.ListField):
             "properties": {"type": "object", "description": "A descriptor by property name."},
             "values": {
                 "type": "object",
-                "description": "The descriptor of the values whose keys are data.",
+                "description": "The descriptor of a map's values; a map is an object whose keys are data.",
             },
             "seen": {"type": "integer", "description": "How often a value was there."},
             "nulls": {"type": "integer", "description": "How often it was null."},
@@ -140,8 +140,8 @@ class WitnessObservation(BatchItem):
     path = PathTemplate(help_text="The template: /orders/{orderId}.")
     status = Count(min_value=100, max_value=599, help_text="The status of the response.")
     count = Count(help_text="How many observations this sums up.")
-    firstSeenAt = Moment(required=False, help_text="The first of them, in Unix seconds; without it, as lastSeenAt.")
-    lastSeenAt = Moment(required=False, help_text="The last of them, in Unix seconds; without it, as firstSeenAt.")
+    firstSeenAt = Moment(required=False, help_text="When the first was made, in Unix seconds. Default: lastSeenAt.")
+    lastSeenAt = Moment(required=False, help_text="When the last was made, in Unix seconds. Default: firstSeenAt.")
     parameters = Parameters(child=Parameter(), required=False, help_text="The type of each path parameter, by name.")
     undecided = SegmentIndexes(
         child=Count(min_value=0),
@@ -233,7 +233,7 @@ def _find_excess(name: str, evidence: Evidence, observations: int) -> dict[str, 
     """Return a fault if more values than observations are reported."""
     if evidence.seen <= observations:
         return {}
-    detail = "A part of an observation cannot be seen more often than its count says."
+    detail = "A part cannot be seen more often than the count of its observation."
     return {name: {"seen": [ErrorDetail(detail, "contradictory-counts")]}}
 
 

@@ -44,7 +44,8 @@ class Drift(models.Model):
 
     since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
     seen, of: how often the node was present since then, and how often it could have been (null if unknown).
-    matching, values_before: for a new type, how many values since then have it, and how many values came before them.
+    matching: for a new type, how many of the values since then have it.
+    values_before: for a new type, how many values were observed before then.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
@@ -107,7 +108,7 @@ class Drift(models.Model):
 class DriftMute(models.Model):
     """A mute: until when changes of one kind at one place are not shown as new. At most one for each place and kind.
 
-    place_digest: as Drift.place_digest, because a pointer can be longer than the key of an index.
+    place_digest: the same as Drift.place_digest. It is a digest, because a pointer can be too long for an index.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "place_digest")

@@ -12,9 +12,9 @@ from workspaces.models import Environment, Workspace
 class WitnessReportId(models.Model):
     """The id of a received report.
 
-    digest: the keyed hash of its body's SHA-256, which a redelivery has too.
+    digest: the keyed hash of its body's SHA-256; a repeated delivery has the same.
 
-    It has a table of its own, because ids are unique for longer than a month of the inbox.
+    The ids have a table of their own, because the inbox is partitioned by month: an id must be unique over all months.
     """
 
     pk = models.CompositePrimaryKey("workspace_id", "report_id")

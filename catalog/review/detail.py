@@ -68,10 +68,10 @@ class ObservedSide:
 class CurrentField:
     """The field of a change as it is shown now, and on the days before and after the change.
 
-    change_day: the day of the change, on which both were observed; None if the change began with a day.
+    change_day: the day of the change, with observations from before and after it; None if the change began with a day.
     after: None if no later day was observed.
 
-    For a status that was first observed, presence is that of the status in all calls of the operation.
+    If the change is a new status, presence is the number of calls with that status, of all calls of the operation.
     """
 
     node: Node
@@ -82,15 +82,13 @@ class CurrentField:
 
     @property
     def sides(self) -> Sequence[tuple[str, ObservedSide]]:
-        """Return the columns of the page: before, the day of the change if it has both, and later days if there are
-        any.
-        """
+        """Return the columns of the page with their titles, without those that are None."""
         titles = {"Before": self.before, "Day of the change": self.change_day, "After": self.after}
         return [(title, side) for title, side in titles.items() if side]
 
 
 def find_current_field(environment: Environment, drift: Drift, *, today: date) -> CurrentField | None:
-    """Return the field; None if it is shown no more, or is a parameter of the path."""
+    """Return the field; None if it is no longer shown, or is a parameter of the path."""
     operation = find_operation(environment, drift.operation.method, drift.operation.path)
     shape, node = find_node(operation, drift.part, drift.pointer) if operation else (None, None)
     if operation is None or shape is None or node is None:
@@ -124,7 +122,7 @@ def count_new_type_since(drift: Drift, node: Node) -> Presence | None:
 
 
 def _find_first_observed(operation: Operation, first: date) -> date:
-    """Return the day of the operation's first observation, but a day before `first`, the day of a change."""
+    """Return the day of the operation's first observation, at the latest the day before `first` (the change)."""
     return min(operation.first_seen_at.astimezone(UTC).date(), first - ONE_DAY)
 
 
@@ -136,7 +134,7 @@ def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> Observe
 def find_first_day(drift: Drift) -> date:
     """Return the first UTC day on which the change was observed.
 
-    For a property that is no longer seen, this is the day after its last day, but not a day after the detection.
+    For a property that is no longer seen, this is the day after its last day, at the latest the day of the detection.
     """
     if drift.last_day is None:
         return drift.since.astimezone(UTC).date()

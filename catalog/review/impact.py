@@ -110,7 +110,7 @@ def explain_impact(change: ClassifiedChange) -> str:
 
 
 def _count_nulls(change: ClassifiedChange) -> str:
-    """Return how often a value that had only been null was null before; its bound if that was not counted."""
+    """Return how often the value was null before the change, or a bound if that was not counted."""
     count = getattr(change, "values_before", None)
     if count is None:
         return UNCOUNTED_NULLS[change.kind]

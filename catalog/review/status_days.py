@@ -14,7 +14,7 @@ from catalog.models import Operation, OperationDay
 def list_status_days(operation: Operation, status: int, span: DaySpan) -> Iterator[PropertyDay]:
     """Yield the days of a span on which the operation was observed, the earliest first.
 
-    Their presence is that of the status in all calls: the body of a status is present in each of its answers.
+    The presence of a day is the number of calls with this status, of all calls of the day.
     """
     by_day: dict[date, dict[int, list[OperationDay]]] = {}
     for number, rows in load_days(operation, span).rows.items():

@@ -38,7 +38,7 @@ def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, n
 
 @transaction.atomic
 def revert_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
-    """Revert the rule: the hint is again what it would be without it. A second time changes nothing."""
+    """Revert the rule, so that the hint no longer depends on it. A second time changes nothing."""
     rule.environment.hold()
     if HintRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         operation = f"{rule.method} {rule.key}"

@@ -148,7 +148,10 @@ def _add_version(row: Operation, *, now: datetime) -> None:
 
 
 def _is_undone(latest: OperationVersion, previous: OperationVersion, row: Operation) -> bool:
-    """Return whether the row is as before its last version, if an override made that one and no drift followed."""
+    """Return whether an override made the last version, and the row is again as it was before.
+
+    A version that drift followed cannot be undone.
+    """
     is_override = latest.by_hand and previous.outline == row.outline
     return is_override and not row.drift.filter(version=latest.number).exists()
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from affidavit.operations import PARAMETER, Identity, OperationSum, strip_names
 
-EVERY_METHOD = ""  # as the method of a rule
+EVERY_METHOD = ""  # the method of a rule that is for all methods
 
 
 class RuleCircle(ValueError):
@@ -133,10 +133,10 @@ class RuleSet:
         return False
 
     def sum_under(self, identity: Identity, sums: Iterable[tuple[str, OperationSum]]) -> OperationSum:
-        """Return the sum of several templates, each given with its key, as shown under one; empty if there are none.
+        """Return the total of `sums` (pairs of a template's key and its sum) as shown under `identity`.
 
-        The names in a rule win, and its author has decided which segments are data. A single sum that no rule changes
-        is returned itself.
+        Without sums, the total is empty. The names in a rule win, and its author has decided which segments are data. A
+        single sum that no rule changes is returned as it is.
         """
         moved_sums = [_move_to_template(total, key, identity.key) for key, total in sums]
         names = self.find_names(identity)
@@ -154,7 +154,7 @@ class RuleSet:
 
 
 def _move_to_template(total: OperationSum, source: str, target: str) -> OperationSum:
-    """Return the sum under another nameless template of as many segments; `undecided` is not kept.
+    """Return the sum under another nameless template with the same number of segments, without `undecided`.
 
     If the target has a parameter in place of a literal, its type is string in all observations, without a name.
     """
@@ -183,7 +183,7 @@ def _map_positions(total: OperationSum, source: str, target: str) -> Iterator[tu
 
 
 def _empty_like(total: OperationSum) -> OperationSum:
-    """Return an empty sum with as many parameters, to which others can be added without changing this one."""
+    """Return an empty sum with as many parameters as `total`. Adding to it does not change `total`."""
     return OperationSum(
         total.first, total.last, names=[Counter() for _ in total.names], types=[Counter() for _ in total.types]
     )

@@ -46,7 +46,7 @@ def list_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
 
 
 def list_baseline_resets(environment: Environment) -> QuerySet[BaselineReset]:
-    """Return the resets that people made, without those that these caused in other operations."""
+    """Return the resets that people made, without the resets in other operations that followed from them."""
     resets = BaselineReset.objects.filter(environment=environment, through=None)
     return resets.select_related("operation").order_by("-id")
 
