@@ -276,7 +276,7 @@ class SignInLink(models.Model):
         return f"link for {self.user}"
 
 
-# Where the sides of a change stand among the facts of an audit entry; all other names stand before them.
+# The positions of the sides of a change among the facts of an audit entry; all other names come before them.
 FACT_POSITIONS = {"before": 1, "from": 1, "after": 2, "to": 2}
 
 

@@ -200,7 +200,7 @@ def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 
 def _find_form_page(request: HttpRequest) -> str:
-    """Return the address of the page that a form was sent from (Referer), or of the home page if it is not known."""
+    """Return the address of the page that a form was sent from (the Referer), or of the home page."""
     form_address = urlsplit(request.headers.get("Referer", ""))
     is_own = form_address.netloc == request.get_host()
     return urlunsplit(("", "", form_address.path, form_address.query, "")) if is_own else reverse("home")

@@ -109,7 +109,7 @@ def build_call(document: Json, path: str, method: str, operation: Json) -> ApiCa
 
 
 def list_fields(document: Json, schema: Json, prefix: str = "", depth: int = 1) -> Iterator[Field]:
-    """Yield the members of a body, each followed by its own: `outcomes`, `outcomes[].outcomeKey`."""
+    """Yield the members of a body, each followed by the members in it: `outcomes`, `outcomes[].outcomeKey`."""
     resolved = _resolve(document, schema)
     for name, member in resolved.get("properties", {}).items():
         inner = _resolve(document, member)
@@ -122,7 +122,7 @@ def list_fields(document: Json, schema: Json, prefix: str = "", depth: int = 1) 
 
 
 def _resolve(document: Json, schema: Json) -> Json:
-    """Return the schema that a schema refers to, merged with its own members."""
+    """Return the schema. If it has a `$ref`, its own members are added to those of the schema that it refers to."""
     references = [schema, *schema.get("allOf", [])]
     name = next((item["$ref"].rsplit("/", 1)[-1] for item in references if "$ref" in item), "")
     return {**document["components"]["schemas"][name], **schema} if name else schema
@@ -131,7 +131,7 @@ def _resolve(document: Json, schema: Json) -> Json:
 def _name_type(schema: Json) -> str:
     if "enum" in schema:
         return " or ".join(json.dumps(value) for value in schema["enum"])
-    is_number = schema.get("type") in ("number", "integer")  # whose format is a size in memory
+    is_number = schema.get("type") in ("number", "integer")  # the format of a number is only its size in memory
     return str((not is_number and schema.get("format")) or schema.get("type") or "any JSON")
 
 

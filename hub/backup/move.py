@@ -60,12 +60,12 @@ def check_target() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_encoding")
         if cursor.fetchone()[0] != "UTF8":
-            raise StartupError("DATABASE_URL: the database has not the encoding UTF8. Create it with ENCODING 'UTF8'.")
+            raise StartupError("DATABASE_URL: the database's encoding is not UTF8. Create it with ENCODING 'UTF8'.")
 
 
 @contextmanager
 def connect_source(server: Server) -> Iterator[BaseDatabaseWrapper]:
-    """Yield a connection to the embedded server on which one transaction sees everything at one moment."""
+    """Yield a connection to the embedded server, in a read-only transaction that sees one snapshot."""
     source = connection.copy(alias=SOURCE)
     source.settings_dict.update({"PORT": "", **server.connection_settings()})
     connections[SOURCE] = source  # Django reads the migrations of a connection by its alias

@@ -45,7 +45,7 @@ def build_context() -> Mapping[str, Any]:
 
 
 def link_terms(marked_meaning: str, own_names: Collection[str]) -> Iterator[SafeString]:
-    """Yield the HTML of a meaning: each other term that it mentions is a link once, but nothing within code is."""
+    """Yield the HTML of a meaning. The first mention of each other term is a link, except within code."""
     terms = {name: term for name, term in read_terms().items() if name not in own_names}
     for number, part in enumerate(marked_meaning.split("`")):
         if number % 2:
@@ -59,13 +59,13 @@ def link_terms(marked_meaning: str, own_names: Collection[str]) -> Iterator[Safe
 
 @cache
 def compile_names() -> re.Pattern[str]:
-    """Return a pattern that finds each term, in singular or plural, and the longest where several begin."""
+    """Return a pattern that finds each term, in singular or plural; where several terms begin, it finds the longest."""
     names = sorted(read_terms(), key=len, reverse=True)
     return re.compile(rf"\b((?:{'|'.join(map(re.escape, names))})s?)\b")
 
 
 def list_entries(terms: Iterable[Term]) -> list[Entry]:
-    """Group the terms with the same meaning into one entry, each in alphabetical order."""
+    """Return one entry for each meaning, with its terms in alphabetical order."""
     groups: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda term: term.name.lower()):
         groups.setdefault(term.marked_meaning, []).append(term)

@@ -48,7 +48,7 @@ class Fact:
 
     @property
     def is_alarming(self) -> bool:
-        """Return whether this bad rate is well above the rate of the period before; False if nothing was before."""
+        """Return whether this rate, which should be low, is well above that of the period before, if there is one."""
         if not self.total or not self.previous_total or self.value < MIN_ALARMING_CASES:
             return False
         return self.value / self.total > ALARMING_FACTOR * (self.previous or 0) / self.previous_total

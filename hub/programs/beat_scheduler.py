@@ -9,7 +9,7 @@ from celery.utils.time import maybe_make_aware
 class Scheduler(PersistentScheduler):
     """Celery's scheduler, made to go on when a clock that was ahead is set back.
 
-    An entry is due some time after its last run. If that run lies in the future, Celery would wait until then, perhaps
+    An entry is due some time after its last run. If that run is in the future, Celery would wait until then, perhaps
     for years. Here such a run counts as now, at most beat_max_loop_interval after the clock was set back.
     """
 
@@ -24,7 +24,7 @@ class Scheduler(PersistentScheduler):
 
 
 def is_future(entry: ScheduleEntry) -> bool:
-    """Return whether the last run lies in the future."""
+    """Return whether the last run is in the future."""
     if entry.last_run_at is None:
         return False
     return bool(maybe_make_aware(entry.last_run_at) > maybe_make_aware(entry.default_now()))

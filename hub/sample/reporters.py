@@ -61,7 +61,7 @@ class MediaTypes(NamedTuple):
     response: str
 
     def as_members(self) -> dict[str, str]:
-        """Return the media types as members of an observation."""
+        """Return the members of an observation that name the media types."""
         members = {"requestMediaType": self.request, "responseMediaType": self.response}
         return {name: media_type for name, media_type in members.items() if media_type}
 

@@ -46,7 +46,7 @@ class SearchResult:
 
     @property
     def has_period(self) -> bool:
-        """Return whether it leads to a period of its own, in place of that of the search."""
+        """Return whether the result's link names a period, which replaces the period of the search."""
         return "from" in self.members
 
     @property

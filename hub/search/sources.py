@@ -177,7 +177,7 @@ def search_outcome_keys(environment: Environment, text: str) -> ResultGroup:
 
 
 def search_terms(text: str) -> ResultGroup:
-    """Find the words of the glossary that the text is part of, and those that it contains."""
+    """Find the terms of the glossary that contain the text, and those that the text contains."""
     lowered = text.lower()
     terms = [
         term
@@ -209,13 +209,13 @@ def _list_pages(is_admin: bool) -> Iterator[tuple[str, str]]:
 
 
 def _find_word(page: str, text: str) -> str:
-    """Return the content of a page that the text is part of; "" otherwise."""
+    """Return the first of the PAGE_WORDS of a page that contains the text; "" if none does."""
     words = PAGE_WORDS.get(page, "").split(", ")
     return next((word for word in words if text.lower() in word.lower()), "")
 
 
 def _mark_path(path: str, text: str) -> list[tuple[str, bool]]:
-    """Mark the text in a path. If the text begins with a method, leave that out."""
+    """Mark the text in a path. If the text begins with a method, mark only what follows."""
     needle = text if text.lower() in path.lower() else text.partition(" ")[2].strip()
     return mark_matches(path, needle)
 

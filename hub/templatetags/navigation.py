@@ -139,7 +139,8 @@ def count_pending(environment: Environment, period: Period, when: str) -> Sectio
 
 
 def _count_rows(rows: QuerySet[Any, Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
-    count = rows.order_by()[: MAX_COUNTED + 1].count()  # without an order, so that the limit ends the reading
+    # Without an order, PostgreSQL stops reading at the limit.
+    count = rows.order_by()[: MAX_COUNTED + 1].count()
     return SectionCount(min(count, MAX_COUNTED), unit, count > MAX_COUNTED, is_waiting)
 
 
@@ -150,7 +151,7 @@ COUNTS = {"drift": count_broken_fields, "joins": count_broken_joins, "confirmati
 def count_open(context: Context, section: Section) -> SectionCount | None:
     """Count what waits for a person in a section, as its page counts it; None if nothing does.
 
-    A page that shows no period counts those of the default period, and says so.
+    On a page without a period, count in the default one, and name it.
     """
     count = COUNTS.get(section.page)
     if count is None:

@@ -98,7 +98,7 @@ class EnvironmentName(serializers.CharField):
             default="production",
             allow_blank=True,
             trim_whitespace=False,
-            **{"help_text": "The environment's name; without it, production.", **options},
+            **{"help_text": "The environment's name. Default: production.", **options},
         )
 
     def to_internal_value(self, data: Any) -> str:

@@ -176,5 +176,5 @@ def name_headers(names: Iterable[str]) -> dict[str, Json]:
 
 
 def _lower_first(title: str) -> str:
-    """Return a title as it stands within a sentence: names such as JSON and API keep their case."""
+    """Return a title as it is written within a sentence: names such as JSON and API keep their case."""
     return title[0].lower() + title[1:]

@@ -10,7 +10,7 @@ LARGEST = models.BigIntegerField.MAX_BIGINT
 
 
 class Count(models.BigIntegerField):  # type: ignore[type-arg]  # not generic at run time
-    """A count of what clients report. A report may count to 2^53, so a few hundred of them exceed a bigint."""
+    """A count of what clients report. One reported count may be 2^53, so the sum of 1,024 of them exceeds a bigint."""
 
     def get_prep_value(self, value: Any) -> Any:
         prepared = super().get_prep_value(value)

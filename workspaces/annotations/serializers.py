@@ -28,7 +28,7 @@ class AnnotationForm(serializers.Serializer[Any]):
     allEnvironments = Flag(
         required=False, default=False, help_text="Whether it is for all environments of the workspace."
     )
-    at = Moment(required=False, help_text="When it happened, in Unix seconds; without it, now.")
+    at = Moment(required=False, help_text="When it happened, in Unix seconds. Default: now.")
     text = ExactText(max_length=Annotation.MAX_TEXT, help_text="What happened, as charts show it.")
     url = WebAddress(required=False, max_length=Annotation.MAX_URL, help_text="Where more can be read.")
 

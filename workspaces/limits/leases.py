@@ -1,8 +1,8 @@
 """Share a token bucket among processes: they lease tokens in blocks, and a lease that is not used soon expires.
 
 Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is one second's
-worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds fewer tokens by
-the rate times this time.
+worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket
+holds `rate * LEASE_SECONDS` tokens less than the burst.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -
     """Refill the bucket and take at most `wanted` whole tokens out; without a bucket, begin with a full one.
 
     The stores do the same in SQL and Lua. If the clock goes back by more than a second, nothing is refilled, and the
-    bucket goes by the new time.
+    bucket goes on from the new time.
     """
     if bucket is None:
         level, refilled_at = limit.capacity, now

@@ -1,4 +1,4 @@
-"""Token buckets in Redis, if the broker is one; while it does not answer, the buckets in the database are used."""
+"""Token buckets in Redis, if the broker is Redis. While Redis does not answer, the buckets in the database are used."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return error
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return what guesses are counted by: the account, whether it was named by user name or by address."""
+        """Return the key by which guesses are counted: the account, however it was named, or the unknown name."""
         name = (credentials.get("email") or credentials.get("username") or "").strip()
         user = find_account(name)
         return f"account {user.pk}" if user else f"name {name.casefold()}"

@@ -25,7 +25,7 @@ ACTION_BEGINNINGS = {
     "decisions": ("confirmation ",),
 }
 SIGN_INS = ("signed ", "sign-in ")
-KEY_BEGINNING = "key gak_"  # how an actor begins that is a secret key
+KEY_BEGINNING = "key gak_"  # the beginning of an actor's name if the actor is a secret key
 KIND_LABELS = {
     CHANGES: "changes, and decisions by people",
     "settings": "settings",

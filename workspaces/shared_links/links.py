@@ -58,7 +58,7 @@ def list_links(workspace: Workspace) -> QuerySet[SharedLink]:
 
 
 def find_link(token: str, *, now: datetime) -> SharedLink | None:
-    """Return the link of a token and note that it was opened; only if the link works."""
+    """Return the link of a token and note that it was opened; None if the link does not work."""
     links = SharedLink.objects.filter(
         digest=hash_token(token), expires_at__gt=now, revoked_at=None, workspace__removed_at=None
     )

@@ -41,13 +41,13 @@ def reduce_main(html: str) -> str:
 class _Reducer(HTMLParser):
     """A parser that reduces HTML.
 
-    chunks: the HTML to keep. open_tags: the open elements to keep, as (tag in the page, tag to write).
+    chunks: the HTML to keep.
     """
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.chunks: list[str] = []
-        self._open_tags: list[tuple[str, str]] = []
+        self._open_tags: list[tuple[str, str]] = []  # of open elements to keep: (tag in the page, tag to write)
         self._is_facts: list[bool] = []
         self._is_inside = False  # of <main>
         self._dropped = ("", 0)  # the tag of an element that is dropped, and how many of that tag are open
@@ -73,7 +73,7 @@ class _Reducer(HTMLParser):
     def _choose_tag(self, tag: str, values: dict[str, str]) -> str:
         """Return the tag that is written for an element; empty if it is dropped with all that it holds.
 
-        A popover is dropped, because the button that opens it is: it would stand open.
+        A popover is dropped, because the button that opens and closes it is dropped: it would always be open.
         """
         if PRIVATE in values or "popover" in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             return ""

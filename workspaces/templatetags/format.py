@@ -44,10 +44,10 @@ def count(value: int | float | None) -> str:
 
 @register.filter
 def percent(part: float | None, whole: float | None) -> str:
-    """Write `part|percent:whole` as `2.5 %`, always with one decimal. A share of nothing is a dash.
+    """Write `part|percent:whole` as `2.5 %`, with one decimal. A share of nothing is a dash.
 
-    Only none is 0 %, and only all is 100 %; these two have no decimals. What would be rounded to them is `< 0.1 %` or
-    `> 99.9 %`.
+    `0 %` means none at all and `100 %` means all, so these have no decimal. Shares that would be rounded to them are
+    written `< 0.1 %` and `> 99.9 %`.
     """
     if part is None or not whole:
         return NOTHING
@@ -63,7 +63,7 @@ def percent(part: float | None, whole: float | None) -> str:
 
 @register.filter(name="points")
 def format_points(difference: float | None) -> str:
-    """Write a difference of two rates in percentage points as `+1.2`, and less than a rounded 0.1 as `±0`."""
+    """Write a difference of two rates in percentage points as `+1.2`. A difference below 0.05 is `±0`."""
     if difference is None:
         return NOTHING
     return f"{difference:+.1f}".replace("-", "−") if abs(difference) >= SMALLEST_POINTS else "±0"
@@ -82,7 +82,7 @@ def format_change(now: int, before: int) -> str:
 def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) -> str:
     """Write by how many percentage points a rate differs from the previous one; "" if there is none.
 
-    It is the difference of both rates as pages show them, rounded.
+    Both rates are rounded first, so that the difference agrees with the rates on the page.
     """
     if not whole or not previous_whole:
         return ""
@@ -158,7 +158,7 @@ def space_name(name: str) -> str:
 
 @register.filter
 def member(values: Mapping[Any, Any], key: Any) -> Any:
-    """Return a value by its key, None if there is none: templates read only keys that are names."""
+    """Return a value by its key, or None. Templates by themselves can read only keys that are written as names."""
     return values.get(key)
 
 
@@ -170,7 +170,7 @@ def breakable(path: str) -> SafeString:
 
 @register.filter
 def code_spans(text: str) -> SafeString:
-    """Show what stands between backticks as code."""
+    """Show the text between backticks as code."""
     pieces = [escape(piece) for piece in text.split("`")]
     return SafeString("".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces)))
 
@@ -179,7 +179,7 @@ def code_spans(text: str) -> SafeString:
 def query(context: Context, **changes: Any) -> str:
     """Return the current query with changes, from the question mark on; None and "" remove a member.
 
-    What the page does not know is left out.
+    Members that the page does not know are left out.
     """
     removed = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *(context.get("unknown") or ())))
     return "?" + change_query(context["request"].GET, removed | changes).urlencode()
@@ -206,7 +206,7 @@ def query_inputs(context: Context, *without: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def disclosure(context: Context, key: str, is_open: bool = False) -> SafeString:
-    """Return the attributes of a <details> that stays as the reader left it, because the address says so.
+    """Return the attributes of a <details>. The address says whether the reader has opened or closed it.
 
     key: its name, unique on the page.
     is_open: whether it is open at first.

@@ -21,7 +21,7 @@ from hub.telemetry.logs import JsonFormatter, log_uncaught_errors
 
 READY_SECONDS = 60
 RESTART_SECONDS = 5
-"""How long other restarts wait for a database that is starting again. It may take longer, and goes on starting."""
+"""How long a restart of PostgreSQL delays the restarts of other programs. PostgreSQL itself may take longer."""
 ANSWER_SECONDS = 2.0
 UPKEEP_SECONDS = 1.0  # between looks at the disk and at the size of the database's log
 
@@ -75,7 +75,7 @@ class Hub:
 
 
 def is_answering(host: str, port: int) -> bool:
-    """Return whether a web server answers, whatever it says. A plain socket does, because a module for HTTP would cost
+    """Return whether a web server answers, with whatever status. A plain socket is enough; a module for HTTP would cost
     5 MB.
     """
     request = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"

@@ -21,7 +21,7 @@ class Command(WorkspaceCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--yes", action="store_true", help="without it, nothing is deleted")
+        parser.add_argument("--yes", action="store_true", help="delete; without --yes, nothing is deleted")
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, workspace: str, **options: Any) -> None:
