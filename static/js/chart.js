@@ -94,7 +94,7 @@
 
   const MAX_NAME_LENGTHS = [20, 12, 8]; // letters
 
-  // The texts that may stand beside a mark, the longest first: the first annotation, and how many more there are.
+  // The texts that may be written beside a mark, the longest first: the first annotation, and how many more there are.
   function listNames({ note, count }) {
     if (!note) return [];
     const names = MAX_NAME_LENGTHS.map((length) => (note.length > length ? `${note.slice(0, length - 1)}…` : note));

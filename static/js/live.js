@@ -1,5 +1,5 @@
 // Keeps an open page up to date: fetches it again every 15 s while it is visible, and replaces what has changed, never
-// what somebody is using. When its address changes, by a filter or by Back, all of it follows at once.
+// what somebody is using. When the address changes, by a filter or by Back, the whole page is updated at once.
 (() => {
   const INTERVAL = 15_000;
   const FRAME = [".side nav", ".top"];
@@ -25,13 +25,13 @@
   function isInUse(element) {
     const selection = getSelection();
     const focused = document.activeElement;
-    return Boolean(element.querySelector("[data-steady]:hover")) || element.matches("[data-steady]:hover") // rows stay under it
+    return Boolean(element.querySelector("[data-steady]:hover")) || element.matches("[data-steady]:hover") // rows must not move under the pointer
       || (element.contains(focused) && !focused.matches("[data-copy]")) // a button that only copies stays focused
       || Boolean(element.querySelector("[data-menu][open], dialog[open]"))
       || (!selection.isCollapsed && element.contains(selection.anchorNode));
   }
 
-  // The same control in a fresh copy of an element.
+  // Returns the same control in a fresh copy of an element.
   function findTwin(control, fresh) {
     if (control.id) return fresh.querySelector(`#${CSS.escape(control.id)}`);
     const twins = [...fresh.querySelectorAll(control.tagName)];
@@ -93,7 +93,7 @@
     return replaceable.length === changed.length;
   }
 
-  // The counts beside the sections, and what leads to other environments and periods.
+  // Replaces the title, the counts beside the sections, and the links to other environments and periods.
   function replaceFrame(answer) {
     document.title = answer.title;
     for (const selector of FRAME) {
@@ -135,7 +135,7 @@
     if (element && element.textContent !== text) element.textContent = text;
   }
 
-  // As the page writes its times: in its zone, and with the day if it is another one.
+  // Formats a time as the page does: in the page's time zone, with the day unless it is today.
   function formatMoment(moment) {
     const timeZone = document.querySelector("[data-zone]")?.dataset.zone;
     const [day, today] = [moment, Date.now()].map((time) => new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone }));
@@ -149,7 +149,7 @@
     const age = seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
     const status = `${isSignedOut ? "signed out, " : ""}not updated since ${formatMoment(updatedAt)}`;
     write("[data-updated]", isStale ? "" : `updated ${age} ago`);
-    write("[data-live-status]", isStale ? status : ""); // announced once, unlike each second
+    write("[data-live-status]", isStale ? status : ""); // announced once, not every second
     document.querySelector("[data-sign-in]")?.toggleAttribute("hidden", !(isStale && isSignedOut));
   }
 
@@ -195,7 +195,7 @@
     servedHtml = servedHtml.map(() => "");
     followAddress(true);
   });
-  // What htmx has swapped in is newer than the last answer: every block counts as changed at the next one.
+  // What htmx has swapped in is newer than the last answer: at the next update every block counts as changed.
   document.addEventListener("htmx:afterSwap", () => { servedHtml = servedHtml.map(() => ""); etag = ""; markUpdated(); });
   for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, () => markStale());
   // Somebody who was signed out meanwhile is led to the sign-in page, instead of seeing it inside a table.
