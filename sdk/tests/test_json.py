@@ -85,7 +85,7 @@ def test_the_largest_integers_are_read_exactly():
     assert caught.value.reason == "number-overflow"
 
 
-def test_a_fault_of_syntax_says_where_it_stands():
+def test_a_syntax_error_says_in_which_line_and_column_it_is():
     with pytest.raises(InvalidJson, match=r"See line 2, column 3\.$"):
         parse('{"a": 1,\n  }')
 

@@ -162,7 +162,7 @@ async def test_a_route_may_demand_version_two(everything):
 
 @pytest.mark.parametrize("outermost", [False, True])
 @in_loop
-async def test_a_refused_view_answers_403_wherever_the_middleware_stands(outermost):
+async def test_a_refused_view_answers_403_wherever_the_middleware_is(outermost):
     app = shop(guard := make_protection(), everything=False, outermost=outermost)
     served = IntentMiddleware(app, guard, everything=False) if outermost else app
     answer = await post(served, "/refunds", None)

@@ -112,7 +112,7 @@ def test_the_table_of_nonces_has_an_index_for_pruning(tmp_path):
 
 
 def test_a_store_writes_its_statements_in_the_given_paramstyle(tmp_path):
-    store = SqlNonces(sqlite_in(tmp_path), paramstyle="format")  # which SQLite does not read
+    store = SqlNonces(sqlite_in(tmp_path), paramstyle="format")  # SQLite does not understand this style
     with pytest.raises(StoreUnavailable):
         with_table(store).burn("w", "n", NOW, now=NOW)
 

@@ -69,7 +69,7 @@ class TrafficFacts:
     """Facts about all traffic together.
 
     echoed: segments that were the value of a property in the bodies of their own exchange.
-    parts: segments that stand between data, such as `items` in `orders/17/items/3`.
+    parts: segments that occur between data, such as `items` in `orders/17/items/3`.
     places: the number of different segments after which each segment occurs.
     scalars: for each segment, the meaning of the properties that have it as a value.
     hashes: the hash of each segment.
@@ -316,7 +316,7 @@ class Siblings:
 
     @cached_property
     def parent_count(self) -> int:
-        """Return how many different values stand before the words of the position, up to a bound."""
+        """Return how many different values precede the words of the position, up to a bound."""
         seen = (frozenset().union(*(word.parents for word in node.words.values())) for node in self.nodes)
         return sum(max(1, len(parents)) for parents in seen)
 

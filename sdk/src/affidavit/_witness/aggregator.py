@@ -182,7 +182,7 @@ class Aggregator:
 
 
 def _omit_form(body: Json | FormFields | Absent) -> Json | Absent:
-    """Return a body of JSON: paths are not learned from forms."""
+    """Return the body unless it is a form, because paths are not learned from forms."""
     return ABSENT if isinstance(body, FormFields) else body
 
 
@@ -194,7 +194,10 @@ def _note_types(operation: Operation, path_template: Template, path: str) -> Non
 
 
 def _build_typed_template(operation: Operation) -> Template | None:
-    """Return the template of a route with the types of its values so far; `string` where no value was seen."""
+    """Return the template of a route with the types of its values so far; None without a route.
+
+    A parameter without a value so far is a string, or of unknown type if the status is an error.
+    """
     if operation.template is None or not operation.value_types:
         return operation.template
     unseen = "string" if operation.status < 400 else UNKNOWN

@@ -287,7 +287,7 @@ def _report(witness: Witness, request: web.Request, response: web.StreamResponse
 
 
 def _finish_request_body(request: web.Request, content_type: str | None) -> CopiedBody:
-    """Return the body that the handler has read; nothing is read that it does not read itself."""
+    """Return what the handler has read of the body; read nothing more."""
     if content_type is None:
         return None
     if request._read_bytes is None and find_boundary(content_type) and (fields := request._post):
