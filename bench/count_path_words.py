@@ -1,4 +1,4 @@
-"""Count in how many APIs a word stands in a path, and write the words that the SDK takes for words of an API.
+"""Count in how many APIs a word occurs in a path, and write the words that the SDK takes for words of an API.
 
     python -m bench.count_path_words DIRECTORY [--without NAME,NAME,...] [--write]
 

@@ -32,7 +32,7 @@ from bench._support.recordings import PathRecording, list_recordings, read_path_
 
 WEIGHTS = Path(classify.__file__).with_name("weights.py")
 BALANCE = 8.0
-SHARES = {"invented": 0.75, "described": 0.1}  # what such an API weighs, if a recorded one weighs 1
+SHARES = {"invented": 0.75, "described": 0.1}  # the weight of an API from these sources; a recorded one weighs 1
 EITHER_SHARE = 0.05  # the share of its weight that counts for a segment that may be data or a word
 
 Tables = tuple[Table, Table]
@@ -74,7 +74,7 @@ def learn_all(recording: PathRecording) -> Learner:
 
 
 def collect_examples(recording: PathRecording, learner: Learner) -> list[Example]:
-    """Walk what was learned of a recording along its true templates."""
+    """Return an example for each learned segment that occurs in the true paths of a recording."""
     labels, paths, either = _collect_labels(recording)
     return [
         Example(recording.api, segment, siblings, labels[key], paths[key], key in either)
@@ -89,7 +89,7 @@ def collect_examples(recording: PathRecording, learner: Learner) -> list[Example
 def _collect_labels(
     recording: PathRecording,
 ) -> tuple[dict[tuple[Prefix, str], bool], Counter[tuple[Prefix, str]], set[tuple[Prefix, str]]]:
-    """Return whether each segment is data, in how many paths it stands, and the segments for which both are right.
+    """Return whether each segment is data, in how many paths it is, and the segments for which both answers are right.
 
     A key is the segment and those before it, with None for each parameter.
     """
@@ -126,7 +126,7 @@ def _walk(
 def fit(examples: Sequence[Example], start: Tables = ({}, {}), shipped: Tables | None = None) -> Tables:
     """Return the weights of the first look and of the second, which judges neighbours by the first look.
 
-    start: weights near those that are to be found, which saves time.
+    start: the weights to begin with; weights near the result save time.
     shipped: the weights to refine, if the fit does not begin anew. The first look stays as it is then.
     """
     weights = _balance(examples)
@@ -188,7 +188,7 @@ def split_tables(weights: Mapping[str, tuple[float, float]]) -> Tables:
 
 
 def write_weights(tables: Tables) -> None:
-    """Write the module that the SDK ships; what speaks for data comes first."""
+    """Write the module that the SDK ships. The signs of data come first, those of words last."""
     rows = sorted(join_tables(*tables).items(), key=lambda row: (row[0] != "", -row[1][1], row[0]))
     lines = [f"    {_quote(sign)}: ({first:.2f}, {second:.2f})," for sign, (first, second) in rows]
     WEIGHTS.write_text("\n".join([HEADING, *lines, "}", ""]), encoding="utf-8")

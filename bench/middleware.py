@@ -65,7 +65,7 @@ def _environ(header: str) -> dict[str, Any]:
 
 
 async def answer_ok(scope: Any, receive: Any, send: Any) -> None:
-    """Answer as the smallest ASGI app does that reads its body."""
+    """Act as a minimal ASGI app that reads the body of the request."""
     await receive()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})

@@ -35,9 +35,9 @@ def start() -> None:
 
 
 def set_for_tests(address: str) -> None:
-    """Let the server take the connections of several workers, whose tests open dozens, and not wait for the disk.
+    """Allow enough connections for several workers, each of which opens dozens, and do not wait for the disk.
 
-    The server has to be started again.
+    The settings take effect when the server is started again.
     """
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET max_connections = 200")

@@ -51,7 +51,7 @@ class Host:
         chunks.close()
 
     def play_round(self, requests: int) -> dict[str, float]:
-        """Return the seconds of the longest request, all processor time of this process, and its bytes of memory."""
+        """Return the seconds of the longest request, and the processor seconds and bytes of memory of this process."""
         longest = 0.0
         for _ in range(requests):
             began = time.perf_counter()

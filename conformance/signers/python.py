@@ -1,4 +1,4 @@
-"""Sign as a Python backend does, in the style of json.dumps named on the command line.
+"""Sign as a Python backend does. The argument names the style in which json.dumps writes.
 
 It reads the job that ../README.md describes under "Signers".
 """

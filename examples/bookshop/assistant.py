@@ -84,9 +84,9 @@ def list_sites(created: Mapping[str, Any]) -> list[Site]:
 class Assistant:
     """The assistant of one environment.
 
-    hub, shop: functions that call them.
+    hub, shop: functions that send a request to the hub and to the shop.
     order_sync: the outcome reporter of the shop's order sync job in this environment.
-    pace: 1 for pauses as long as people's.
+    pace: the factor of all pauses; with 1 they are as long as a person's.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Assistant:
         return answer.json["header"] if answer.status == 201 else ""
 
     def send(self, call: ToolCall, header: str | None) -> Answer:
-        """Send the call with this header, whether it fits or not; return the shop's answer."""
+        """Send the call with this header, even if the header is for another call; return the shop's answer."""
         headers = {} if header is None else {INTENT: header}
         return self._shop(call.method, call.target, call.body, headers)
 

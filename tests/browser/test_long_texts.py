@@ -24,7 +24,7 @@ PAGES = (
     "overview", "catalog", "outcomes", "joins", "rejections", "confirmations", "annotations", "alerts", "keys",
     "retention",
 )  # fmt: skip
-RIGHT_TO_LEFT = "\u202eoverride"  # turns everything after it in the same line, unless it is isolated
+RIGHT_TO_LEFT = "\u202eoverride"  # reverses everything after it in the same line, unless it is isolated
 
 
 @pytest.fixture
@@ -94,21 +94,21 @@ def test_an_annotation_leaves_the_other_columns_in_sight(new_tab: Any, start: st
         assert box["x"] + box["width"] <= 1280
 
 
-def test_the_workspace_stays_in_the_head_of_a_phone(new_tab: Any, start: str) -> None:
+def test_on_a_phone_the_top_bar_still_shows_the_workspace(new_tab: Any, start: str) -> None:
     page = new_tab(width=390).open(f"{start}/outcomes")
     workspace, environment = (page.locator(".top > .menu > summary").nth(at).bounding_box() for at in (0, 1))
     assert workspace["x"] + workspace["width"] <= environment["x"]
     assert workspace["width"] >= 40
 
 
-def test_a_short_environment_is_whole_in_the_head_of_a_phone(new_tab: Any, start_of_pages: str) -> None:
+def test_on_a_phone_the_top_bar_does_not_cut_a_short_environment_name(new_tab: Any, start_of_pages: str) -> None:
     page = new_tab(width=390).open(f"{start_of_pages}/outcomes")
     name = page.locator(".top > .menu > summary > b")
     assert name.evaluate("name => { const range = document.createRange(); range.selectNodeContents(name);"
         " return range.getBoundingClientRect().width <= name.getBoundingClientRect().width }")  # fmt: skip
 
 
-def test_a_text_from_right_to_left_turns_nothing_beside_it(new_tab: Any, start: str) -> None:
+def test_a_right_to_left_text_does_not_reorder_the_text_beside_it(new_tab: Any, start: str) -> None:
     page = new_tab().open(f"{start}/overview")
     item = page.locator(".happenings li", has_text="override")
     text, time = item.locator("bdi").bounding_box(), item.locator("time").bounding_box()

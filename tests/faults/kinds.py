@@ -1,4 +1,4 @@
-"""The faults that are played against a running hub."""
+"""The faults that are injected into a running hub."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def fill_disk(site: Site) -> None:
 
 
 def set_clock(hours: int) -> Callable[[Site], None]:
-    """Set the clock of all the hub's processes this far from the right time, until the next fault of this kind."""
+    """Return a fault: set the clocks of the hub this many hours ahead, until the next fault of this kind."""
 
     def write_offset(site: Site) -> None:
         assert site.clock_file

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 NEVER_BEGINS = {404, 405, 501}
 SHORTEST = 6
-# Digests of reports, keys and operations, and fractions of seconds: some digits stand in them by chance.
+# Digests of reports, keys and operations, and fractions of seconds: some digits are in them by chance.
 CHANCE_DIGITS = re.compile(r"\\x[0-9a-f]{64}|(?<=:\d\d)\.\d{3,6}")
 
 

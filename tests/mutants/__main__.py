@@ -1,4 +1,4 @@
-"""`make mutate`: change the code of decisions, one change at a time, and print how many changes the tests notice.
+"""`make mutate`: change the SDK's verifier and inference, one change at a time, and count how many the tests notice.
 
 mutmut makes the changes and runs the tests; sdk/pyproject.toml names the modules. The command ends with 1 if fewer than
 90 % of the changes to a module are noticed.
@@ -18,7 +18,8 @@ MUTANTS = SDK / "mutants"
 FLOOR = 0.9
 SURVIVED, WITHOUT_TEST = 0, 33  # exit codes in mutmut's results; mutants that were not run have no code
 AT_IMPORT = ("affidavit._canonical.x__build_writer__",)
-"""Functions that run while their module is imported, before mutmut chooses the change: each needs its own process."""
+"""Functions that run while their module is imported, before mutmut chooses the change. Each of their mutants is tested
+in a process of its own."""
 
 
 def main(patterns: list[str]) -> int:

@@ -35,7 +35,7 @@ def read_unit(path: Path) -> list[tuple[str, str]]:
 
 
 def list_command_lines() -> dict[str, list[str]]:
-    """Return each command line's arguments of `manage.py`, by the file and service that contain it."""
+    """Return the arguments of `manage.py` in each command line, by the file and service of the command line."""
     lines = {f"compose.yaml {name}": service["command"] for name, service in HUB_SERVICES.items()}
     for line in text_of("Procfile").splitlines():
         name, _, command = line.partition(": ")

@@ -53,8 +53,8 @@ PROVIDE_DEFAULTS = {"default", "default_if_none"}
 # Variables that may be missing, by their first name, with the reason
 OPTIONAL = {
     "environment": "pages outside of a workspace have the same frame: signing in, failures, the API docs",
-    "period": "as environment",
-    "unknown": "as environment",
+    "period": "the same pages as for `environment`",
+    "unknown": "the same pages as for `environment`",
     "data_age": "a form that is shown again with its faults is never read from a replica",
 }
 NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})
@@ -113,7 +113,7 @@ class Misses:
 
 
 def _find_callers(variable: Variable) -> tuple[Node, bool]:
-    """Return the node that asks for a variable, since only nodes know their line, and whether it gives a default.
+    """Return the node that asks for a variable (only nodes know their line), and whether a filter gives a default.
 
     Both are read from the frames of the callers. Few lookups fail, so this is faster than recording each rendered node.
     """
@@ -166,7 +166,7 @@ class Links(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form" and self._action is not None:
-            self._add(f"{self._action}?{urlencode(self._members)}")  # as it stands
+            self._add(f"{self._action}?{urlencode(self._members)}")  # the form with its current values
             self._action = None
         elif tag == "select":
             self._select = ""
@@ -225,16 +225,17 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
 
 
 def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return the path and the filters of an address. Values are cut to a character unless they make another page.
+    """Return the path and the filters of an address; of the addresses with the same result, only one is opened.
 
-    An empty filter beside others, and the number of the first page, make no other page.
+    A value is cut to its first character, unless it is the only filter or names the subject of the page. Empty filters
+    and `page=1` are left out if there are others.
     """
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)
     filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
     filters = {name: value for name, value in filters.items() if value and (name, value) != ("page", "1")} or filters
     is_alone = len(filters) == 1
-    is_conversation = parts.path.endswith("/conversation")  # pages of dozens of similar conversations
+    is_conversation = parts.path.endswith("/conversation")  # dozens of conversations have similar pages
     is_whole = is_alone and not is_conversation
     variant = {name: value if is_whole or name in SUBJECTS else value[:1] for name, value in filters.items()}
     return parts.path, frozenset(variant.items())
@@ -247,20 +248,20 @@ def misses(monkeypatch: pytest.MonkeyPatch) -> Iterator[Misses]:
     recorder.close()
 
 
-def test_a_misspelt_variable_is_noticed_wherever_it_stands(misses):
+def test_a_misspelt_variable_is_noticed_in_every_kind_of_tag(misses):
     text = (
         "{{ page.titel }}{% if usre %}{% endif %}{% for row in rwos %}{% endfor %}{% with a=nmae %}{% endwith %}"
         "{{ page|add:nubmer }}{{ optional|default:'' }}{{ nothing.name }}{{ page.title }}"
     )
     template = engines["django"].from_string(text)
-    with pytest.raises(VariableDoesNotExist):  # an argument of a filter is the only one that Django reports
+    with pytest.raises(VariableDoesNotExist):  # Django itself reports only a missing argument of a filter
         template.render({"page": {"title": "Overview"}, "nothing": None})
     assert {name for _, _, name in misses.lookups} == {"page.titel", "usre", "rwos", "nmae", "nubmer"}
 
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Page lists after two rows, and close branches of shapes from two fields on."""
+    """Show two rows of a list on each page, and close branches of two or more fields."""
     monkeypatch.setattr(tree_rows, "CLOSED_FROM", 2)
     monkeypatch.setattr(browse_views, "OPERATIONS_A_PAGE", 2)
     monkeypatch.setattr(drift_views, "CHANGES_A_PAGE", 2)
@@ -376,7 +377,7 @@ def open_shared_links(browser: Client, stranger: Client, start: str) -> None:
 
 
 def open_alerts(browser: Client, start: str, settings: Any) -> None:
-    """Set up alerts and targets, with and without faults; open the pages that come of it."""
+    """Set up alerts and targets, with and without faults; open the resulting pages."""
     settings.WEBHOOK_PRIVATE_TARGETS = [ip_network("127.0.0.1")]
     target = {"kind": "webhook", "name": "ops", "address": "http://127.0.0.1:9/"}
     for form in (target, {"kind": "pager"}, {**target, "kind": "slack", "name": "chat"}):

@@ -61,7 +61,7 @@ def test_forms_of_settings_keep_the_range(browser_client, workspace, form, form_
     assert "90d" not in answer.content.decode() + answer.get("Location", "")
 
 
-def test_share_links_to_the_shared_links_in_the_same_range(page):
+def test_the_share_menu_links_to_the_list_of_shared_links_in_the_same_range(page):
     assert 'href="/w/lumen-books/staging/shared-links?range=30d&amp;tz=Europe%2FBerlin">All links' in page
 
 
@@ -80,7 +80,7 @@ def test_every_file_that_the_frame_loads_exists(page):
     assert [name for name in loaded if not finders.find(name)] == []
 
 
-def test_pages_outside_a_workspace_need_no_workspace(client, db):
+def test_pages_outside_a_workspace_have_no_sections_and_are_not_refreshed(client, db):
     page = client.get("/sign-in").content.decode()
     assert 'aria-label="Sections"' not in page
     assert "data-live" not in page

@@ -168,7 +168,7 @@ def test_a_paused_alert_does_not_fire_later_for_what_happened_during_the_pause(a
     assert evaluate_all(now=timezone.now() + MINUTE) == 1
 
 
-def test_an_alert_with_new_thresholds_starts_over(api, workspace, target):
+def test_an_alert_with_new_thresholds_does_not_fire_for_earlier_changes(api, workspace, target):
     alert = make_alert(workspace, target)
     break_operation(api, workspace)
     settings = AlertSettings(alert.environment, Alert.DRIFT, Thresholds(minimum=7), [target.pk], "")

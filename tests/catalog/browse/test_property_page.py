@@ -147,7 +147,7 @@ def test_a_property_that_is_always_sent_and_sometimes_null_is_drawn_by_type(api,
         deliver(api, workspace, *({**row, "lastSeenAt": FIRST + day * 86_400} for row in rows))
     start = f"/w/{workspace.workspace.slug}/production"
     assert "Values by type and day" in open_page(browser_client, start, "/coupon")
-    assert "Presence by day" in open_page(browser_client, start, "/tip")  # which varies, too
+    assert "Presence by day" in open_page(browser_client, start, "/tip")  # the presence of /tip varies, too
 
 
 def test_a_property_that_left_the_shape_keeps_its_history(browser_client, start, workspace):

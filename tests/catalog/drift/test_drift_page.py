@@ -223,7 +223,7 @@ def test_a_comparison_of_versions_includes_fields_no_longer_seen(api, browser_cl
 
 
 def test_a_version_has_the_same_date_on_the_pages_of_the_operation_and_the_property(api, browser_client, workspace):
-    """A day or more can lie between the traffic and its report."""
+    """A report can arrive a day or more after its traffic."""
     yesterday = timezone.now().timestamp() - 86_400
     for body in ({"id": 1}, {"id": "x"}):
         deliver(api, workspace, *[observation(response=body, lastSeenAt=yesterday)] * 30)

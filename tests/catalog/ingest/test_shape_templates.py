@@ -93,7 +93,7 @@ def test_a_template_gives_the_shape_of_the_descriptor_or_none(descriptor, layout
 
 @settings(deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=4), st.lists(st.integers(1, 9), min_size=4, max_size=4))
-def test_a_descriptor_of_a_witness_has_a_template_unless_it_has_several_types(values, times):
+def test_a_witness_descriptor_has_a_template_unless_it_has_nulls_maps_or_several_types(values, times):
     evidence = Evidence()
     for value, number in zip(values, times, strict=False):
         for _ in range(number):

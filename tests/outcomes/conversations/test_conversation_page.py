@@ -73,7 +73,7 @@ def test_the_page_lists_all_events_in_order(browser_client, start, production, w
     assert "healed</span>" in page
 
 
-def test_both_pages_of_a_broken_join_list_the_events_of_both_ids(browser_client, start, production):
+def test_the_pages_of_the_reported_and_of_the_meant_id_list_the_events_of_both(browser_client, start, production):
     register_conversations(production, [Arrival("conv_ab12", NOW)], now=NOW)
     record_outcomes(production, [Report('"conv_ab12"', "purchase")], now=NOW + timedelta(minutes=2))
     meant, reported = (load_tables(browser_client, start, name)["events"] for name in ("conv_ab12", '"conv_ab12"'))
@@ -108,7 +108,7 @@ def test_a_moved_outcome_says_who_moved_it(browser_client, start, production, wo
     assert ("moved here", "from staging", "ann") in [(row["event"], row["detail"], row["by"]) for row in events]
 
 
-def test_rows_with_an_id_lead_to_its_page(browser_client, start, production):
+def test_rows_link_to_the_page_of_their_conversation(browser_client, start, production):
     odd = 'a&b"<c>/é %'
     register_conversations(production, [Arrival(odd)], now=NOW)
     record_outcomes(production, [Report(odd, "purchase"), Report("nobody", "purchase")], now=NOW)

@@ -68,7 +68,7 @@ def test_a_known_conversation_is_deleted_with_its_outcomes(environments, workspa
     check_tallies(*environments)
 
 
-def test_one_environment_can_be_named(environments, workspace):
+def test_the_deletion_can_be_limited_to_one_environment(environments, workspace):
     for environment in environments:
         register_conversations(environment, [Arrival("c1", START)], now=START)
     assert delete_conversation(workspace.workspace, "c1", ["staging"]) == {"outcomes_conversation": 1}
@@ -76,7 +76,7 @@ def test_one_environment_can_be_named(environments, workspace):
     check_tallies(*environments)
 
 
-def test_another_workspace_keeps_its_own(environments, workspace, other_workspace):
+def test_another_workspace_keeps_its_conversation_of_the_same_id(environments, workspace, other_workspace):
     foreign_environment = other_workspace.workspace.environments.get(name="production")
     register_conversations(foreign_environment, [Arrival("c1", START)], now=START)
     assert delete_conversation(workspace.workspace, "c1") == {}

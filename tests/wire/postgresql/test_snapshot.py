@@ -38,7 +38,7 @@ def run_elsewhere(function: Callable[[], object]) -> None:
 
 @contextmanager
 def writing_meanwhile(write: Callable[[], object]) -> Iterator[list[str]]:
-    """Commit something after each statement of the block; yield the statements."""
+    """Call `write`, which commits, after each statement of the block on tables of outcomes; yield these statements."""
     statements: list[str] = []
 
     def execute(run: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
