@@ -1,4 +1,4 @@
-"""Invite somebody to a workspace by a link, which works once, for seven days."""
+"""Invite somebody to a workspace by a link, which works once, within seven days."""
 
 from __future__ import annotations
 

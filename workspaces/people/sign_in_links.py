@@ -1,4 +1,4 @@
-"""Links that sign one user in, once, for 15 minutes."""
+"""Links that sign one user in, once, within 15 minutes."""
 
 from __future__ import annotations
 
