@@ -17,5 +17,5 @@ def test_the_script_has_the_version_that_checks_the_figures_in_tests():
     assert match[1] == get_plotlyjs_version(), f"make plotly version={get_plotlyjs_version()}"
 
 
-def test_its_licence_lies_beside_it():
+def test_the_licence_of_plotly_is_in_its_folder():
     assert (PLOTLY / "LICENSE").read_text().startswith("MIT License")

@@ -44,7 +44,7 @@ def test_without_a_page_of_this_hub_it_leads_home(workspace, referer):
     assert post_signed_out(referer)["next"] == ["/"]
 
 
-def test_an_address_that_only_takes_forms_is_a_page_that_says_so(browser_client, workspace):
+def test_an_address_that_only_takes_forms_says_so_when_it_is_opened(browser_client, workspace):
     response = browser_client.get(f"{START}/annotations/add", headers={"Accept": "text/html"})
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
     assert "This address only takes what a form sends." in response.content.decode()

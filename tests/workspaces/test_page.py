@@ -105,7 +105,7 @@ def test_a_value_that_a_filter_does_not_take_is_named_by_the_page_and_refused_in
 
 
 @pytest.mark.parametrize(("page", "query"), list_queries(KNOWN))
-def test_a_value_that_a_filter_takes_is_not_named(browser_client, address_of, page, query):
+def test_a_value_that_a_filter_takes_is_not_reported_as_unknown(browser_client, address_of, page, query):
     address = address_of(page, query)
     assert "This page does not know" not in browser_client.get(address).content.decode()
     assert browser_client.get(address.replace("?", ".json?", 1)).status_code == 200

@@ -48,7 +48,7 @@ def test_data_in_a_path_becomes_a_parameter_with_a_name_and_a_type(path, expecte
 
 
 @pytest.mark.parametrize("path", LITERALS)
-def test_words_and_versions_stay(path):
+def test_words_and_versions_are_not_parameters(path):
     assert template(path) == Template(path, {})
 
 

@@ -180,7 +180,7 @@ def test_entries_of_the_whole_hub_outlive_their_month(workspace):
     assert Month.at(NOW - 390 * DAY) in list_months(AUDIT_LOG)
 
 
-def test_unfolded_reports_stay_however_old(workspace, production):
+def test_unfolded_reports_are_not_deleted_however_old_they_are(workspace, production):
     write_all(production, NOW - 900 * DAY)
     WitnessReport.objects.update(folded_at=None)
     keep(workspace, inbox=1)
@@ -188,7 +188,7 @@ def test_unfolded_reports_stay_however_old(workspace, production):
     assert WitnessReport.objects.count() == 1
 
 
-def test_a_used_confirmation_stays_as_long_as_it_covers_a_redelivery(workspace, production):
+def test_a_used_confirmation_is_kept_as_long_as_its_call_can_be_delivered_again(workspace, production):
     asked_at = NOW - DAY - timedelta(minutes=5)
     confirmation = request_confirmation(production, WRITE, "Order", now=asked_at)
     decide_confirmation(workspace.workspace, confirmation.pk, "confirm", actor="ann", now=asked_at)
@@ -199,7 +199,7 @@ def test_a_used_confirmation_stays_as_long_as_it_covers_a_redelivery(workspace, 
     assert mint_for_call(production, WRITE, tool_call_id="call", confirmation_id=confirmation.pk, now=NOW)
 
 
-def test_an_outcome_or_a_join_that_is_still_reported_stays(workspace, production):
+def test_an_outcome_or_a_join_that_is_still_reported_is_not_deleted(workspace, production):
     register_conversations(production, [Arrival("known")], now=NOW - 50 * DAY)
     for at in (NOW - 40 * DAY, NOW - DAY):
         record_outcomes(production, [Report("known", "purchase"), Report("again", "purchase")], now=at)

@@ -117,7 +117,9 @@ def test_the_link_to_an_annotation_shows_it_in_every_zone(browser_client, start,
     assert "Release 4.2" in browser_client.get(f"{start}/annotations?from={address}&tz={zone}").content.decode()
 
 
-def test_annotations_of_other_environments_and_workspaces_stay_there(browser_client, start, workspace, other_workspace):
+def test_annotations_of_other_environments_and_workspaces_are_not_found(
+    browser_client, start, workspace, other_workspace
+):
     annotate(workspace, "Release of staging", "staging")
     annotate(other_workspace, "Release of others")
     annotate(workspace, "Release of all", "staging", everywhere=True)

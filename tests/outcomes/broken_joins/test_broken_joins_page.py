@@ -322,7 +322,7 @@ def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(producti
     ]  # fmt: skip
 
 
-def test_filter_links_stand_in_the_order_of_the_table(production, browser_client):
+def test_filter_links_have_the_order_of_the_table(production, browser_client):
     record_outcomes(production, [Report(f"gone-{n}", "purchase") for n in range(4)], now=timezone.now())
     page = browser_client.get(PAGE).content.decode()
     causes, joins = (page.partition(words)[2].partition("</section>")[0] for words in ("<h2>Causes</h2>", 'id="joins"'))

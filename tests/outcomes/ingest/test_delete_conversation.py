@@ -103,7 +103,7 @@ def move_c1(production, staging):
 @pytest.mark.parametrize(
     ("named", "ids"), [((), set()), (["staging"], {("production", "c1")}), (["production"], {("staging", "c1")})]
 )
-def test_a_moved_join_can_be_deleted_on_either_side_and_its_move_still_be_undone(environments, workspace, named, ids):
+def test_after_a_moved_join_is_deleted_on_either_side_its_move_can_be_undone(environments, workspace, named, ids):
     move = move_c1(*environments)
     counts = delete_conversation(workspace.workspace, "c1", named)
     assert list_ids() == ids

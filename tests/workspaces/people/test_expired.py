@@ -27,7 +27,7 @@ def test_expired_sessions_links_and_invitations_are_deleted(workspace):
     assert not any(model.objects.exists() for model in (Session, SignInLink, Invitation))
 
 
-def test_an_accepted_invitation_stays(workspace):
+def test_an_accepted_invitation_is_not_deleted(workspace):
     now = timezone.now()
     invitation, _ = invite(workspace.workspace, "bob@example.com", Membership.VIEWER, actor="ada", now=now)
     Invitation.objects.filter(pk=invitation.pk).update(accepted_at=now)

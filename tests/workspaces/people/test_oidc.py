@@ -69,7 +69,7 @@ def test_the_sign_in_page_offers_the_provider_by_its_name(client, provider):
     assert "Continue with Example login" in client.get("/sign-in?next=/workspaces/new").content.decode()
 
 
-def test_without_a_provider_there_is_no_such_address(client, db):
+def test_without_a_provider_its_addresses_answer_404(client, db):
     assert "Continue with" not in client.get("/sign-in").content.decode()
     assert client.get(START).status_code == client.get(f"{START}/callback?code=x&state=y").status_code == 404
 
