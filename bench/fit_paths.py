@@ -33,14 +33,14 @@ from bench._support.recordings import PathRecording, list_recordings, read_path_
 WEIGHTS = Path(classify.__file__).with_name("weights.py")
 BALANCE = 8.0
 SHARES = {"invented": 0.75, "described": 0.1}  # the weight of an API from these sources; a recorded one weighs 1
-EITHER_SHARE = 0.05  # the share of its weight that counts for a segment that may be data or a word
+EITHER_SHARE = 0.05  # a segment that may be data or a word counts with this share of its weight
 
 Tables = tuple[Table, Table]
 
 
 @dataclass(frozen=True)
 class Example:
-    """A segment at one position, which `paths` true paths go through.
+    """A segment at one position; it is in `paths` true paths.
 
     either: whether both answers, data and word, are right.
     """

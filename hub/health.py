@@ -66,7 +66,7 @@ def write_to_log() -> None:
 
 
 def check_free_space() -> CheckResult:
-    """Check the space beside the embedded database; the disk of another server is not known here."""
+    """Check the free space on the disk of the embedded database; the disk of another server is not known here."""
     if settings.DATABASE_URL:
         return {"ok": True}
     free = shutil.disk_usage(settings.HUB_DATA_DIR).free

@@ -37,7 +37,7 @@ class VerificationReport(models.Model):
 
 
 class VerificationTally(models.Model):
-    """The number of verifications of a quarter hour that had one result. The tallies count every reported verification.
+    """The number of verifications of a quarter hour with one result, version and operation; nothing is sampled.
 
     start: the first moment of the quarter hour in UTC.
     result: `accepted` or a reason.
@@ -91,7 +91,7 @@ class VerificationRollup(models.Model):
 
 
 def split_operation(operation: str) -> tuple[str, str]:
-    """Return method and path of an operation; two empty strings if there is none, or one of another transport."""
+    """Return method and path of an operation; two empty strings if it is empty or of another transport."""
     method, separator, path = operation.partition(" /")
     return (method, f"/{path}") if separator else ("", "")
 

@@ -1,4 +1,4 @@
-"""Delete events that a workspace no longer keeps, with their deliveries. Waiting deliveries stay."""
+"""Delete events that a workspace no longer keeps, with their deliveries. An event with a waiting delivery is kept."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class LowerMinimum:
-    """A lower least number of cases, and how often the alert would have fired with it."""
+    """A lower minimum number of cases, and how often the alert would have fired with it."""
 
     minimum: int
     firings: int

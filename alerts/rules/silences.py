@@ -42,7 +42,7 @@ def find_silences(
 def measure_silences(
     reporters: Mapping[str, Sequence[datetime]], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Measure]:
-    """Yield for how many hours a reporter was silent, hour by hour and at the end of each pause in [since, until].
+    """Yield the hours of silence of each reporter: after each hour of a pause and at its end, in [since, until].
 
     reporters: the same as for `find_silences`; a reporter with fewer reports before its pause than the minimum number
         is left out.

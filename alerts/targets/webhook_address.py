@@ -125,7 +125,7 @@ def _is_allowed(ip: str, networks: Sequence[IPNetwork]) -> bool:
 
 
 def _unwrap(ip: str) -> IPAddress | None:
-    """Return the address that packets to this one reach; None if the text could mean several addresses."""
+    """Return the address that packets to `ip` reach; None if the text is no address, or an ambiguous one."""
     try:
         address = ip_address(ip)
     except ValueError:

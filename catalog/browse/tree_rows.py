@@ -46,7 +46,7 @@ class TreeRow:
     change: its last drift in that period.
     is_vanished: whether it is no longer seen.
     is_match: whether it matches the search words in the address.
-    is_best: whether it is the one to show first.
+    is_best: whether it is the match to show first.
     """
 
     node: Node

@@ -53,9 +53,7 @@ def find_latest_changes(operation: Operation, part: str, period: Period) -> dict
 
 
 def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
-    """Add to each change of presence the next one of the same field: `sequel_id` and `sequel_kind`, None if there is
-    none.
-    """
+    """Add the next change of presence of the same field to each change: `sequel_id` and `sequel_kind`, or None."""
     same_node = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}
     later = Drift.objects.filter(**same_node, kind__in=PRESENCE_KINDS, pk__gt=OuterRef("pk")).order_by("pk")
     return drift.annotate(sequel_id=Subquery(later.values("pk")[:1]), sequel_kind=Subquery(later.values("kind")[:1]))

@@ -9,7 +9,7 @@ from affidavit import Evidence
 from catalog.evidence.outlines import Descriptor
 from catalog.shape_pointers import ITEMS, VALUES, join_property, property_name, property_step
 
-SEVERAL_TYPES = "several types"  # the word for mixed types, if it is not known which
+SEVERAL_TYPES = "several types"  # what mixed types are called if they are not known
 
 
 class EvidenceNode(NamedTuple):

@@ -1,4 +1,4 @@
-"""Keep what was observed on each UTC day, beside the sums of all time, so that pages can show a period."""
+"""Keep what was observed on each UTC day, besides the sums of all time, so that pages can show a period."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sum_days(environment: Environment, daily: DailySums, calendars: Mapping[Iden
 
 
 def save_days(environment: Environment, states: DayStates, identities: Collection[Identity]) -> None:
-    """Store the days of these operations, which exist by now; other operations did not fit into the catalog."""
+    """Store the days of the operations in `identities`. Other operations did not fit into the catalog."""
     rows = Operation.objects.filter(
         environment=environment,
         method__in={identity.method for identity in identities},

@@ -214,7 +214,7 @@ def _find_wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> li
 def _parse_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
     """Return the evidence of the descriptors of an observation, and their faults."""
     count = whole_number(data.get("count"))
-    # A wrong count is reported by its own field; it must not cause errors of the counts beneath it too.
+    # The field `count` reports a wrong count; the counts in the descriptors must not be reported for it too.
     observations = count if count is not None and 1 <= count <= MAX_COUNT else MAX_COUNT
     shapes: dict[str, Evidence] = {}
     faults: dict[str, Any] = {}

@@ -110,8 +110,8 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Return whether a reset applies to this row: it was made here, or where the rules of that time still show this
-    row.
+    """Return whether a reset applies to this row: it was made on this row, or on an operation under which rules of that
+    time still show this row.
     """
     if reset.through is None:
         return True

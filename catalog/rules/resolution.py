@@ -23,7 +23,7 @@ class RuleCircle(ValueError):
 
 @dataclass(frozen=True)
 class Rule:
-    """Show what is reported under `source`, a nameless template, under `target`, a template with names.
+    """Show under `target` what is reported under `source`. Only `target` has names of parameters.
 
     number: a later rule has a higher one.
     matching: whether all other templates that match the target are shown there.

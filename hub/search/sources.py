@@ -27,7 +27,7 @@ from workspaces.models import Environment, Membership
 
 MAX_TEXT = 255  # characters: the longest id
 LEAST_OF_TERM = 4  # characters: shorter texts are in too many words
-# What people call the contents of a page, beside its name.
+# What people call the contents of a page, besides the name of the page.
 PAGE_WORDS = {
     "catalog": "operations, OpenAPI, JSON Schema, tool definitions, MCP",
     "drift": "breaking changes, acknowledge, mute",

@@ -22,7 +22,7 @@ from workspaces.templatetags.format import page_url
 
 register = template.Library()
 MAX_COUNTED = 999
-DEFAULT_WORDS = "in the last 7 days"  # of wire.period.DEFAULT_PRESET
+DEFAULT_WORDS = "in the last 7 days"  # the words for wire.period.DEFAULT_PRESET
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
 
 
 def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> str:
-    """Return the sentence that nothing in this environment names a tool call, and which other environments do."""
+    """Say that nothing in this environment names the tool call, and in which environments it is known."""
     if not tool_call_id:
         return "Name the tool call in the address, as ?id=…"
     words = (

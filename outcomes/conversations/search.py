@@ -9,7 +9,7 @@ LAST_CHARACTER = "\U0010ffff"  # an id that begins with a prefix sorts before th
 
 
 def find_conversations(environment: Environment, prefix: str, *, limit: int) -> list[Conversation]:
-    """Return conversations, registered or only reported, whose id is this text or begins with it; by code point."""
+    """Return conversations, registered or only reported, whose id begins with this text, sorted by code point."""
     if not prefix:
         return []
     rows = Conversation.objects.filter(

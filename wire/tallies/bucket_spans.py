@@ -62,7 +62,7 @@ def _nearest_midnight(moment: datetime) -> datetime:
 
 
 def _split_into_sums(segment: Segment) -> Sequence[Segment]:
-    """Return the spans that are summed separately: all quarter hours together, each day or month for itself."""
+    """Return the spans that are summed separately: all quarter hours together, each day or month by itself."""
     if segment.grain == "q":
         return [segment]
     edges = [*bucket_starts(segment), segment.end]

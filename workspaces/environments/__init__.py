@@ -1,1 +1,1 @@
-"""Environments: added, labelled, archived."""
+"""Add, label and archive environments."""

@@ -1,8 +1,8 @@
 """Share a token bucket among processes: they lease tokens in blocks, and a lease that is not used soon expires.
 
 Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is one second's
-worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket
-holds `rate * LEASE_SECONDS` tokens less than the burst.
+worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds
+`rate * LEASE_SECONDS` tokens less than the burst.
 """
 
 from __future__ import annotations

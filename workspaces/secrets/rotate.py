@@ -95,7 +95,9 @@ def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
     if secret.revoked_at is not None:
         return False
     if secret == find_signer(secret.workspace, now=now):
-        raise InvalidRequest(f"{secret} signs new intents. Rotate first: then another signs, and this can be revoked.")
+        raise InvalidRequest(
+            f"{secret} signs new intents. Rotate first, so that another secret signs; then revoke this one."
+        )
     secret.revoked_at = now
     secret.save(update_fields=["revoked_at"])
     record_audit(secret.workspace_id, REVOKED, {"secret": secret.prefix}, actor=actor, now=now)

@@ -29,5 +29,5 @@ class Command(BaseCommand):
         unreadable = {name: result.unreadable for name, result in results.items() if result.unreadable}
         if unreadable:
             counts = ", ".join(f"{name} {count:,}" for name, count in unreadable.items())
-            raise StartupError(f"no key fits some rows: {counts}. Add the key of their time to SECRET_KEY_FALLBACKS.")
+            raise StartupError(f"no key fits some rows: {counts}. Add their SECRET_KEY to SECRET_KEY_FALLBACKS.")
         self.stdout.write("The old key can leave SECRET_KEY_FALLBACKS a day after all processes have the new one.")

@@ -34,7 +34,7 @@ def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     invalid.
     """
     if options.key == "":
-        raise UsageError("--key is empty. Is the variable set from which it was taken?")
+        raise UsageError("--key is empty. Is the variable that you pass set?")
     key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
         without_key = "; --dry-run needs none" if hasattr(options, "dry_run") else ""
