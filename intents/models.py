@@ -18,7 +18,7 @@ MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which m
 class VerificationReport(models.Model):
     """A received report.
 
-    digest: the keyed hash of its body's SHA-256, which a redelivery has too.
+    digest: the keyed hash of its body's SHA-256; a repeated delivery has the same.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -66,11 +66,12 @@ class VerificationTally(models.Model):
 
 
 class VerificationRollup(models.Model):
-    """Sums of verification tallies, by day and month of UTC with the same result, version and operation.
+    """Sums of verification tallies by UTC day and month, for each result, version and operation.
 
-    The sums over all versions and operations, with the version ALL_VERSIONS and an empty operation, are by quarter hour
-    too. The statement that writes the tallies writes these too, so that both always agree. Pages read the coarsest sums
-    that fit. Like the tallies of outcomes, these are sharded counters: readers sum the shards.
+    Rows with the version ALL_VERSIONS and an empty operation sum over all versions and operations; these exist by
+    quarter hour too. The statement that writes the tallies writes the sums as well, so that both always agree. Pages
+    read the coarsest sums that fit. Like the tallies of outcomes, the sums are sharded counters: readers add up the
+    shards.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "version", "starts_at", "result", "operation", "shard")
@@ -136,7 +137,7 @@ class Rejection(models.Model):
 class Confirmation(models.Model):
     """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
 
-    state: the last stored state, which `state_at` turns into `expired` in time.
+    state: the stored state. `state_at` returns the state at a moment, which can be `expired`.
     expires_at: 15 minutes after a confirmation was requested, then 15 minutes after it was confirmed.
     args_hash: the keyed hash of argsHash (intents.gate.args_hashes); the arguments are never stored.
     encrypted_args_hash: argsHash itself, for the page, until the confirmation is decided or expires.

@@ -28,7 +28,7 @@ MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
 @dataclass(frozen=True)
 class Findings:
-    """What a rule finds in a span of time. The data is read once for both.
+    """What a rule finds in a span of time, read from the database once.
 
     measures: the values that it compares; they are computed only when read.
     """

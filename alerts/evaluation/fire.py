@@ -93,7 +93,7 @@ def _is_due(alert: Alert, now: datetime) -> bool:
 
 
 def _needs_look(alert: Alert, now: datetime) -> bool:
-    """Return whether anything new can be found. Kinds that judge quarter hours are evaluated once after each."""
+    """Return whether there can be anything new. Kinds that judge quarter hours have news only once after each."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)

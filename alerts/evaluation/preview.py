@@ -14,7 +14,7 @@ from workspaces.models import Environment
 
 DAYS = 30
 ROUND_NUMBERS = tuple(step * 10**power for power in range(8, -1, -1) for step in (5, 2, 1))
-MAX_SUGGESTIONS = 5  # numbers that are tried, each with a reading of its own
+MAX_SUGGESTIONS = 5  # how many smaller minimums to try; each is another preview
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class Preview:
-    """The firings of the last 30 days, the latest first, and what the rule compared, from the same reading."""
+    """The firings of the last 30 days, the latest first, and the numbers that the rule compared for them."""
 
     rows: Sequence[PreviewRow]
     measures: Sequence[Measure]
@@ -66,7 +66,7 @@ def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now:
 def suggest_minimum(
     environment: Environment, kind: str, thresholds: Thresholds, silent_preview: Preview, *, now: datetime
 ) -> LowerMinimum | None:
-    """Return the highest round minimum below this one with which the alert would have fired; None if there is none.
+    """Return the highest round number below `thresholds.minimum` with which the alert would have fired, or None.
 
     silent_preview: the preview with `thresholds`, which has no firing.
     """

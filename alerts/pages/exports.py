@@ -1,4 +1,4 @@
-"""The tables of the pages of alerts, as JSON and CSV. None holds an address in full."""
+"""The tables of the pages of alerts, as JSON and CSV. Of a webhook's address they hold only scheme, host and port."""
 
 from __future__ import annotations
 

@@ -34,8 +34,9 @@ class AlertRow:
 class TargetRow:
     """A target on the page.
 
+    last: the delivery that was attempted last.
     counts: the numbers of its deliveries by state.
-    last: its latest delivery.
+    alerts: how many alerts notify it.
     """
 
     target: Target
@@ -53,7 +54,7 @@ class TargetRow:
 
     @property
     def is_failing(self) -> bool:
-        """Return whether the latest attempt that was made failed."""
+        """Return whether the latest attempt failed."""
         return self.last is not None and bool(self.last.fault)
 
 

@@ -12,7 +12,7 @@ from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
 HOUR = timedelta(hours=1)
-HISTORY = timedelta(days=15)  # contains two weekends; a pause that is no longer than one of these days is no silence
+HISTORY = timedelta(days=15)  # contains two weekends; only a pause longer than all others in this time is a silence
 
 
 def find_silences(

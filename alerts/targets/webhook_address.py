@@ -110,7 +110,7 @@ def check_ip_addresses(
 
 
 def is_public(ip: str) -> bool:
-    """Return whether an IP address belongs to a host on the public internet, whatever form it has."""
+    """Return whether an IP address belongs to a host on the public internet, in whatever form it is written."""
     address = _unwrap(ip)
     if address is None or any(address in network for network in SPECIAL_NETWORKS):
         return False
@@ -148,7 +148,7 @@ def _check_host(host: str, netloc: str) -> None:
     else:
         is_host = _is_name(host)
     if not is_host:
-        raise TargetRefused("Write the host as a name or a plain IP address; names of other scripts as punycode.")
+        raise TargetRefused("Write the host as a name or a plain IP address; names in other scripts as punycode.")
 
 
 def _is_name(host: str) -> bool:

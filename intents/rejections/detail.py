@@ -41,7 +41,7 @@ class CallEvent:
 
 
 def find_rejection(environment: Environment, occurred_at: datetime | None, number: int | None) -> Rejection | None:
-    """Return the rejection with this time and id; None if one is missing. The table is partitioned by time."""
+    """Return the rejection with this time and id, if any. The table is partitioned by time, so both are needed."""
     if occurred_at is None or number is None:
         return None
     rejections = Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number)
@@ -50,14 +50,18 @@ def find_rejection(environment: Environment, occurred_at: datetime | None, numbe
 
 @dataclass(frozen=True)
 class AlikeRejections:
-    """The number of calls of one operation that were rejected for one reason around a time, and the first time."""
+    """The calls of one operation that were rejected for one reason around a time.
+
+    calls: their number.
+    since: when the first of them was rejected.
+    """
 
     calls: int
     since: datetime
 
 
 def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejections:
-    """Sum the rejections like this one, itself included, around its time."""
+    """Sum the rejections with the same reason and operation around the time of `rejection`, which is included."""
     alike = _list_around(environment, rejection).filter(reason=rejection.reason, operation=rejection.operation)
     totals = alike.aggregate(calls=Sum("count"), since=Min("occurred_at"))
     return AlikeRejections(totals["calls"] or 0, totals["since"] or rejection.occurred_at)
@@ -87,7 +91,7 @@ class OperationDifference:
 
     @property
     def is_last_slash(self) -> bool:
-        """Return whether one of both has a slash at its end that the other has not."""
+        """Return whether a slash at the end is the only difference."""
         return not self.end and {self.signed, self.called} == {"/", ""}
 
 
@@ -102,7 +106,7 @@ def compare_operations(signed: str, called: str) -> OperationDifference | None:
 
 
 def _count_shared(one_text: str, other_text: str) -> int:
-    """Return with how many equal characters two texts begin."""
+    """Return the length of the longest common prefix of two texts."""
     pairs = zip(one_text, other_text, strict=False)  # the longer one may go on
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -110,7 +114,7 @@ def _count_shared(one_text: str, other_text: str) -> int:
 def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:
     """Return what happened to the tool call of a rejection, the earliest first.
 
-    Only the rejection itself if it names no tool call.
+    If the rejection names no tool call, return only the rejection itself.
     """
     if not rejection.tool_call_id:
         return [_describe_rejection(rejection)]

@@ -29,7 +29,7 @@ from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 NO_FILTERS = RejectionFilters()
 MAIN_REASONS = 3  # of one key, on the page; the export has all
 NO_VERSION = 0  # stands for a version that was not reported
-FORWARD_DAYS = 2 * DAY  # reported times lie at most one day ahead
+FORWARD_DAYS = 2 * DAY  # reported times are at most one day ahead
 
 SEGMENTS = """
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])

@@ -16,13 +16,13 @@ def describe_reasons(
     is_partial: bool = False,
     begins_within: bool = False,
 ) -> str:
-    """Say how many rejections the chart shows, which reason leads, and which grew most.
+    """Say how many rejections the chart shows, the leading reason, and the reason that grew most, if a single one did.
 
     summaries: the reasons, the most frequent first.
     before: the words of the period that they are compared with, "" for none.
     reason: the reason by which the page is filtered, if any.
     is_partial: whether the last bar can still grow.
-    begins_within: whether the first bar lacks its beginning, before the period.
+    begins_within: whether the period begins within the first bar, so that this bar is partial.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not any(summary.count for summary in summaries):

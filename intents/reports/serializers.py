@@ -69,9 +69,9 @@ class VerificationItem(BatchItem):
     count = Count(
         max_value=MAX_ITEM_COUNT,
         required=False,
-        help_text="How many equal verifications it stands for; without it, 1.",
+        help_text="How many equal verifications this item stands for. Default: 1.",
     )
-    occurredAt = Moment(required=False, help_text="When, in Unix seconds; without it, now.")
+    occurredAt = Moment(required=False, help_text="When the verification happened, in Unix seconds. Default: now.")
     secret = SecretPrefix(required=False, help_text="The first 8 characters of the signing secret that verified.")
 
 

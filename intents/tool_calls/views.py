@@ -64,8 +64,8 @@ def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> st
     if not tool_call_id:
         return "Name the tool call in the address, as ?id=…"
     words = (
-        "No minted intent and no rejection in this environment names this tool call. If one did, its retention may"
-        " have ended. Accepted calls are counted, not kept one by one."
+        "No minted intent and no rejection in this environment names this tool call. Older ones may have been"
+        " deleted. Accepted calls are counted, not kept one by one."
     )
     names = ", ".join(list_environments_with(environment, tool_call_id))
     return f"{words} It is known in {names}." if names else words

@@ -67,7 +67,7 @@ def draw_rates(
 
 
 def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Draw a rate that says of how many it is; the points of few reports are hollow."""
+    """Draw a rate; each point says of how many reports, and is hollow if these are few."""
     counts = [list(pair) for pair in zip(rate.broken, rate.reported, strict=True)]
     symbols = ["circle-open" if reported < MIN_REPORTED else "circle" for _, reported in counts]
     hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"

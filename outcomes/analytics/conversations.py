@@ -50,10 +50,10 @@ class ReachedOutcome:
         return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.conversation}"
 
 
-# In the order of the index: by key, the last in code point order first, and the latest first within a key. The rest of
-# a key and the keys after it are read separately (the second only if the first has too few rows): with one comparison
-# of row values, the planner underestimates the rest and scans the whole table. Conversations are looked up one by one
-# (OFFSET 0), because a join might read all of them for each page.
+# The order is that of the index: keys in descending code point order, and the latest first within a key. The first
+# query reads the rest of the current key; the second reads the keys after it, if the first has too few rows. With a
+# single comparison of row values, the planner would underestimate the remaining rows and scan the whole table.
+# Conversations are looked up one by one (OFFSET 0), because a join might read all of them for each page.
 OUTCOMES_OF_PERIOD = """
 SELECT * FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND NOT broken AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
@@ -76,7 +76,7 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.conversation_id DESC
 """
-# Whole seconds that have passed, as the pages write them.
+# Times and lags are rounded down to whole seconds, as on the pages.
 SELECT_ALL_CONVERSATIONS = f"""
 SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', started_at))::bigint AS started_at,
        floor(date_part('epoch', first_reported_at))::bigint AS first_reported_at,

@@ -24,7 +24,10 @@ def write_advice(cause: Cause, longest: timedelta | None) -> str:
 
 
 def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timedelta | None, *, now: datetime) -> str:
-    """Return what to do about one id with this diagnosis, first reported then; None: it has no report."""
+    """Return what to do about one id with this diagnosis.
+
+    first_reported_at: None if the id has no report.
+    """
     if kind != "never-seen" or longest is None or first_reported_at is None or now - first_reported_at <= longest:
         return ADVICE[kind].to_do
     return f"O{_explain_age(longest)[1:]}"

@@ -35,7 +35,7 @@ def find_expired_joins(workspace: Workspace, before: datetime) -> QuerySet[Outco
 
 
 def delete_expired_joins(workspace: Workspace, before: datetime, batch: int) -> int:
-    """Delete one batch of joins in each environment, and ids that nothing else names; return how many joins."""
+    """Delete one batch of joins in each environment, and ids that nothing names any more. Return how many joins."""
     return sum(_delete_batch(environment, before, batch) for environment in workspace.environments.order_by("pk"))
 
 

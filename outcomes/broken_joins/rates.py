@@ -18,7 +18,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class RateChart:
-    """A rate for each environment of the workspace, or for each API key that reported to one of them."""
+    """A rate for each environment of the workspace, or for each API key that reported to one environment."""
 
     buckets: Sequence[Bucket]
     rates: Sequence[BrokenRate]

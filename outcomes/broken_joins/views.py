@@ -135,7 +135,7 @@ def _describe_causes(
 def _count_diagnoses(joins: Sequence[BrokenJoin], filters: JoinFilters) -> Sequence[tuple[str, str, int]]:
     """Return each diagnosis of these joins, and the one that is selected: its kind, its name and how many have it.
 
-    They stand in the order of the causes.
+    They have the order of the causes.
     """
     of_key = [join for join in joins if join.matches("", key=filters.key)]
     counts = Counter(join.diagnosis.kind for join in of_key)

@@ -1,4 +1,4 @@
-"""Conversation ids that begin with a text: a range of the index, however many there are."""
+"""Find the conversation ids that begin with a text, by a range scan of the index."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class OutcomeReceipt(serializers.Serializer[Any]):
 
 class ConversationItem(BatchItem):
     conversationId = ExactText(max_length=255, help_text="The conversation's id exactly as the widget gave it.")
-    startedAt = Moment(required=False, help_text="When it started, in Unix seconds; without it, now.")
+    startedAt = Moment(required=False, help_text="When the conversation started, in Unix seconds. Default: now.")
 
 
 class ConversationBatch(serializers.Serializer[Any]):

@@ -23,7 +23,7 @@ class Totals:
     """The counts of one period: conversations by their start, outcomes and broken joins by their first report.
 
     broken: outcomes that are still broken joins now.
-    reports: the reports of outcomes and broken joins together.
+    reports: how often outcomes and broken joins were reported, repeats included.
     """
 
     conversations: int = 0
@@ -33,7 +33,7 @@ class Totals:
 
     @property
     def reported(self) -> int:
-        """Return the total of a broken rate: outcomes and broken joins."""
+        """Return the denominator of the broken rate: outcomes and broken joins."""
         return self.outcomes + self.broken
 
 
@@ -113,7 +113,7 @@ def find_first_data(environment: Environment) -> datetime | None:
 
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
-    """Return the buckets of a period, from the one on that holds the first data of the environment."""
+    """Return the buckets of a period, beginning with the bucket of the environment's first data."""
     period = period.begin_with_data(find_first_data(environment))
     return split_into_buckets(period.start, period.end, period.zone, period.step, elapsed_until=period.elapsed_until)
 
