@@ -186,7 +186,7 @@ def test_the_page_names_the_operators_and_has_no_table_without_members(browser_c
     get_user_model().objects.create_superuser("olga")
     get_user_model().objects.create_superuser("gone", is_active=False)
     page = browser_client.get(PAGE).content.decode()
-    assert "who open every workspace: " in page
+    assert "who can open every workspace: " in page
     assert "olga" in page
     assert "gone" not in page
     assert "<table" not in page
