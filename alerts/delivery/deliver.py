@@ -111,8 +111,8 @@ def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Ans
     environment = Environment.objects.filter(workspace=target.workspace_id).order_by("pk").first()
     if environment is None or not environment.try_hold():
         return False
-    claimed = Target.objects.select_for_update(no_key=True).filter(pk=claim.target_id, lease=claim.lease)
-    if not claimed.exists():
+    claimed_target = Target.objects.select_for_update(no_key=True).filter(pk=claim.target_id, lease=claim.lease)
+    if not claimed_target.exists():
         return False
     is_delivered = delivery is not None and not answer.fault
     if delivery is not None:
@@ -120,7 +120,7 @@ def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Ans
         count_after_commit(ALERT_DELIVERIES.labels(RESULTS[delivery.state]), 1)
     next_delivery = _find_first(target)
     due_at = next_delivery.next_attempt_at if next_delivery else None
-    claimed.update(lease=None, lease_until=None, next_attempt_at=due_at)
+    claimed_target.update(lease=None, lease_until=None, next_attempt_at=due_at)
     return is_delivered
 
 

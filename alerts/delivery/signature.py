@@ -18,10 +18,10 @@ def new_secret() -> str:
 
 def sign(secret_texts: Sequence[str], message_id: str, timestamp: int, body: bytes) -> str:
     """Return the value of `webhook-signature`: one signature for each secret, separated by spaces."""
-    signed = f"{message_id}.{timestamp}.".encode() + body
-    return " ".join(f"v1,{_sign(secret, signed)}" for secret in secret_texts)
+    content = f"{message_id}.{timestamp}.".encode() + body
+    return " ".join(f"v1,{_sign(secret, content)}" for secret in secret_texts)
 
 
-def _sign(secret: str, signed: bytes) -> str:
+def _sign(secret: str, content: bytes) -> str:
     key = base64.b64decode(secret.removeprefix(PREFIX))
-    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()

@@ -104,7 +104,7 @@ def find_broken_join_spikes(
     end = find_last_quarter(until)
     first = floor_to_quarter(since) - choose_history(thresholds)
     rows = read_outcomes(environment, since=first, until=end)
-    quarters = {start: Share(broken, reported) for start, broken, reported in rows}
+    quarters = {start: Share(broken_joins, outcomes) for start, broken_joins, outcomes in rows}
     return _find_jumps(quarters, thresholds, since, end)
 
 

@@ -37,16 +37,16 @@ PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 def evaluate_all(*, now: datetime, turn: Turn = UNLIMITED) -> int:
     """Evaluate the alerts that are due, the one that waited longest first. Return how many events fired."""
-    fired = 0
+    event_count = 0
 
     def evaluate_next() -> int:
-        nonlocal fired
+        nonlocal event_count
         alert_id = _list_due(now).values_list("pk", flat=True).first()
-        fired += _try_evaluate(alert_id, now=now) if alert_id else 0
+        event_count += _try_evaluate(alert_id, now=now) if alert_id else 0
         return int(alert_id is not None)
 
     turn.repeat(evaluate_next)
-    return fired
+    return event_count
 
 
 def _try_evaluate(alert_id: int, *, now: datetime) -> int:

@@ -36,7 +36,7 @@ def _export_alerts(workspace: Workspace) -> Iterator[Sequence[Any]]:
     for row in list_alert_rows(workspace, now=timezone.now()):
         alert, names = row.alert, ", ".join(target.name for target in row.targets)
         yield (
-            *(alert.pk, alert.kind, alert.environment.name, row.words, names, row.fired),
+            *(alert.pk, alert.kind, alert.environment.name, row.words, names, row.event_count),
             *(alert.created_at, alert.created_by or None, alert.paused_at),
         )
 

@@ -64,11 +64,11 @@ class AlertForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Drop the errors of numbers that the chosen kind does not use, because their fields are hidden."""
-        cleaned: dict[str, Any] = super().clean() or {}
-        if "kind" in cleaned:
-            for name in NUMBERS.keys() - {name for name, kinds in NUMBERS.items() if cleaned["kind"] in kinds}:
+        values: dict[str, Any] = super().clean() or {}
+        if "kind" in values:
+            for name in NUMBERS.keys() - {name for name, kinds in NUMBERS.items() if values["kind"] in kinds}:
                 self.errors.pop(name, None)
-        return cleaned
+        return values
 
     @property
     def can_preview(self) -> bool:

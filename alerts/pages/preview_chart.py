@@ -32,13 +32,13 @@ class PreviewDay:
     """One day of a preview.
 
     value: the number that the rule compares with the threshold.
-    fired: how often the alert would have fired.
+    event_count: how often the alert would have fired.
     highest: the measure with that number, None if nothing was measured.
     """
 
     bucket: Bucket
     value: float
-    fired: int
+    event_count: int
     highest: Measure | None
 
 
@@ -67,14 +67,14 @@ class PreviewChart:
         opacity = [PARTIAL_OPACITY if day.bucket.is_partial else 1 for day in self.days]
         x = [day.bucket.label for day in self.days]
         bars = {"type": "bar", "name": "highest", "x": x, "y": [round(day.value, 2) for day in self.days]}
-        firings = [(start, day) for start, day in zip(x, self.days, strict=True) if day.fired]
+        firings = [(start, day) for start, day in zip(x, self.days, strict=True) if day.event_count]
         diamonds = {
             "type": "scatter",
             "mode": "markers",
             "name": "would have fired",
             "x": [start for start, _ in firings],
             "y": [round(day.value, 2) for _, day in firings],
-            "text": [f"would have fired: {day.fired}" for _, day in firings],
+            "text": [f"would have fired: {day.event_count}" for _, day in firings],
             "hovertemplate": "%{text}<extra></extra>",
             "marker": {"symbol": "diamond", "size": 11, "color": "var(--bad)"},
         }

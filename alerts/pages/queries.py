@@ -19,14 +19,14 @@ from workspaces.models import Workspace
 class AlertRow:
     """An alert on the page.
 
-    fired: how often it fired in the last 30 days.
+    event_count: how often it fired in the last 30 days.
     last: its latest delivery.
     """
 
     alert: Alert
     words: str
     targets: Sequence[Target]
-    fired: int
+    event_count: int
     last: Delivery | None
 
 
@@ -62,13 +62,13 @@ def list_alert_rows(workspace: Workspace, *, now: datetime) -> Sequence[AlertRow
     alerts = list(workspace.alerts.select_related("environment").order_by("id"))
     targets = {target.pk: target for target in workspace.alert_targets.all()}
     events = Event.objects.filter(workspace=workspace, fired_at__gte=now - timedelta(days=DAYS))
-    fired = dict(events.exclude(alert_id=None).values_list("alert_id").annotate(Count("pk")).order_by())
+    event_counts = dict(events.exclude(alert_id=None).values_list("alert_id").annotate(Count("pk")).order_by())
     return [
         AlertRow(
             alert,
             describe_alert(alert.kind, alert.thresholds),
             [targets[target_id] for target_id in alert.target_ids if target_id in targets],
-            fired.get(alert.pk, 0),
+            event_counts.get(alert.pk, 0),
             list_deliveries(workspace).filter(event__alert_id=alert.pk).first(),
         )
         for alert in alerts
@@ -103,5 +103,5 @@ def list_deliveries(workspace: Workspace, *, state: str = "", target: int | None
 
 
 def _find_latest_attempt(workspace: Workspace, target: Target) -> Delivery | None:
-    attempted = Delivery.objects.filter(workspace=workspace, target=target, attempts__gt=0)
-    return attempted.order_by("-last_attempt_at").first()
+    attempted_deliveries = Delivery.objects.filter(workspace=workspace, target=target, attempts__gt=0)
+    return attempted_deliveries.order_by("-last_attempt_at").first()

@@ -63,16 +63,16 @@ def build_alerts_page(
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
         rows, target_rows = list_alert_rows(workspace, now=now), list_target_rows(workspace)
-        edited = _find(rows, "alert", request, "edit")
-        alert_form = form or _read_form(request, environment, edited.alert if edited else None)
+        row_to_edit = _find(rows, "alert", request, "edit")
+        alert_form = form or _read_form(request, environment, row_to_edit.alert if row_to_edit else None)
         new_secret = take_once(request, NEW_SECRET)
         return {
             "fault": fault,
             "done": DONE.get(request.GET.get("done", ""), ""),
             "rows": rows,
             "target_rows": target_rows,
-            "to_edit": edited,
-            "save_address": _find_save_address(environment, edited.alert if edited else None),
+            "to_edit": row_to_edit,
+            "save_address": _find_save_address(environment, row_to_edit.alert if row_to_edit else None),
             "to_delete": _find(rows, "alert", request, "delete"),
             "target_to_edit": _find(target_rows, "target", request, "target"),
             "target_to_delete": _find(target_rows, "target", request, "delete_target"),
@@ -97,19 +97,19 @@ def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
     return next((row for row in rows if getattr(row, attribute).pk == number), None)
 
 
-def _find_save_address(environment: Environment, edited: Alert | None) -> str:
-    """Return the address that the form posts to; it names the edited alert, to show a refused form again."""
+def _find_save_address(environment: Environment, alert: Alert | None) -> str:
+    """Return the address that the form posts to; it names the alert, to show a refused form again."""
     names = [environment.workspace.slug, environment.name]
-    if edited is None:
+    if alert is None:
         return f"{reverse('create-alert', args=names)}#alert"
-    return f"{reverse('change-alert', args=[*names, edited.pk])}?edit={edited.pk}#alert"
+    return f"{reverse('change-alert', args=[*names, alert.pk])}?edit={alert.pk}#alert"
 
 
-def _read_form(request: HttpRequest, environment: Environment, edited: Alert | None) -> AlertForm:
+def _read_form(request: HttpRequest, environment: Environment, alert: Alert | None) -> AlertForm:
     """Return the form with the values of the address; missing ones come from the stored alert, or are the defaults."""
     workspace = environment.workspace
     targets = list(workspace.alert_targets.order_by("name", "id"))
-    values = stored_values(edited, targets) if edited else default_values(environment, targets)
+    values = stored_values(alert, targets) if alert else default_values(environment, targets)
     members = QueryDict(mutable=True)
     is_sent = "kind" in request.GET  # then an address without targets means no targets, not the stored ones
     for name, value in values.items():

@@ -69,10 +69,10 @@ def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: date
     alert = _lock(alert)
     _check_targets(alert.workspace, settings.target_ids)
     before = _describe(alert)
-    watched = (alert.environment_id, alert.kind, alert.thresholds)
+    condition_before = (alert.environment_id, alert.kind, alert.thresholds)
     for name, value in settings.columns.items():
         setattr(alert, name, value)
-    if (alert.environment_id, alert.kind, alert.thresholds) != watched:
+    if (alert.environment_id, alert.kind, alert.thresholds) != condition_before:
         alert.active_from, alert.evaluated_at = now, None
     alert.save()
     if _describe(alert) != before:
@@ -111,14 +111,14 @@ def resume_alert(alert: Alert, *, actor: str, now: datetime) -> None:
 @transaction.atomic
 def delete_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Delete an alert. Its deliveries stay in the log."""
-    deleted, _ = Alert.objects.filter(pk=alert.pk).delete()
-    if deleted:
+    row_count, _ = Alert.objects.filter(pk=alert.pk).delete()
+    if row_count:
         record_audit(alert.workspace_id, "alert deleted", _describe(alert), actor=actor, now=now)
 
 
 def _lock(alert: Alert) -> Alert:
-    locked = Alert.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "environment")
-    row = locked.filter(pk=alert.pk).first()
+    alerts = Alert.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "environment")
+    row = alerts.filter(pk=alert.pk).first()
     if row is None:
         raise InvalidRequest("This alert was deleted in the meantime.")
     return row

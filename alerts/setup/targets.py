@@ -71,7 +71,7 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
 
     Raises InvalidRequest.
     """
-    checked = check_address(kind, address)
+    checked_address = check_address(kind, address)
     secret = new_secret() if kind == Target.WEBHOOK else ""
     with transaction.atomic():
         Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
@@ -82,28 +82,31 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
                 workspace=workspace,
                 kind=kind,
                 name=_check_name(name),
-                encrypted_address=encrypt(checked.text.encode()),
-                shown_address=checked.shown_address,
+                encrypted_address=encrypt(checked_address.text.encode()),
+                shown_address=checked_address.shown_address,
                 encrypted_secret=encrypt(secret.encode()) if secret else None,
                 created_at=now,
                 created_by=actor,
             )
         )
-        facts = {"target": name, "kind": kind, "address": checked.shown_address}
+        facts = {"target": name, "kind": kind, "address": checked_address.shown_address}
         record_audit(workspace.pk, "alert target created", facts, actor=actor, now=now)
     return secret
 
 
 def change_target(target: Target, name: str, address: str, *, actor: str, now: datetime) -> None:
     """Set the name, and the address unless it is empty; raises InvalidRequest."""
-    checked = check_address(target.kind, address) if address.strip() else None
+    checked_address = check_address(target.kind, address) if address.strip() else None
     facts = {"target": target.name}
     if name != target.name:
         facts["name"] = name
     target.name = _check_name(name)
-    if checked:
-        target.encrypted_address, target.shown_address = encrypt(checked.text.encode()), checked.shown_address
-        facts["address"] = checked.shown_address
+    if checked_address:
+        target.encrypted_address, target.shown_address = (
+            encrypt(checked_address.text.encode()),
+            checked_address.shown_address,
+        )
+        facts["address"] = checked_address.shown_address
     if len(facts) > 1:
         with transaction.atomic():
             _save(target, ["name", "encrypted_address", "shown_address"])
