@@ -63,7 +63,7 @@ class Intents(MachineView):
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
-        minted = mint_for_call(
+        intent = mint_for_call(
             environment,
             data["call"],
             tool_call_id=data.get("toolCallId", ""),
@@ -71,7 +71,7 @@ class Intents(MachineView):
             confirmation_id=data.get("confirmationId"),
             now=now,
         )
-        return Response({"header": minted.header, "payload": minted.payload}, status=201)
+        return Response({"header": intent.header, "payload": intent.payload}, status=201)
 
     def limit_answer_lifetime(self, response: Response) -> datetime:
         """Return when the intent expires, because a stored answer contains the header of the intent."""

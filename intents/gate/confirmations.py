@@ -92,7 +92,7 @@ def decide_confirmation(
     # Filter by columns of this table only. A join would become a subquery, and PostgreSQL would not evaluate it again
     # after waiting for another decision.
     pending = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
-    updated = pending.update(
+    row_count = pending.update(
         state=DECISIONS[decision],
         decided_at=now,
         decided_by=actor,
@@ -101,7 +101,7 @@ def decide_confirmation(
         **({} if undo_time else {"encrypted_args_hash": None}),
     )
     confirmation = _load_again(confirmation_id)
-    if not updated:
+    if not row_count:
         raise NotPending(confirmation.state_at(max(now, confirmation.effective_at or now)))
     _record(workspace, confirmation, f"confirmation {confirmation.state}", actor=actor, now=now)
     return confirmation
@@ -164,8 +164,8 @@ def use_confirmation(
         raise ConfirmationRequired("No such confirmation is known in this environment.")
     if not _is_for(confirmation, call, environment.workspace_id):
         raise ConfirmationRequired("This confirmation is for another sub, operation or other arguments.")
-    confirmed = matching.filter(is_effective(now), state=Confirmation.CONFIRMED, expires_at__gt=now)
-    if not confirmed.update(state=Confirmation.USED, used_at=now, tool_call_id=tool_call_id):
+    effective_confirmations = matching.filter(is_effective(now), state=Confirmation.CONFIRMED, expires_at__gt=now)
+    if not effective_confirmations.update(state=Confirmation.USED, used_at=now, tool_call_id=tool_call_id):
         confirmation = matching.first()
         if confirmation is None:
             raise ConfirmationRequired("This confirmation was deleted in the meantime.")

@@ -41,9 +41,9 @@ def mint_for_call(
     confirmation = None
     if needs_confirmation(call.operation):
         confirmation = use_confirmation(environment, confirmation_id, call, tool_call_id, now=now)
-    minted = _sign_intent(environment, call, tool_call_id, requires_step_up, now)
-    _store_intent(environment, minted.payload, confirmation)
-    return minted
+    intent = _sign_intent(environment, call, tool_call_id, requires_step_up, now)
+    _store_intent(environment, intent.payload, confirmation)
+    return intent
 
 
 def _sign_intent(

@@ -39,8 +39,8 @@ def list_undecided(
     The filter on the state is not applied.
     """
     is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
-    undecided = Confirmation.objects.filter(is_open, environment=environment, **_read_conditions(filters))
-    return undecided.order_by("created_at", "id")
+    confirmations = Confirmation.objects.filter(is_open, environment=environment, **_read_conditions(filters))
+    return confirmations.order_by("created_at", "id")
 
 
 def list_confirmations(

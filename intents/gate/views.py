@@ -34,22 +34,24 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     """Show pending confirmations, and those requested in the period."""
     now = timezone.now()
     filters = parse_confirmation_filters(request.GET)
-    undecided = queries.list_undecided(environment, filters, now=now)
+    undecided_confirmations = queries.list_undecided(environment, filters, now=now)
     confirmations = queries.list_confirmations(environment, period, filters, now=now)
     tables = [
-        Table("waiting", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(undecided.iterator(), now)),
+        Table("waiting", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(undecided_confirmations.iterator(), now)),
         Table("confirmations", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(confirmations.iterator(), now)),
     ]
 
     def build_context() -> Mapping[str, Any]:
-        shared = {"decided_state": request.GET.get("too-late", ""), "first_confirmation": ""}
+        common_context = {"decided_state": request.GET.get("too-late", ""), "first_confirmation": ""}
         if not queries.has_confirmations(environment):
-            return {**shared, "first_confirmation": FIRST_CONFIRMATION % environment.name}
+            return {**common_context, "first_confirmation": FIRST_CONFIRMATION % environment.name}
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
-            **shared,
-            "undecided": [(confirmation, show_args_hash(confirmation, now)) for confirmation in undecided[:MAX_ROWS]],
-            "undecided_total": undecided.count(),
+            **common_context,
+            "undecided": [
+                (confirmation, show_args_hash(confirmation, now)) for confirmation in undecided_confirmations[:MAX_ROWS]
+            ],
+            "undecided_total": undecided_confirmations.count(),
             "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
             "expired_total": confirmations.filter(queries.match_state(Confirmation.EXPIRED, now)).count(),

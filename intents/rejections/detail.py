@@ -85,24 +85,29 @@ class OperationDifference:
     """A signed operation and the one that was called: their common start and end, and what differs in between."""
 
     start: str
-    signed: str
-    called: str
+    signed_part: str
+    called_part: str
     end: str
 
     @property
     def is_last_slash(self) -> bool:
         """Return whether a slash at the end is the only difference."""
-        return not self.end and {self.signed, self.called} == {"/", ""}
+        return not self.end and {self.signed_part, self.called_part} == {"/", ""}
 
 
-def compare_operations(signed: str, called: str) -> OperationDifference | None:
+def compare_operations(signed_operation: str, called_operation: str) -> OperationDifference | None:
     """Return the difference; None if they are the same, or if the called one was not reported."""
-    if not called or signed == called:
+    if not called_operation or signed_operation == called_operation:
         return None
-    start = _count_shared(signed, called)
-    end = _count_shared(signed[start:][::-1], called[start:][::-1])
-    signed_end, called_end = len(signed) - end, len(called) - end
-    return OperationDifference(signed[:start], signed[start:signed_end], called[start:called_end], signed[signed_end:])
+    start = _count_shared(signed_operation, called_operation)
+    end = _count_shared(signed_operation[start:][::-1], called_operation[start:][::-1])
+    signed_end, called_end = len(signed_operation) - end, len(called_operation) - end
+    return OperationDifference(
+        signed_operation[:start],
+        signed_operation[start:signed_end],
+        called_operation[start:called_end],
+        signed_operation[signed_end:],
+    )
 
 
 def _count_shared(one_text: str, other_text: str) -> int:

@@ -135,8 +135,8 @@ def count_refused_v1(totals: Iterable[Total]) -> Mapping[str, int]:
 def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
     """Return the reason that grew most since the period before; None if none grew, or several grew alike."""
     most = max((summary.count - summary.previous_count for summary in summaries), default=0)
-    grown = [summary for summary in summaries if summary.count - summary.previous_count == most > 0]
-    return grown[0] if len(grown) == 1 else None
+    top_summaries = [summary for summary in summaries if summary.count - summary.previous_count == most > 0]
+    return top_summaries[0] if len(top_summaries) == 1 else None
 
 
 def find_new_reason(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:

@@ -182,8 +182,8 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
 
 def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the most frequent reasons, and the others, which are folded unless one of them is chosen."""
-    summaries, chosen = analysis.reasons, analysis.filters.reason
-    open_reason = chosen or (summaries[0].reason if summaries else "")
+    summaries, chosen_reason = analysis.reasons, analysis.filters.reason
+    open_reason = chosen_reason or (summaries[0].reason if summaries else "")
     rows = [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in summaries]
     limit = MAIN_REASONS if len(rows) > MAIN_REASONS + 1 else len(rows)
     other_rows = rows[limit:]
@@ -192,7 +192,7 @@ def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "other_reasons": {
             "rows": other_rows,
             "calls": sum(summary.count for summary, *_ in other_rows),
-            "is_open": any(summary.reason == chosen for summary, *_ in other_rows),
+            "is_open": any(summary.reason == chosen_reason for summary, *_ in other_rows),
         },
     }
 

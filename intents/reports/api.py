@@ -51,8 +51,10 @@ class VerificationReports(MachineView):
     ) -> Response:
         verifications = [build_verification(item, now=now) for item in data["verifications"]]
         key = key_of_request(self.request)
-        recorded = receive_report(environment, data["reportId"], verifications, body=raw, now=now, api_key=key)
-        return Response({"recorded": recorded})
+        verification_count = receive_report(
+            environment, data["reportId"], verifications, body=raw, now=now, api_key=key
+        )
+        return Response({"recorded": verification_count})
 
 
 def build_verification(item: Mapping[str, Any], *, now: datetime) -> Verification:

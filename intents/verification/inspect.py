@@ -30,7 +30,7 @@ class Inspection:
     is_proven: bool
 
     @property
-    def failed(self) -> int:
+    def failure_count(self) -> int:
         """Return how many checks failed."""
         return sum(check.state == "failed" for check in self.checks)
 
