@@ -44,11 +44,11 @@ def split_words(search: str) -> list[str]:
 
 def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
     """Return a copy with changes; None and "" remove a member."""
-    changed = QueryDict(mutable=True)
+    query = QueryDict(mutable=True)
     for name, values in members.lists():
         if name not in changes:
-            changed.setlist(name, list(values))
+            query.setlist(name, list(values))
     for name, value in changes.items():
         if value not in (None, ""):
-            changed[name] = str(value)
-    return changed
+            query[name] = str(value)
+    return query

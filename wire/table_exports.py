@@ -185,8 +185,8 @@ def format_cell(value: Any) -> str:
 
 
 def quote(text: str) -> str:
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
+    content = text.replace('"', '""')
+    return f'"{content}"'
 
 
 def neutralize(text: str) -> str:

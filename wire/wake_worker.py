@@ -43,14 +43,14 @@ class _Sender:
     def __init__(self) -> None:
         self.pid = os.getpid()
         self._pending: dict[Message, Context] = {}  # in their order, each with the context of its sender
-        self._changed = threading.Condition()
+        self._pending_change = threading.Condition()
         threading.Thread(target=self._run, name="doorbell", daemon=True).start()
 
     def enqueue(self, message: Message, context: Context) -> None:
-        with self._changed:
+        with self._pending_change:
             if len(self._pending) < MAX_PENDING:
                 self._pending.setdefault(message, context)
-                self._changed.notify()
+                self._pending_change.notify()
             elif message not in self._pending:
                 log.warning("doorbell queue is full; the sweep will find the work")
 
@@ -65,8 +65,8 @@ class _Sender:
 
     def _take_pending(self) -> list[tuple[Message, Context]]:
         """Wait for messages and return all that wait. Calls from now on are sent in the next round."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._pending)
+        with self._pending_change:
+            self._pending_change.wait_for(lambda: self._pending)
             messages = list(self._pending.items())
             self._pending.clear()
             return messages

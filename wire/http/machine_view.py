@@ -135,10 +135,10 @@ class MachineView(MethodFirstView):
     def check_batch_size(self, body: Json) -> None:
         """Count the items before any is checked, whatever else is wrong. Raises Problem `batch-too-large`."""
         items = body.get(self.items) if self.items and isinstance(body, dict) else None
-        received = len(items) if isinstance(items, list) else 0
-        if received > MAX_ITEMS:
+        item_count = len(items) if isinstance(items, list) else 0
+        if item_count > MAX_ITEMS:
             detail = f"Send at most {MAX_ITEMS} items in one request; split the batch. Nothing was stored."
-            raise Problem("batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": received})
+            raise Problem("batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": item_count})
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Any:
         """Return the environment that the body names, looked up in the key's own workspace only."""

@@ -13,8 +13,8 @@ class Count(models.BigIntegerField):  # type: ignore[type-arg]  # not generic at
     """A count of what clients report. One reported count may be 2^53, so the sum of 1,024 of them exceeds a bigint."""
 
     def get_prep_value(self, value: Any) -> Any:
-        prepared = super().get_prep_value(value)
-        return min(prepared, LARGEST) if isinstance(prepared, int) else prepared
+        count = super().get_prep_value(value)
+        return min(count, LARGEST) if isinstance(count, int) else count
 
     def deconstruct(self) -> Any:
         """Return what Django needs for a migration: in the database it is a bigint like any other."""

@@ -88,8 +88,8 @@ class SelectedRows:
     def _write_copy(self, times: Sequence[str]) -> str:
         """Return the statement that has PostgreSQL write the rows."""
         texts = [*self.text_columns, *(f"{name}_iso" for name in times)]
-        quoted = f", FORCE_QUOTE ({', '.join(texts)})" if texts else ""
-        return f"COPY ({self.write_select(times)}) TO STDOUT (FORMAT csv{quoted})"
+        force_quote = f", FORCE_QUOTE ({', '.join(texts)})" if texts else ""
+        return f"COPY ({self.write_select(times)}) TO STDOUT (FORMAT csv{force_quote})"
 
     def _select(self, cells: Sequence[str]) -> str:
         """Return a statement that selects the cells of all rows in their order.

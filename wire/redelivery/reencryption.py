@@ -31,11 +31,11 @@ class EncryptedColumn:
 class Reencryption:
     """The result for one column, in numbers of rows.
 
-    unreadable: rows that no key of the settings decrypts; they stay as they are.
+    unreadable_count: rows that no key of the settings decrypts; they stay as they are.
     """
 
-    changed: int = 0
-    unreadable: int = 0
+    changed_count: int = 0
+    unreadable_count: int = 0
 
 
 def reencrypt_column(column: EncryptedColumn, *, batch: int = 500) -> Reencryption:
@@ -58,11 +58,11 @@ def _reencrypt_row(column: EncryptedColumn, pk: Any, value: Any, result: Reencry
     try:
         new_value = _reencrypt_value(value)
     except InvalidToken:
-        result.unreadable += 1
+        result.unreadable_count += 1
         return
     if new_value != value:
         column.model._default_manager.filter(pk=pk).update(**{column.name: new_value})
-        result.changed += 1
+        result.changed_count += 1
 
 
 def _reencrypt_value(value: Any) -> Any:

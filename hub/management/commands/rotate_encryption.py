@@ -22,11 +22,11 @@ class Command(BaseCommand):
         prepare_unused_database()
         with one_line_errors():
             results = {name: reencrypt_column(column) for name, column in ENCRYPTED_COLUMNS.items()}
-            changes = {name: result.changed for name, result in results.items()}
+            changes = {name: result.changed_count for name, result in results.items()}
             record_audit(None, "encryption rotated", {"rows": changes}, actor=ACTOR, now=timezone.now())
-        for name, changed in changes.items():
-            self.stdout.write(f"{name}: {changed:,} rows encrypted again")
-        unreadable = {name: result.unreadable for name, result in results.items() if result.unreadable}
+        for name, row_count in changes.items():
+            self.stdout.write(f"{name}: {row_count:,} rows encrypted again")
+        unreadable = {name: result.unreadable_count for name, result in results.items() if result.unreadable_count}
         if unreadable:
             counts = ", ".join(f"{name} {count:,}" for name, count in unreadable.items())
             raise StartupError(f"no key fits some rows: {counts}. Add their SECRET_KEY to SECRET_KEY_FALLBACKS.")

@@ -19,6 +19,6 @@ def test_every_row_of_every_batch_is_encrypted_again(settings, workspace, batch)
     settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], NEW
     column = EncryptedColumn(SigningSecret, "ciphertext", {"created_at__lte": timezone.now()})
     result = reencrypt_column(column, batch=batch)
-    assert (result.changed, result.unreadable) == (4, 0)
+    assert (result.changed_count, result.unreadable_count) == (4, 0)
     for secret in SigningSecret.objects.all():
         build_cipher(NEW).decrypt(bytes(secret.ciphertext))
