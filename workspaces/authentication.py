@@ -86,26 +86,26 @@ def find_key(request: HttpRequest) -> ApiKey:
 
 def _look_up_key(header_value: str) -> ApiKey:
     if not header_value:
-        raise _unauthorized("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
+        raise _unauthorized_problem("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
     if header_value.startswith("pk_"):
         detail = "Publishable keys (pk_…) are for browsers. Send a secret key (gak_…) from your backend."
         raise Problem("publishable-key-refused", detail)
     if not is_well_formed_key(header_value):
         detail = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
-        raise _unauthorized("invalid-api-key", detail)
+        raise _unauthorized_problem("invalid-api-key", detail)
     now = timezone.now()
     key = find_secret_key(hash_key(header_value))
     if key is None:
         detail = "The key is unknown or was revoked. Use another, or create one on the page of keys."
-        raise _unauthorized("invalid-api-key", detail)
+        raise _unauthorized_problem("invalid-api-key", detail)
     if key.expires_at is not None and key.expires_at <= now:
         detail = f"The key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC. Create another on the page of keys."
-        raise _unauthorized("invalid-api-key", detail)
+        raise _unauthorized_problem("invalid-api-key", detail)
     note_use(key, now=now)
     return key
 
 
-def _unauthorized(code: str, detail: str) -> Problem:
+def _unauthorized_problem(code: str, detail: str) -> Problem:
     return Problem(code, detail, headers=CHALLENGE)
 
 

@@ -39,19 +39,19 @@ def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str,
     # Wait for transactions that still write into an environment, and so hold a lock on it. Meanwhile, no other gets a
     # lock.
     list(Environment.objects.filter(workspace_id=workspace_id).order_by("id").select_for_update())
-    hidden = Workspace.objects.select_for_update().filter(pk=workspace_id, removed_at__isnull=False)
-    if not hidden.exists():
+    hidden_workspace = Workspace.objects.select_for_update().filter(pk=workspace_id, removed_at__isnull=False)
+    if not hidden_workspace.exists():
         return {}
     request = AuditEntry.objects.filter(workspace_id=workspace_id, action=REQUESTED).first()
-    deleted: Counter[str] = Counter()
+    row_counts: Counter[str] = Counter()
     for model in (IdempotentAnswer, AuditEntry):  # these have no foreign key to the workspace
         rows: models.QuerySet[Any] = model._default_manager.filter(workspace_id=workspace_id)
-        deleted[model._meta.db_table] = rows.delete()[0]
+        row_counts[model._meta.db_table] = rows.delete()[0]
     with connection.cursor() as cursor:
         for table, statement in _delete_statements(Workspace, f"{_quote(Workspace._meta.pk.column)} = %s"):
             cursor.execute(statement, [workspace_id])
-            deleted[table] += cursor.rowcount
-    counts = {table: count for table, count in deleted.items() if count}
+            row_counts[table] += cursor.rowcount
+    counts = {table: count for table, count in row_counts.items() if count}
     facts = {"workspace": shorten_id(workspace_id), "rows": counts}
     actor = request.actor if request else "worker"
     record_audit(None, DELETED, facts, actor=actor, now=now)

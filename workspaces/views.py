@@ -55,10 +55,10 @@ def add_workspace(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@sensitive_variables("created")
+@sensitive_variables("workspace_facts")
 def show_created_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the keys and the signing secret of a new workspace, once; after that, lead to its pages."""
-    created = take_once(request, NEW_WORKSPACE)
-    if created is None or created["slug"] != slug:
+    workspace_facts = take_once(request, NEW_WORKSPACE)
+    if workspace_facts is None or workspace_facts["slug"] != slug:
         return redirect("overview", slug, "production")
-    return render(request, "workspaces/created.html", {"created": created})
+    return render(request, "workspaces/created.html", {"created": workspace_facts})

@@ -42,11 +42,11 @@ PRUNED_ROWS = 10_000
 class DatabaseBuckets:
     """The buckets of the hub's own database."""
 
-    def grant(self, bucket_name: str, limit: Limit, wanted: int) -> Grant:
-        """Take at most `wanted` tokens out of the bucket, and commit that at once unless a transaction is open."""
+    def grant(self, bucket_name: str, limit: Limit, max_tokens: int) -> Grant:
+        """Take at most `max_tokens` tokens out of the bucket, and commit that at once unless a transaction is open."""
         members: dict[str, str | float] = {
             "name": bucket_name,
-            "wanted": wanted,
+            "wanted": max_tokens,
             "rate": limit.rate,
             "capacity": limit.capacity,
         }

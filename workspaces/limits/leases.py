@@ -46,11 +46,11 @@ class Grant:
     """The number of tokens that a process may use, and the number of those left in the bucket."""
 
     tokens: int
-    left: float
+    bucket_level: float
 
 
-def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -> tuple[Bucket, Grant]:
-    """Refill the bucket and take at most `wanted` whole tokens out; without a bucket, begin with a full one.
+def grant_tokens(bucket: Bucket | None, limit: Limit, max_tokens: int, now: float) -> tuple[Bucket, Grant]:
+    """Refill the bucket and take at most `max_tokens` whole tokens out; without a bucket, begin with a full one.
 
     The stores do the same in SQL and Lua. If the clock goes back by more than a second, nothing is refilled, and the
     bucket goes on from the new time.
@@ -60,7 +60,7 @@ def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -
     else:
         level = min(limit.capacity, bucket.tokens + limit.rate * max(0.0, now - bucket.refilled_at))
         refilled_at = now if bucket.refilled_at > now + 1 else max(now, bucket.refilled_at)
-    tokens = min(wanted, math.floor(level))
+    tokens = min(max_tokens, math.floor(level))
     return Bucket(level - tokens, refilled_at), Grant(tokens, level - tokens)
 
 
@@ -88,18 +88,18 @@ class Lease:
     def choose_block(self, limit: Limit) -> int:
         return min(limit.largest_block, max(1, 2 * self.block))
 
-    def add(self, grant: Grant, limit: Limit, *, wanted: int, asked_at: float) -> bool:
+    def add(self, grant: Grant, limit: Limit, *, block: int, asked_at: float) -> bool:
         """Add what was granted and use one token of it; return False if there was none.
 
         asked_at: when the bucket was asked, so that the lease ends no later than the bucket expects.
         """
         if not grant.tokens:
-            missing_seconds = (1 - grant.left) / limit.rate
+            missing_seconds = (1 - grant.bucket_level) / limit.rate
             self.refused_until = asked_at + max(REFUSAL_SECONDS, missing_seconds)
             return False
         expires_at = asked_at + LEASE_SECONDS
         # Another thread may have added tokens: all of them are good until the first of the leases expires.
         self.expires_at = min(self.expires_at, expires_at) if self.tokens else expires_at
         self.tokens += grant.tokens - 1
-        self.block = wanted
+        self.block = block
         return True

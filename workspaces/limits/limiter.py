@@ -36,7 +36,7 @@ class RateLimited(DomainError):
 
 
 class BucketStore(Protocol):
-    def grant(self, bucket_name: str, limit: Limit, wanted: int) -> Grant: ...
+    def grant(self, bucket_name: str, limit: Limit, max_tokens: int) -> Grant: ...
 
 
 class Limiter:
@@ -57,10 +57,10 @@ class Limiter:
                 return True
             if asked_at < lease.refused_until:
                 return False
-            wanted = lease.choose_block(limit)
-        grant = self._store.grant(bucket_name, limit, wanted)
+            block = lease.choose_block(limit)
+        grant = self._store.grant(bucket_name, limit, block)
         with self._lock:
-            return lease.add(grant, limit, wanted=wanted, asked_at=asked_at)
+            return lease.add(grant, limit, block=block, asked_at=asked_at)
 
     def _find_lease(self, bucket_name: str) -> Lease:
         if len(self._leases) >= MAX_LEASES and bucket_name not in self._leases:

@@ -46,13 +46,13 @@ class RedisBuckets:
         self._substitute = DatabaseBuckets()
         self._paused_until = 0.0
 
-    def grant(self, bucket_name: str, limit: Limit, wanted: int) -> Grant:
-        """Take at most `wanted` tokens out of the bucket."""
+    def grant(self, bucket_name: str, limit: Limit, max_tokens: int) -> Grant:
+        """Take at most `max_tokens` tokens out of the bucket."""
         if time.monotonic() >= self._paused_until:
             try:
-                granted, left = self._script([REDIS_PREFIX + bucket_name], [limit.capacity, limit.rate, wanted])
-                return Grant(int(granted), float(left))
+                tokens, level = self._script([REDIS_PREFIX + bucket_name], [limit.capacity, limit.rate, max_tokens])
+                return Grant(int(tokens), float(level))
             except RedisError as error:
                 self._paused_until = time.monotonic() + PAUSE_SECONDS
                 log.warning("Redis does not answer (%s): limits are counted in the database", type(error).__name__)
-        return self._substitute.grant(bucket_name, limit, wanted)
+        return self._substitute.grant(bucket_name, limit, max_tokens)

@@ -160,8 +160,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
         """Return the account whose verified address the provider has verified too."""
         addresses = [address.email for address in sociallogin.email_addresses if address.verified]
-        verified = EmailAddress.objects.filter(email__in=addresses, verified=True)
-        address = verified.select_related("user").first()
+        verified_addresses = EmailAddress.objects.filter(email__in=addresses, verified=True)
+        address = verified_addresses.select_related("user").first()
         return (address.user, address.email) if address else None
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

@@ -17,10 +17,10 @@ def delete_expired(*, now: datetime) -> int:
 
     Shared links stay in their list for SHARED_LINKS_LISTED after their end.
     """
-    expired = (
+    row_sets = (
         Session.objects.filter(expire_date__lte=now),
         SignInLink.objects.filter(expires_at__lte=now),
         Invitation.objects.filter(expires_at__lte=now, accepted_at=None),
         SharedLink.objects.filter(expires_at__lte=now - SHARED_LINKS_LISTED),
     )
-    return sum(rows.delete()[0] for rows in expired)
+    return sum(rows.delete()[0] for rows in row_sets)

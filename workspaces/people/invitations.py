@@ -67,8 +67,8 @@ def send_invitation(invitation: Invitation, link: str) -> bool:
 
 
 def revoke_invitation(invitation: Invitation, *, actor: str, now: datetime) -> None:
-    deleted, _ = Invitation.objects.filter(pk=invitation.pk, accepted_at=None).delete()
-    if deleted:
+    row_count, _ = Invitation.objects.filter(pk=invitation.pk, accepted_at=None).delete()
+    if row_count:
         facts = {"email": invitation.email, "role": invitation.role}
         record_audit(invitation.workspace_id, "invitation revoked", facts, actor=actor, now=now)
 
@@ -79,8 +79,8 @@ def list_open_invitations(workspace: Workspace, *, now: datetime) -> QuerySet[In
 
 def list_invitations_of(user: User, *, now: datetime) -> QuerySet[Invitation]:
     """Return the open invitations to the verified addresses of this user."""
-    verified = EmailAddress.objects.filter(user=user, verified=True).values("email")
-    return _list_open(now).filter(email__in=verified)
+    addresses = EmailAddress.objects.filter(user=user, verified=True).values("email")
+    return _list_open(now).filter(email__in=addresses)
 
 
 def has_open_invitation(email: str, *, now: datetime) -> bool:
@@ -152,8 +152,8 @@ def _choose_username(email: str) -> str:
 
 
 def _list_users(email: str) -> QuerySet[User]:
-    verified = EmailAddress.objects.filter(email=email, verified=True).values("user")
-    return User.objects.filter(pk__in=verified)
+    user_ids = EmailAddress.objects.filter(email=email, verified=True).values("user")
+    return User.objects.filter(pk__in=user_ids)
 
 
 def _list_open(now: datetime) -> QuerySet[Invitation]:

@@ -23,8 +23,8 @@ def list_members(workspace: Workspace) -> list[tuple[Membership, bool]]:
     """Return the memberships and whether each member has a second factor, in the order in which they joined."""
     memberships = list(workspace.memberships.select_related("user").order_by("created_at", "id"))
     factors = Authenticator.objects.filter(user__in=[membership.user_id for membership in memberships])
-    protected = set(factors.exclude(type=Authenticator.Type.RECOVERY_CODES).values_list("user_id", flat=True))
-    return [(membership, membership.user_id in protected) for membership in memberships]
+    protected_user_ids = set(factors.exclude(type=Authenticator.Type.RECOVERY_CODES).values_list("user_id", flat=True))
+    return [(membership, membership.user_id in protected_user_ids) for membership in memberships]
 
 
 def list_operators() -> list[str]:

@@ -29,5 +29,5 @@ def find_link_user(token: str, *, now: datetime) -> User | None:
 def use_link(token: str, *, now: datetime) -> User | None:
     """Use the link up and return its user; of two calls at the same moment, one gets the user."""
     user = find_link_user(token, now=now)
-    deleted, _ = SignInLink.objects.filter(digest=hash_token(token)).delete()
-    return user if deleted else None
+    row_count, _ = SignInLink.objects.filter(digest=hash_token(token)).delete()
+    return user if row_count else None

@@ -73,12 +73,12 @@ def with_passwords(view: View) -> View:
     """Answer 404 from a page about passwords if people cannot sign in with one."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.OIDC_ONLY:
             raise Http404
         return view(request, *args, **kwargs)
 
-    return wrapped
+    return wrapper
 
 
 @never_cache

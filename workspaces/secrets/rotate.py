@@ -133,9 +133,9 @@ def _lock(workspace: Workspace) -> None:
 
 
 def _refuse_prepared(workspace: Workspace) -> None:
-    prepared = find_prepared(workspace)
-    if prepared is not None:
-        raise InvalidRequest(f"{prepared} is prepared already. Activate it, or revoke it first.")
+    prepared_secret = find_prepared(workspace)
+    if prepared_secret is not None:
+        raise InvalidRequest(f"{prepared_secret} is prepared already. Activate it, or revoke it first.")
 
 
 def _retire_signers(workspace: Workspace, *, now: datetime) -> datetime:

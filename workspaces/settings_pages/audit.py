@@ -53,12 +53,12 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
 
     def build_context() -> Mapping[str, Any]:
         entry_page = Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page"))
-        hidden = entries_of_all_kinds.exclude(_select_kind(kind)) if kind != EVERYTHING else all_entries.none()
+        hidden_entries = entries_of_all_kinds.exclude(_select_kind(kind)) if kind != EVERYTHING else all_entries.none()
         return {
             "entries": entry_page,
             "first_at": all_entries.aggregate(first=Min("at"))["first"],
-            "hidden_count": hidden.count(),
-            "hidden_words": _describe_hidden(hidden) if kind == CHANGES else "",
+            "hidden_count": hidden_entries.count(),
+            "hidden_words": _describe_hidden(hidden_entries) if kind == CHANGES else "",
             "kind": kind,
             "kinds": KIND_LABELS.items(),
             "actor": actor,

@@ -57,12 +57,12 @@ class KeyForm(forms.Form):
         set_choices(self, "environments", [(name, name) for name in environment_names])
 
     def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if cleaned.get("everywhere") == "no" and not cleaned.get("environments") and "environments" not in self.errors:
+        values: dict[str, Any] = super().clean() or {}
+        if values.get("everywhere") == "no" and not values.get("environments") and "environments" not in self.errors:
             self.add_error("environments", "Choose at least one, or all environments.")
-        if cleaned.get("kind") == ApiKey.SECRET and not cleaned.get("scopes") and "scopes" not in self.errors:
+        if values.get("kind") == ApiKey.SECRET and not values.get("scopes") and "scopes" not in self.errors:
             self.add_error("scopes", "Choose at least one.")
-        return cleaned
+        return values
 
     def key_arguments(self) -> dict[str, Any]:
         """Return the arguments of create_key."""

@@ -50,20 +50,20 @@ class _Reducer(HTMLParser):
         self._open_tags: list[tuple[str, str]] = []  # of open elements to keep: (tag in the page, tag to write)
         self._is_facts: list[bool] = []
         self._is_inside = False  # of <main>
-        self._dropped = ("", 0)  # the tag of an element that is dropped, and how many of that tag are open
+        self._dropped_element = ("", 0)  # the tag of an element that is dropped, and how many of that tag are open
 
     def handle_starttag(self, tag: str, attributes: Attributes) -> None:
         if not self._is_inside:
             self._is_inside = tag == "main"
             return
-        dropped_tag, depth = self._dropped
+        dropped_tag, depth = self._dropped_element
         if depth:
-            self._dropped = (dropped_tag, depth + (tag == dropped_tag))
+            self._dropped_element = (dropped_tag, depth + (tag == dropped_tag))
             return
         values = {name: value or "" for name, value in attributes}
         written_tag = self._choose_tag(tag, values)
         if not written_tag:
-            self._dropped = (tag, 0 if tag in VOID_TAGS else 1)
+            self._dropped_element = (tag, 0 if tag in VOID_TAGS else 1)
             return
         self.chunks.append(f"<{written_tag}{''.join(_format_attributes(written_tag, attributes))}>")
         if tag not in VOID_TAGS:
@@ -92,9 +92,9 @@ class _Reducer(HTMLParser):
         return any(open_tag == tag for open_tag, _ in self._open_tags)
 
     def handle_endtag(self, tag: str) -> None:
-        dropped_tag, depth = self._dropped
+        dropped_tag, depth = self._dropped_element
         if depth:
-            self._dropped = (dropped_tag, depth - (tag == dropped_tag))
+            self._dropped_element = (dropped_tag, depth - (tag == dropped_tag))
         elif self._is_inside and tag == "main" and not self._is_within("main"):
             self._is_inside = False
         elif self._open_tags and self._open_tags[-1][0] == tag:
@@ -102,7 +102,7 @@ class _Reducer(HTMLParser):
             self._is_facts.pop()
 
     def handle_data(self, data: str) -> None:
-        if self._is_inside and not self._dropped[1]:
+        if self._is_inside and not self._dropped_element[1]:
             # The JSON of a figure holds no <, >, or &: Django has written them as escapes of JSON.
             is_figure = bool(self._open_tags) and self._open_tags[-1][0] == "script"
             self.chunks.append(data if is_figure and "<" not in data else escape(data, quote=False))

@@ -181,8 +181,8 @@ def query(context: Context, **changes: Any) -> str:
 
     Members that the page does not know are left out.
     """
-    removed = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *(context.get("unknown") or ())))
-    return "?" + change_query(context["request"].GET, removed | changes).urlencode()
+    cleared_members = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *(context.get("unknown") or ())))
+    return "?" + change_query(context["request"].GET, cleared_members | changes).urlencode()
 
 
 @register.simple_tag(takes_context=True)
@@ -192,8 +192,8 @@ def query_elsewhere(context: Context, environment: Environment) -> str:
     A comparison with that environment becomes one with the environment that is shown now.
     """
     address = context["request"].GET
-    compared = [name for name in COMPARISON_MEMBERS if address.get(name) == environment.name]
-    return query(context, **dict.fromkeys(compared, context["environment"].name), cursor=None, page=None)
+    comparison_members = [name for name in COMPARISON_MEMBERS if address.get(name) == environment.name]
+    return query(context, **dict.fromkeys(comparison_members, context["environment"].name), cursor=None, page=None)
 
 
 @register.simple_tag(takes_context=True)

@@ -111,6 +111,6 @@ def _is_midnight(local: datetime) -> bool:
 
 
 def _change_current_query(context: Context, members: dict[str, str], *, keep_paging: bool = False) -> str:
-    removed = dict.fromkeys((*RESULT_MEMBERS, "range", *([] if keep_paging else PAGING)))
-    changes: dict[str, Any] = {**removed, **members}
+    cleared_members = dict.fromkeys((*RESULT_MEMBERS, "range", *([] if keep_paging else PAGING)))
+    changes: dict[str, Any] = {**cleared_members, **members}
     return "?" + change_query(context["request"].GET, changes).urlencode()

@@ -61,7 +61,7 @@ def test_a_slow_bucket_grants_one_token_and_returns_the_rest(buckets):
     assert buckets.grant("key:1", slow, 5).tokens == 1
     grant = buckets.grant("key:1", slow, 5)
     assert grant.tokens == 0
-    assert 0 <= grant.left < 1
+    assert 0 <= grant.bucket_level < 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -99,7 +99,7 @@ def test_the_sql_statement_equals_the_pure_rule(age, tokens):
     least = grant_tokens(Bucket(tokens, -age), LIMIT, 5, 0.0)[1]
     most = grant_tokens(Bucket(tokens, -age), LIMIT, 5, seconds)[1]
     assert least.tokens <= grant.tokens <= most.tokens
-    assert row.tokens == grant.left <= LIMIT.capacity
+    assert row.tokens == grant.bucket_level <= LIMIT.capacity
     assert row.refilled_at <= timezone.now() + timedelta(seconds=1)
 
 

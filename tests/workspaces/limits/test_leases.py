@@ -102,7 +102,7 @@ def test_a_process_asks_the_bucket_rarely_whether_busy_or_refused():
 def test_an_unused_lease_expires():
     lease, limit = Lease(), Limit("key", 1000)
     shared = SharedBucket()
-    assert lease.add(shared.grant("key:1", limit, 100), limit, wanted=100, asked_at=0.0)
+    assert lease.add(shared.grant("key:1", limit, 100), limit, block=100, asked_at=0.0)
     assert lease.spend(LEASE_SECONDS - 0.01)
     assert not lease.spend(LEASE_SECONDS)
 
