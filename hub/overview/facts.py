@@ -74,7 +74,8 @@ def build_facts(
 ) -> Sequence[Fact]:
     """Return the five numbers, in the order of the page. The second of each pair is of the previous period."""
     totals, previous = outcomes
-    rejected, verified = ([count(part) for part in verifications] for count in (count_rejections, count_verifications))
+    rejection_counts = [count_rejections(part) for part in verifications]
+    verification_counts = [count_verifications(part) for part in verifications]
     return [
         Fact(
             "conversations", "Conversations", "outcomes",
@@ -86,11 +87,12 @@ def build_facts(
         ),
         Fact(
             "brokenJoins", "Broken joins", "joins",
-            totals.broken, totals.reported, previous.broken, previous.reported, has_outcomes_before,
+            totals.broken, totals.reported_outcomes, previous.broken, previous.reported_outcomes, has_outcomes_before,
         ),
         Fact(
             "rejections", "Rejected calls", "rejections",
-            rejected[0], verified[0], rejected[1], verified[1], has_verifications_before,
+            rejection_counts[0], verification_counts[0], rejection_counts[1], verification_counts[1],
+            has_verifications_before,
         ),
         Fact(
             "operations", "Operations", "catalog",
@@ -100,8 +102,8 @@ def build_facts(
     ]  # fmt: skip
 
 
-def list_parts_of_operations(new: int, drifted: int) -> Sequence[PartOfFact]:
-    parts = (PartOfFact(new, "new", "new"), PartOfFact(drifted, "changed", "drifted"))
+def list_parts_of_operations(new_count: int, drifted_count: int) -> Sequence[PartOfFact]:
+    parts = (PartOfFact(new_count, "new", "new"), PartOfFact(drifted_count, "changed", "drifted"))
     return [part for part in parts if part.count]
 
 

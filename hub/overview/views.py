@@ -90,7 +90,9 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "change_words": CHANGE_KINDS,
             **describe_chart(analytics),
             "first_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
-            "is_quiet": not (analytics.totals.conversations or analytics.totals.reported or rejections.totals or drift),
+            "is_quiet": not (
+                analytics.totals.conversations or analytics.totals.reported_outcomes or rejections.totals or drift
+            ),
         }
 
     def list_series_rows() -> Iterator[Sequence[Any]]:

@@ -38,28 +38,28 @@ class BrokenRate:
     """The numbers of one environment or API key in each bucket: broken joins, and all reported outcomes."""
 
     name: str
-    broken: list[int]
-    reported: list[int]
+    broken_joins: list[int]
+    reported_outcomes: list[int]
 
     @property
     def ratios(self) -> list[float | None]:
-        buckets = zip(self.broken, self.reported, strict=True)
-        return [round(broken / reported, 4) if reported else None for broken, reported in buckets]
+        buckets = zip(self.broken_joins, self.reported_outcomes, strict=True)
+        return [round(broken_joins / outcomes, 4) if outcomes else None for broken_joins, outcomes in buckets]
 
     @property
     def total_broken(self) -> int:
-        return sum(self.broken)
+        return sum(self.broken_joins)
 
     @property
     def total_reported(self) -> int:
-        return sum(self.reported)
+        return sum(self.reported_outcomes)
 
 
 @dataclass(frozen=True)
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    compared: lines of the previous period or of another environment, for those of the keys that have numbers there. Of
+    compared_lines: those of the previous period or of another environment, for the keys that have numbers there. Of
         many lines, only the first is compared.
     compared_name: the name of that period or environment.
     without: keys that are in no line.
@@ -67,7 +67,7 @@ class Chart:
 
     buckets: Sequence[Bucket]
     lines: Sequence[ChartLine]
-    compared: Sequence[ChartLine] = ()
+    compared_lines: Sequence[ChartLine] = ()
     compared_name: str = ""
     without: Sequence[str] = ()
 
@@ -94,8 +94,8 @@ def read_chart(
     comparison = comparison or compare_with_previous(environment, period)
     charted_keys = [line.key for line in lines if line.key is not None]
     compared_keys = charted_keys if len(charted_keys) <= MAX_COMPARED_LINES else charted_keys[:1]
-    compared = _read_compared(comparison, period, buckets, compared_keys)
-    return Chart(buckets, lines, compared, comparison.name, without)
+    compared_lines = _read_compared(comparison, period, buckets, compared_keys)
+    return Chart(buckets, lines, compared_lines, comparison.name, without)
 
 
 def read_key_chart(environment: Environment, period: Period, key: str, comparison: Comparison) -> Chart:

@@ -39,10 +39,10 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
         }
         for line in lines
     ]
-    for compared in chart.compared:
-        style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared.key or ""]}, "opacity": 0.6}
-        name = escape_markup(f"{compared.name}, {chart.compared_name}")
-        traces.append({**common, "mode": "lines", "name": name, "y": list(compared.numbers), **style})
+    for compared_line in chart.compared_lines:
+        style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared_line.key or ""]}, "opacity": 0.6}
+        name = escape_markup(f"{compared_line.name}, {chart.compared_name}")
+        traces.append({**common, "mode": "lines", "name": name, "y": list(compared_line.numbers), **style})
     return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}
 
 
@@ -68,8 +68,8 @@ def draw_rates(
 
 def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]:
     """Draw a rate; each point says of how many reports, and is hollow if these are few."""
-    counts = [list(pair) for pair in zip(rate.broken, rate.reported, strict=True)]
-    symbols = ["circle-open" if reported < MIN_REPORTED else "circle" for _, reported in counts]
+    counts = [list(pair) for pair in zip(rate.broken_joins, rate.reported_outcomes, strict=True)]
+    symbols = ["circle-open" if outcomes < MIN_REPORTED else "circle" for _, outcomes in counts]
     hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"
     points = {"customdata": counts, "hovertemplate": hover, "marker": {"symbol": symbols}}
     return {**common, "y": rate.ratios, **points}

@@ -73,8 +73,8 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
         return _series_rows(read_key_chart(environment, period, key, comparison), period, comparison)
 
     def totals_rows() -> Rows:
-        compared = read_totals(comparison.environment, comparison.period)
-        return _totals_rows(read_totals(environment, period), compared, _find_kind(comparison))
+        compared_totals = read_totals(comparison.environment, comparison.period)
+        return _totals_rows(read_totals(environment, period), compared_totals, _find_kind(comparison))
 
     return (
         Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
@@ -90,18 +90,26 @@ def _key_rows(analytics: Analytics) -> Rows:
     kind = _find_kind(analytics.comparison)
     for row, lookalikes, share in analytics.stream_keys():
         times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
-        compared = _split_compared(kind, row.compared)
-        change = round(row.outcomes / row.compared - 1, 4) if row.compared and share is None else None
+        compared_cells = _split_compared(kind, row.compared_outcomes)
+        change = round(row.outcomes / row.compared_outcomes - 1, 4) if row.compared_outcomes and share is None else None
         points = None if share is None or share.points is None else round(share.points, 2)
         shares = (None if share is None else share.compared_reached, points)
-        yield (row.key, *row.numbers[:-1], *compared, change, *shares, *times, list(lookalikes))
+        yield (row.key, *row.numbers[:-1], *compared_cells, change, *shares, *times, list(lookalikes))
 
 
 def _funnel_rows(analytics: Analytics) -> Rows:
     if funnel := analytics.funnel:
         for step in funnel.steps:
-            previous, lost = (step.previous, step.lost) if step.number > 1 else (None, None)
-            yield step.number, step.key, step.conversations, previous, lost, funnel.followed, funnel.total
+            previous, lost_conversations = (step.previous, step.lost_conversations) if step.number > 1 else (None, None)
+            yield (
+                step.number,
+                step.key,
+                step.conversations,
+                previous,
+                lost_conversations,
+                funnel.followed_conversations,
+                funnel.total,
+            )
 
 
 def _lost_rows(analytics: Analytics) -> Rows:
@@ -123,17 +131,17 @@ def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | No
     return (number if kind == PREVIOUS else None, number if kind == SIBLING else None)
 
 
-def _totals_rows(totals: Totals, compared: Totals, kind: str) -> Rows:
+def _totals_rows(totals: Totals, compared_totals: Totals, kind: str) -> Rows:
     """Yield the totals over all keys, and those that they are compared with, unless all are 0.
 
     kind: the kind of the comparison.
     """
-    if totals == compared == Totals():
+    if totals == compared_totals == Totals():
         return
     yield _totals_row("now", totals)
     labels = {PREVIOUS: "before", SIBLING: "beside"}
     if label := labels.get(kind):
-        yield _totals_row(label, compared)
+        yield _totals_row(label, compared_totals)
 
 
 def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
@@ -143,10 +151,10 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
 def _series_rows(chart: Chart, period: Period, comparison: Comparison) -> Rows:
     """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey."""
     kind = _find_kind(comparison)
-    compared = read_compared_numbers(chart, period, comparison) if kind != NOTHING else {}
+    compared_numbers = read_compared_numbers(chart, period, comparison) if kind != NOTHING else {}
     for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:
-            compared_number = compared[line.key][number] if compared else None
+            compared_number = compared_numbers[line.key][number] if compared_numbers else None
             yield (unix_seconds(bucket.start), line.key, line.numbers[number], *_split_compared(kind, compared_number))
 
 

@@ -21,21 +21,21 @@ class KeyFilters:
     """The filters of the outcomes page.
 
     search: a text that the keys contain.
-    selected: the keys of the chart; if it is empty, the keys from `rank` on.
-    unfolded: whether all keys have rows of their own.
+    selected_keys: the keys of the chart; if it is empty, the keys from `rank` on.
+    shows_all_keys: whether all keys have rows of their own.
     compare_with: the name of another environment, or "none"; empty for the previous period.
     steps: the keys of the funnel.
-    lost: the step of the funnel whose lost conversations are listed. The first step loses none, so 1 means no list.
+    lost_step_number: the step of the funnel whose lost conversations are listed. 1 means no list.
     """
 
     search: str = ""
-    selected: tuple[str, ...] = ()
+    selected_keys: tuple[str, ...] = ()
     rank: int = 1
-    unfolded: bool = False
+    shows_all_keys: bool = False
     page: int = 1
     compare_with: str = ""
     steps: tuple[str, ...] = ()
-    lost: int = 1
+    lost_step_number: int = 1
 
     @property
     def next_rank(self) -> int:
@@ -43,17 +43,17 @@ class KeyFilters:
 
 
 def parse_key_filters(query: QueryDict) -> KeyFilters:
-    selected, steps = _read_keys(query, "show"), _read_keys(query, "step")
+    selected_keys, steps = _read_keys(query, "show"), _read_keys(query, "step")
     page, search = _parse_number(query.get("page")), read_text(query, "q")
     return KeyFilters(
         search=search,
-        selected=selected[:MAX_LINES],
+        selected_keys=selected_keys[:MAX_LINES],
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
-        unfolded=page > 1 or bool(search) or query.get("keys") == "all",
+        shows_all_keys=page > 1 or bool(search) or query.get("keys") == "all",
         page=page,
         compare_with=read_text(query, "compare"),
         steps=steps[:MAX_STEPS],
-        lost=_parse_number(query.get("lost")),
+        lost_step_number=_parse_number(query.get("lost")),
     )
 
 

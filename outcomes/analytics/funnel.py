@@ -60,7 +60,7 @@ class FunnelStep:
     previous: int
 
     @property
-    def lost(self) -> int:
+    def lost_conversations(self) -> int:
         return self.previous - self.conversations
 
 
@@ -84,12 +84,12 @@ class Funnel:
     total: int
 
     @property
-    def followed(self) -> int:
+    def followed_conversations(self) -> int:
         return self.steps[0].conversations
 
     @property
     def is_cut(self) -> bool:
-        return self.total > self.followed
+        return self.total > self.followed_conversations
 
 
 def read_funnel(environment: Environment, period: Period, keys: Sequence[str]) -> Funnel | None:

@@ -50,8 +50,8 @@ class Analytics:
         return self._read_keys((page.total.keys - 1) // ROWS_PER_PAGE * ROWS_PER_PAGE)
 
     def _read_keys(self, start: int) -> KeyPage:
-        lead = 0 if self.filters.selected else self.filters.next_rank - 1
-        limit = ROWS_PER_PAGE if self.filters.unfolded else UNFOLDED_KEYS + 2
+        lead = 0 if self.filters.selected_keys else self.filters.next_rank - 1
+        limit = ROWS_PER_PAGE if self.filters.shows_all_keys else UNFOLDED_KEYS + 2
         search = self.filters.search
         return read_top_page(
             self.environment,
@@ -65,7 +65,7 @@ class Analytics:
 
     @property
     def is_folded(self) -> bool:
-        return not self.filters.unfolded and self.key_page.total.keys > UNFOLDED_KEYS + 1
+        return not self.filters.shows_all_keys and self.key_page.total.keys > UNFOLDED_KEYS + 1
 
     @property
     def rows(self) -> Sequence[KeyTotals]:
@@ -87,18 +87,20 @@ class Analytics:
 
     def list_compared_shares(self, rows: Sequence[KeyTotals]) -> Sequence[ComparedShare | None]:
         """Return each row's share and the other environment's; None if the comparison is with a previous period."""
-        reached = read_compared_reached(self.comparison, [row.key for row in rows])
+        reached_by_key = read_compared_reached(self.comparison, [row.key for row in rows])
         conversations = self.totals.conversations, self.compared_totals.conversations
         return [
-            ComparedShare(row.reached, conversations[0], reached[row.key], conversations[1]) if reached else None
+            ComparedShare(row.reached, conversations[0], reached_by_key[row.key], conversations[1])
+            if reached_by_key
+            else None
             for row in rows
         ]
 
     @cached_property
     def chart(self) -> Chart:
-        comparison, selected = self.comparison, self.filters.selected
-        if selected:
-            return read_chart(self.environment, self.period, selected, comparison=comparison)
+        comparison, selected_keys = self.comparison, self.filters.selected_keys
+        if selected_keys:
+            return read_chart(self.environment, self.period, selected_keys, comparison=comparison)
         keys = [row.key for row in self.key_page.leading]
         first = self.filters.rank - 1
         return read_chart(self.environment, self.period, keys[first:], without=keys[:first], comparison=comparison)
@@ -110,11 +112,11 @@ class Analytics:
     @property
     def lost_step(self) -> FunnelStep | None:
         """Return the step of the funnel whose lost conversations are listed."""
-        number = self.filters.lost
+        number = self.filters.lost_step_number
         return self.funnel.steps[number - 1] if self.funnel and 1 < number <= len(self.funnel.steps) else None
 
     def list_lost(self, limit: int | None = MAX_LOST) -> Sequence[LostConversation]:
-        return read_lost(self.environment, self.period, self.filters.steps, self.filters.lost, limit)
+        return read_lost(self.environment, self.period, self.filters.steps, self.filters.lost_step_number, limit)
 
     def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str], ComparedShare | None]]:
         """Yield all keys that match the search, each with the keys that look like it and its compared share."""

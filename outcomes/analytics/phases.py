@@ -68,8 +68,8 @@ class PhaseChange:
         if self.points is None or not self.previous:
             return False
         conversations = self.phase.conversations, self.previous.conversations
-        pooled = (self.phase.reached + self.previous.reached) / sum(conversations)
-        error = sqrt(max(0.0, pooled * (1 - pooled)) * sum(1 / count for count in conversations))
+        pooled_share = (self.phase.reached + self.previous.reached) / sum(conversations)
+        error = sqrt(max(0.0, pooled_share * (1 - pooled_share)) * sum(1 / count for count in conversations))
         return abs(self.points) <= 100 * LARGEST_BY_CHANCE * error
 
 
@@ -108,6 +108,10 @@ def read_phases(
     phases = split_at_annotations(buckets[0].start, period.end, reversed(latest))
     series = read_series(environment, [Bucket(phase.start, phase.end, "") for phase in phases], [key, ALL_KEYS])
     numbers = zip(phases, series[ALL_KEYS].conversations, series[key].reached, strict=True)
-    counted = [replace(phase, conversations=total, reached=reached) for phase, total, reached in numbers]
-    pending = [lags.estimate_pending(now - phase.start, now - min(phase.end, now)) for phase in counted]
-    return [PhaseChange(*facts) for facts in zip(counted, [None, *counted[:-1]], pending, strict=True)][::-1]
+    phases_with_counts = [
+        replace(phase, conversations=total, reached=reached_conversations)
+        for phase, total, reached_conversations in numbers
+    ]
+    pending = [lags.estimate_pending(now - phase.start, now - min(phase.end, now)) for phase in phases_with_counts]
+    facts = zip(phases_with_counts, [None, *phases_with_counts[:-1]], pending, strict=True)
+    return [PhaseChange(*row) for row in facts][::-1]

@@ -60,7 +60,7 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
         "pages": _paginate(page.total.keys, filters.page),
         "is_counted": page.is_counted,
         "unfolded_keys": UNFOLDED_KEYS,
-        "selected_off_page": [key for key in filters.selected if key not in keys_of_rows],
+        "selected_off_page": [key for key in filters.selected_keys if key not in keys_of_rows],
         "siblings": list_siblings(analytics.environment),
     }
 
@@ -82,7 +82,7 @@ def _describe_funnel(analytics: Analytics) -> Mapping[str, Any]:
 def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     """Return the chart by key, the sentence that says what it shows, and its numbers."""
     filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
-    has_more = not filters.selected and analytics.key_page.total.keys >= filters.next_rank
+    has_more = not filters.selected_keys and analytics.key_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
     return {
         **_draw_chart(chart, analytics.environment, analytics.period),
@@ -93,7 +93,7 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
 
 def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mapping[str, Any]:
     """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
-    columns = [line.numbers for line in [*chart.lines, *chart.compared]]
+    columns = [line.numbers for line in [*chart.lines, *chart.compared_lines]]
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
         "figure": chart_figures.draw_lines(chart, unit="outcomes"),
@@ -113,8 +113,8 @@ def show_outcome_key(request: HttpRequest, environment: Environment, period: Per
         if not key:
             return {"key": "", "compare_with": compare_with}
         conversations = _list_conversations(environment, period, key, cursor=request.GET.get("cursor", ""))
-        described = _describe_key(environment, period, key, comparison)
-        return {"key": key, "compare_with": compare_with, **described, **conversations}
+        key_context = _describe_key(environment, period, key, comparison)
+        return {"key": key, "compare_with": compare_with, **key_context, **conversations}
 
     tables = list_key_tables(environment, period, key, comparison)
     takes = {"compare": partial(is_comparison, environment)}

@@ -36,8 +36,8 @@ def post_undo(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
     return _return_to_page(request, shown_environment, "undone" if is_undone else "nothing")
 
 
-def _return_to_page(request: HttpRequest, environment: Environment, done: str) -> HttpResponseRedirect:
+def _return_to_page(request: HttpRequest, environment: Environment, result: str) -> HttpResponseRedirect:
     """Redirect to the page with the period that it showed, named by its preset or by its two ends."""
     names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
     members = {**request.GET.dict(), "range": request.POST.get("range", "")}
-    return return_to_page(request, "joins", environment, {name: members.get(name) for name in names} | {"done": done})
+    return return_to_page(request, "joins", environment, {name: members.get(name) for name in names} | {"done": result})

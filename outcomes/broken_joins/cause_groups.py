@@ -30,7 +30,9 @@ class BrokenJoin:
         "" stands for any.
         """
         own_values = self.diagnosis.kind, self.diagnosis.found_in, self.outcome_key
-        return all(asked in ("", own) for asked, own in zip((kind, environment, key), own_values, strict=True))
+        return all(
+            value in ("", own_value) for value, own_value in zip((kind, environment, key), own_values, strict=True)
+        )
 
 
 @dataclass(frozen=True)

@@ -119,14 +119,14 @@ def _healed_rows(environment: Environment, period: Period) -> Rows:
 def _rate_rows(chart: RateChart) -> Rows:
     for number, bucket in enumerate(chart.buckets):
         for rate in chart.rates:
-            yield unix_seconds(bucket.start), rate.name, rate.broken[number], rate.reported[number]
+            yield unix_seconds(bucket.start), rate.name, rate.broken_joins[number], rate.reported_outcomes[number]
 
 
 def _totals_rows(environment: Environment, period: Period) -> Rows:
     """Yield the counts of the period and of the one before, if anything was reported in it."""
     for label, span in (("now", period), ("before", period.previous())):
-        if (totals := read_totals(environment, span)).reported:
-            yield label, totals.broken, totals.reported
+        if (totals := read_totals(environment, span)).reported_outcomes:
+            yield label, totals.broken, totals.reported_outcomes
 
 
 def _move_rows(environment: Environment) -> Rows:

@@ -46,11 +46,11 @@ TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output
 @dataclass(frozen=True)
 class Healing:
     """The number of broken joins that healed in a period, and the median and the longest time to heal of the latest
-    `measured`.
+    `sample_size`.
     """
 
     count: int
-    measured: int
+    sample_size: int
     median: timedelta | None
     longest: timedelta | None
 
@@ -158,9 +158,9 @@ def list_joins_naming(environment: Environment, conversation_id: str) -> Sequenc
         joins = Outcome.objects.filter(environment=sibling, broken=True)
         newest = joins.order_by("-first_reported_at").values_list(*JOIN_COLUMNS)[:NEWEST_DIAGNOSED]
         same_id = joins.filter(conversation__conversation_id=conversation_id).values_list(*JOIN_COLUMNS)
-        altered = [row for row in newest if row[0] != conversation_id and bare in bare_forms(row[0])]
-        diagnosed = _diagnose_rows(sibling, [*same_id, *altered])
-        naming += [(sibling, join) for join in diagnosed if join.diagnosis.match == conversation]
+        altered_rows = [row for row in newest if row[0] != conversation_id and bare in bare_forms(row[0])]
+        broken_joins = _diagnose_rows(sibling, [*same_id, *altered_rows])
+        naming += [(sibling, join) for join in broken_joins if join.diagnosis.match == conversation]
     return sorted(naming, key=lambda pair: pair[1].first_reported_at, reverse=True)
 
 
@@ -183,8 +183,8 @@ def measure_healing(environment: Environment, period: Period) -> Healing:
 
 def find_longest_healing(environment: Environment) -> timedelta | None:
     """Return the longest time that one of the latest healed joins of any period took; None if nothing has healed."""
-    healed = Outcome.objects.filter(environment=environment, healed_at__isnull=False).order_by("-healed_at")
-    return max(healed.values_list(TIME_TO_HEAL, flat=True)[:MAX_HEALED_MEASURED], default=None)
+    healed_joins = Outcome.objects.filter(environment=environment, healed_at__isnull=False).order_by("-healed_at")
+    return max(healed_joins.values_list(TIME_TO_HEAL, flat=True)[:MAX_HEALED_MEASURED], default=None)
 
 
 def _within(field: str, period: Period) -> dict[str, datetime]:

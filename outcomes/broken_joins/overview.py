@@ -16,7 +16,7 @@ from workspaces.models import ApiKey, Environment
 class MainCause:
     """The cause of more than half of the newest broken joins of a period.
 
-    diagnosed: how many joins were diagnosed.
+    join_count: how many joins were diagnosed.
     is_partial: whether there are more.
     api_key: the key that reported all joins of this cause, if one key did.
     since: the first diagnosed report of this cause, which may be before the period.
@@ -24,7 +24,7 @@ class MainCause:
     """
 
     cause: Cause
-    diagnosed: int
+    join_count: int
     is_partial: bool
     api_key: ApiKey | None
     since: datetime

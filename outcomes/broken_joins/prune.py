@@ -43,15 +43,15 @@ def delete_expired_joins(workspace: Workspace, before: datetime, batch: int) -> 
 def _delete_batch(environment: Environment, before: datetime, batch: int) -> int:
     if not environment.try_hold():
         return 0
-    expired = Outcome.objects.filter(environment=environment, **_expired_at(before)).order_by("first_reported_at")
-    conversations = sorted(set(expired.values_list("conversation_id", flat=True)[:batch]))
+    expired_joins = Outcome.objects.filter(environment=environment, **_expired_at(before)).order_by("first_reported_at")
+    conversations = sorted(set(expired_joins.values_list("conversation_id", flat=True)[:batch]))
     lock_conversations(environment, conversations)
     parameters: dict[str, Any] = {"environment": environment.pk, "conversations": conversations, "before": before}
     with connection.cursor() as cursor:
         cursor.execute(DELETE_JOINS, parameters)
-        deleted = int(cursor.rowcount)
+        row_count = int(cursor.rowcount)
         cursor.execute(DELETE_CONVERSATIONS, parameters)
-    return deleted
+    return row_count
 
 
 def _expired_at(before: datetime) -> dict[str, object]:

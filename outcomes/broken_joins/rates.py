@@ -59,8 +59,10 @@ def read_rates_by_environment(environment: Environment, period: Period) -> RateC
 
 def _read_rate(environment: Environment, buckets: Sequence[Bucket]) -> BrokenRate:
     series = read_series_of_all_keys(environment, buckets)
-    reported = [outcomes + broken for outcomes, broken in zip(series.outcomes, series.broken, strict=True)]
-    return BrokenRate(environment.name, series.broken, reported)
+    reported_outcomes = [
+        outcomes + broken_joins for outcomes, broken_joins in zip(series.outcomes, series.broken, strict=True)
+    ]
+    return BrokenRate(environment.name, series.broken, reported_outcomes)
 
 
 def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart:
@@ -72,12 +74,12 @@ def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_BY_API_KEY, {"environment": environment.pk, **segment_columns(plan.segments)})
         rows = cursor.fetchall()
-    for api_key, segment_number, start, outcomes, broken in rows:
+    for api_key, segment_number, start, outcomes, broken_joins in rows:
         if api_key not in rates:
             name = str(api_keys.get(api_key, "another key"))
             rates[api_key] = BrokenRate(name, [0] * len(buckets), [0] * len(buckets))
         for bucket_number, sign in plan.uses[segment_number, start]:
-            rates[api_key].broken[bucket_number] += sign * broken
-            rates[api_key].reported[bucket_number] += sign * (outcomes + broken)
+            rates[api_key].broken_joins[bucket_number] += sign * broken_joins
+            rates[api_key].reported_outcomes[bucket_number] += sign * (outcomes + broken_joins)
     reporting = [rate for rate in rates.values() if rate.total_reported]
     return RateChart(buckets, sorted(reporting, key=lambda rate: (-rate.total_broken, -rate.total_reported, rate.name)))

@@ -197,7 +197,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "chart": chart,
                 "step": find_step(period, chart.buckets),
                 "figure": chart_figures.draw_rates(chart.buckets, chart.lines, names=names),
-                "has_few": any(0 < count < MIN_REPORTED for line in chart.lines for count in line.reported),
+                "has_few": any(0 < count < MIN_REPORTED for line in chart.lines for count in line.reported_outcomes),
                 "min_reported": MIN_REPORTED,
             }
             for subject, table, chart in charts

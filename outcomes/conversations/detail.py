@@ -71,10 +71,10 @@ class ConversationDetail:
             yield self._describe_match(self.match, self.match.started_at)
         for outcome in self.outcomes:
             yield from self._describe_outcome(outcome)
-        for moved in self.moves:
-            move = moved.move
+        for moved_outcome in self.moves:
+            move = moved_outcome.move
             detail = f"from {move.source.name}"
-            yield ConversationEvent(move.moved_at, "moved here", moved.outcome_key, detail, move.moved_by)
+            yield ConversationEvent(move.moved_at, "moved here", moved_outcome.outcome_key, detail, move.moved_by)
 
         for source, join in self.naming:
             api_key = self.api_keys.get(join.reported_by)

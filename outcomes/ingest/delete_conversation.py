@@ -58,7 +58,7 @@ def count_conversation(
 
 @transaction.atomic
 def _delete(workspace: Workspace, conversation_id: str, environment_names: Sequence[str]) -> Mapping[str, int]:
-    deleted: Counter[type[Model]] = Counter()
+    row_counts: Counter[type[Model]] = Counter()
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
     # Moves and deletions adjust tallies in the same shard, so only one of them may run in a workspace at a time.
@@ -70,8 +70,8 @@ def _delete(workspace: Workspace, conversation_id: str, environment_names: Seque
         "environment"
     ):
         lock_conversations(conversation.environment, [conversation.pk])
-        deleted.update(_delete_rows(conversation.environment, conversation))
-    return _count_rows(deleted)
+        row_counts.update(_delete_rows(conversation.environment, conversation))
+    return _count_rows(row_counts)
 
 
 def _delete_rows(environment: Environment, conversation: Conversation) -> Mapping[type[Model], int]:

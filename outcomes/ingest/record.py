@@ -60,10 +60,10 @@ def record_outcomes(
     }
     with open_prepared_cursor() as cursor, confirm_statement():
         cursor.execute(RECORD, parameters)
-        environment_exists, recorded, new, unknown_ids = cursor.fetchone()
+        environment_exists, item_count, new, unknown_ids = cursor.fetchone()
     if not environment_exists:
         raise EnvironmentRemoved
-    return Receipt(recorded, _sort_by_appearance(unknown_ids, reports), new)
+    return Receipt(item_count, _sort_by_appearance(unknown_ids, reports), new)
 
 
 def _sort_by_appearance(unknown_ids: Sequence[str], reports: Sequence[Report]) -> list[str]:

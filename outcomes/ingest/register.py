@@ -102,11 +102,11 @@ def register_conversations(
     )
 
 
-def _heal_outcomes(environment: Environment, registered: Sequence[int], *, now: datetime) -> int:
+def _heal_outcomes(environment: Environment, conversation_ids: Sequence[int], *, now: datetime) -> int:
     """Heal the broken joins of these conversations (row ids), update the tallies, and return how many healed.
 
     Each outcome keeps its times and is counted at the time of its first report.
     """
     with connection.cursor() as cursor:
-        cursor.execute(HEAL, {"environment": environment.pk, "registered": list(registered), "now": now})
+        cursor.execute(HEAL, {"environment": environment.pk, "registered": list(conversation_ids), "now": now})
         return int(cursor.fetchone()[0])

@@ -47,7 +47,7 @@ class KeyTotals:
     """The numbers of one outcome key in a period: a row of the page's table.
 
     reached: outcomes, whenever reported, of conversations that started in the period.
-    compared: outcomes of the Comparison.
+    compared_outcomes: outcomes of the Comparison.
 
     A row for several keys together has the key ALL_KEYS and their number in `keys`.
     """
@@ -57,7 +57,7 @@ class KeyTotals:
     broken: int = 0
     reports: int = 0
     reached: int = 0
-    compared: int = 0
+    compared_outcomes: int = 0
     first_reported_at: datetime | None = None
     last_reported_at: datetime | None = None
     keys: int = 1
@@ -67,11 +67,11 @@ class KeyTotals:
         """Return the key for the order of ORDER below: most outcomes first; ties by broken joins, then `compared`, then
         code point.
         """
-        return -self.outcomes, -self.broken, -self.compared, self.key
+        return -self.outcomes, -self.broken, -self.compared_outcomes, self.key
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        return self.outcomes, self.broken, self.reports, self.reached, self.compared
+        return self.outcomes, self.broken, self.reports, self.reached, self.compared_outcomes
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class KeyPage:
 
 
 def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
-    outcomes, broken, reports, reached, compared = numbers
-    return KeyTotals(ALL_KEYS, outcomes, broken, reports, reached, compared, keys=keys)
+    outcomes, broken_joins, reports, reached_conversations, compared_outcomes = numbers
+    return KeyTotals(ALL_KEYS, outcomes, broken_joins, reports, reached_conversations, compared_outcomes, keys=keys)
 
 
 def contains_search(column: str) -> str:
@@ -211,8 +211,8 @@ def read_keys(
     """Return these keys (ALL_KEYS for the sum of all), with zeros for a key that was not reported."""
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_KEYS, _keys_query(environment, period, comparison, keys=keys))
-        reported = {row[0]: KeyTotals(*row) for row in cursor}
-    return {key: reported.get(key, KeyTotals(key)) for key in keys}
+        totals_by_key = {row[0]: KeyTotals(*row) for row in cursor}
+    return {key: totals_by_key.get(key, KeyTotals(key)) for key in keys}
 
 
 def read_total_of_keys(environment: Environment, period: Period, comparison: Comparison | None = None) -> KeyTotals:

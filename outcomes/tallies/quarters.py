@@ -17,5 +17,5 @@ def read_quarters(environment: Environment, *, since: datetime, until: datetime)
         environment=environment, grain="q", outcome_key=ALL_KEYS, starts_at__gte=since, starts_at__lt=until
     )
     sums = rows.values_list("starts_at").annotate(broken=Sum("broken"), outcomes=Sum("outcomes")).order_by("starts_at")
-    for start, broken, outcomes in sums:
-        yield start, int(broken), int(broken) + int(outcomes)
+    for start, broken_joins, outcomes in sums:
+        yield start, int(broken_joins), int(broken_joins) + int(outcomes)

@@ -74,10 +74,10 @@ def _recount_day(environment: Environment, day: datetime, seed: int) -> Recount:
         cursor.execute(SELECT_DAY, {"environment": environment.pk, "day": day, "seed": seed, **limits})
         rows = cursor.fetchall()
     differences = [
-        f"{key or 'all keys'}: the tallies say {tallied:,} outcomes and {tallied_broken:,} broken joins, but there are "
-        f"{stored:,} and {stored_broken:,}"
-        for key, tallied, tallied_broken, stored, stored_broken in rows
-        if tallied != stored or tallied_broken < stored_broken
+        f"{key or 'all keys'}: the tallies say {tally_outcomes:,} outcomes and {tally_broken_joins:,} broken joins, "
+        f"but there are {row_outcomes:,} and {row_broken_joins:,}"
+        for key, tally_outcomes, tally_broken_joins, row_outcomes, row_broken_joins in rows
+        if tally_outcomes != row_outcomes or tally_broken_joins < row_broken_joins
     ]
     stored_outcomes = sum(row[3] for row in rows if row[0])
     return Recount(environment, day.date(), len(rows) - 1, stored_outcomes, "".join(differences[:1]))

@@ -32,7 +32,7 @@ class Totals:
     reports: int = 0
 
     @property
-    def reported(self) -> int:
+    def reported_outcomes(self) -> int:
         """Return the denominator of the broken rate: outcomes and broken joins."""
         return self.outcomes + self.broken
 
@@ -131,13 +131,13 @@ def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Seque
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_SERIES, parameters)
         rows = cursor.fetchall()
-    for key, segment_number, start, outcomes, broken, conversations, reached in rows:
+    for key, segment_number, start, outcomes, broken_joins, conversations, reached_conversations in rows:
         series = series_by_key[key]
         for bucket_number, sign in plan.uses[segment_number, start]:
             series.outcomes[bucket_number] += sign * outcomes
-            series.broken[bucket_number] += sign * broken
+            series.broken[bucket_number] += sign * broken_joins
             series.conversations[bucket_number] += sign * conversations
-            series.reached[bucket_number] += sign * reached
+            series.reached[bucket_number] += sign * reached_conversations
     return series_by_key
 
 

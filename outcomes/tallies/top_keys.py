@@ -77,11 +77,11 @@ class KeyBounds:
     seen: outcomes by key.
     at_most_more: the most outcomes that any key can have beyond those seen.
     surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
-        period than were seen.
+        period than are here.
     complete: whether nothing was left out, so that there is no other key.
     """
 
-    seen: Mapping[str, int]
+    outcomes_by_key: Mapping[str, int]
     at_most_more: int
     complete: bool
     surplus: float = 1
@@ -92,10 +92,10 @@ class KeyBounds:
         Verify the result, for two reasons. A shard can be negative, so what was left out can sum to less than zero. And
         a surplus only estimates how much of a key is outside the period.
         """
-        last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
+        last = sorted(self.outcomes_by_key.values(), reverse=True)[count - 1 : count]
         least = last[0] / self.surplus - self.at_most_more if last else 0
-        beneath = max((outcomes for outcomes in self.seen.values() if outcomes < least), default=0)
-        return [key for key, outcomes in self.seen.items() if outcomes >= least], beneath + self.at_most_more
+        beneath = max((outcomes for outcomes in self.outcomes_by_key.values() if outcomes < least), default=0)
+        return [key for key, outcomes in self.outcomes_by_key.items() if outcomes >= least], beneath + self.at_most_more
 
 
 def read_top_page(
@@ -192,7 +192,7 @@ def _list_complete(
 ) -> Sequence[str] | None:
     """Return all keys of the period and of the comparison; None if not all of these are known."""
     compared_bounds = read_key_bounds(comparison.environment, comparison.period, depths, search)
-    return [*bounds.seen, *compared_bounds.seen] if compared_bounds.complete else None
+    return [*bounds.outcomes_by_key, *compared_bounds.outcomes_by_key] if compared_bounds.complete else None
 
 
 def read_key_bounds(environment: Environment, period: Period, depths: Mapping[str, int], search: str) -> KeyBounds:
@@ -201,9 +201,9 @@ def read_key_bounds(environment: Environment, period: Period, depths: Mapping[st
     depths: the number of keys to read of a bucket, by its grain.
     """
     rows = _select_largest(environment, period, depths, search)
-    seen = {key: outcomes for key, outcomes, *_ in rows}
+    outcomes_by_key = {key: outcomes for key, outcomes, *_ in rows}
     at_most_more, cut_off_buckets = rows[0][2:] if rows else (0, 0)
-    return KeyBounds(seen, at_most_more, complete=not cut_off_buckets)
+    return KeyBounds(outcomes_by_key, at_most_more, complete=not cut_off_buckets)
 
 
 def _select_largest(

@@ -107,10 +107,12 @@ def check(environment, period: Period, clock: Clock, facts) -> None:
 def check_rates(rates, buckets, clock: Clock, parts) -> None:
     for rate, part in zip(rates, [part for part in parts if part], strict=True):
         if len({len(part) for part in parts}) == len(parts):
-            assert count_by_clock(buckets, rate.broken, clock) == Counter(
+            assert count_by_clock(buckets, rate.broken_joins, clock) == Counter(
                 clock(moment) for _, moment, broken, _ in part if broken
             )
-            assert count_by_clock(buckets, rate.reported, clock) == Counter(clock(moment) for _, moment, _, _ in part)
+            assert count_by_clock(buckets, rate.reported_outcomes, clock) == Counter(
+                clock(moment) for _, moment, _, _ in part
+            )
 
 
 def count_by_clock(buckets, numbers, clock: Clock) -> Counter:

@@ -79,7 +79,7 @@ def test_the_numbers_are_those_of_a_count_by_hand(production, seed):
         for step, (before, reached) in zip(funnel.steps[1:], pairwise(followed), strict=True):
             lost = read_lost(production, period, steps, step.number, limit=None)
             assert {row.conversation_id for row in lost} == before - reached
-            assert len(lost) == step.lost
+            assert len(lost) == step.lost_conversations
             assert [row.reached_at for row in lost] == sorted((row.reached_at for row in lost), reverse=True)
 
 
@@ -112,7 +112,7 @@ def test_only_the_latest_conversations_are_followed_and_the_page_says_so(browser
         record_outcomes(production, [Report(name, "cart")], now=now - timedelta(minutes=number))
     record_outcomes(production, [Report("c", "purchase"), Report("b", "purchase")], now=now)
     funnel = read_funnel(production, parse_period({}, now=now), ("cart", "purchase"))
-    assert (counts_of(funnel), funnel.followed, funnel.total, funnel.is_cut) == ([2, 1], 2, 3, True)
+    assert (counts_of(funnel), funnel.followed_conversations, funnel.total, funnel.is_cut) == ([2, 1], 2, 3, True)
     words = " ".join(browser_client.get(f"{PAGE}?step=cart&step=purchase").content.decode().split())
     assert "of the latest 2 of 3 conversations that reached <code>cart</code>" in words
 

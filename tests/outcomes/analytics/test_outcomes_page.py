@@ -209,7 +209,7 @@ def test_the_series_of_all_keys_has_conversations_and_broken_joins(production):
 
 def test_selected_keys_have_their_own_lines_and_all_others_share_one(production, browser_client):
     reach_keys(production, {"a": 5, "b": 4, "c": 3, "d": 2})
-    assert [(line.key, line.total) for line in chart_of(production, selected=("d", "b", "none")).lines] == [
+    assert [(line.key, line.total) for line in chart_of(production, selected_keys=("d", "b", "none")).lines] == [
         ("d", 2), ("b", 4), (None, 8),
     ]  # fmt: skip
     series = read_tables(browser_client.get(f"{PAGE}.json?show=d&show=b"))["series"]
@@ -346,7 +346,7 @@ def test_an_unknown_environment_is_named_and_ignored(production, browser_client,
     reach_keys(production, {"purchase": 2}, now=timezone.now() - timedelta(days=8))
     response = browser_client.get(f"{PAGE}?compare={unknown}")
     (row, _, _) = response.context["rows"][0]
-    assert (response.context["comparison"].kind, row.compared) == ("previous", 2)
+    assert (response.context["comparison"].kind, row.compared_outcomes) == ("previous", 2)
     assert f"This page does not know compare={unknown}, and ignores it." in " ".join(response.content.decode().split())
 
 
@@ -369,8 +369,8 @@ def test_keys_are_drawn_with_the_same_weekdays_of_the_previous_period(production
     reach_keys(production, {"purchase": 2, "renewal": 1}, now=now - timedelta(days=7))
     reach_keys(production, {"purchase": 3, "renewal": 1}, now=now)
     chart = chart_of(production)
-    assert [(line.key, sum(line.numbers)) for line in chart.compared] == [("purchase", 2), ("renewal", 1)]
-    assert chart.compared[0].numbers.index(2) == chart.lines[0].numbers.index(3)
+    assert [(line.key, sum(line.numbers)) for line in chart.compared_lines] == [("purchase", 2), ("renewal", 1)]
+    assert chart.compared_lines[0].numbers.index(2) == chart.lines[0].numbers.index(3)
     figure = chart_figures.draw_lines(chart, unit="outcomes")
     assert [trace["name"] for trace in figure["data"]][2:] == ["purchase, previous period", "renewal, previous period"]
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
@@ -380,7 +380,7 @@ def test_of_many_keys_only_the_top_key_is_drawn_with_its_previous_period(product
     now = timezone.now()
     for moment in (now - timedelta(days=7), now):
         reach_keys(production, {f"k{n}": 9 - n for n in range(4)}, now=moment)
-    assert [line.key for line in chart_of(production).compared] == ["k0"]
+    assert [line.key for line in chart_of(production).compared_lines] == ["k0"]
 
 
 def test_the_table_of_a_chart_escapes_markup():

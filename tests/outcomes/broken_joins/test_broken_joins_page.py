@@ -232,7 +232,7 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     )
     main_cause = find_main_cause(production, all_time())
     cause = main_cause.cause
-    assert (cause.kind, cause.environment, cause.count, main_cause.diagnosed) == ("other-environment", "staging", 5, 6)
+    assert (cause.kind, cause.environment, cause.count, main_cause.join_count) == ("other-environment", "staging", 5, 6)
     assert (main_cause.since, main_cause.is_start, main_cause.is_partial) == (now, True, False)
 
 
@@ -344,8 +344,8 @@ def test_rates_say_of_how_many_and_mark_those_of_few(production, browser_client)
     (line, *_) = chart["figure"]["data"]
     rate = chart["chart"].lines[0]
     assert "of %{customdata[1]:,}" in line["hovertemplate"]
-    assert line["customdata"] == list(map(list, zip(rate.broken, rate.reported, strict=True)))
-    assert line["marker"]["symbol"] == ["circle-open" if n < 20 else "circle" for n in rate.reported]
+    assert line["customdata"] == list(map(list, zip(rate.broken_joins, rate.reported_outcomes, strict=True)))
+    assert line["marker"]["symbol"] == ["circle-open" if n < 20 else "circle" for n in rate.reported_outcomes]
     assert "Hollow points: of fewer than 20." in browser_client.get(PAGE).content.decode()
 
 

@@ -108,4 +108,4 @@ def test_a_key_is_compared_with_the_period_before(workspace, before, now):
         (START + timedelta(days=8), tuple(Report(id_, "k") for id_ in ids[before:])),
     ]
     (line,) = outcome_keys.stream_keys(play_history(workspace, history), period)
-    assert (line.outcomes, line.compared) == (now, before)
+    assert (line.outcomes, line.compared_outcomes) == (now, before)

@@ -65,7 +65,7 @@ def test_top_keys_are_found_without_reading_all_keys(long_tail):
     period = RANGES[-1]
     lines, _ = top_keys.find_top_totals(long_tail, period, 8)
     assert lines == list(keys.stream_keys(long_tail, period))[:8]
-    assert len(top_keys.read_key_bounds(long_tail, period, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
+    assert len(top_keys.read_key_bounds(long_tail, period, {"q": 8, "d": 16, "m": 32}, "").outcomes_by_key) < len(
         list(keys.stream_keys(long_tail, period))
     )
 
@@ -145,7 +145,7 @@ def test_top_keys_of_a_comparison_are_found_without_reading_all_keys(long_tail, 
     comparison = keys.Comparison(other_tail, RANGES[-1], keys.SIBLING)
     rows, _ = top_keys.find_top_totals(long_tail, RANGES[-1], 4, comparison=comparison)
     assert rows == list(keys.stream_keys(long_tail, RANGES[-1], comparison=comparison))[:4]
-    assert any(row.compared for row in rows)
+    assert any(row.compared_outcomes for row in rows)
 
 
 def test_a_short_period_with_few_reports_is_read_completely(long_tail, monkeypatch):
