@@ -38,8 +38,8 @@ def count_operations(environment: Environment, period: Period) -> OperationCount
 
 def find_observed_span(environment: Environment) -> tuple[datetime, datetime] | None:
     """Return the times of the first and the last observation of an environment; None if there is none."""
-    seen = visible_operations(environment).aggregate(first=Min("first_seen_at"), last=Max("last_seen_at"))
-    return (seen["first"], seen["last"]) if seen["first"] else None
+    times = visible_operations(environment).aggregate(first=Min("first_seen_at"), last=Max("last_seen_at"))
+    return (times["first"], times["last"]) if times["first"] else None
 
 
 def find_operation(environment: Environment, method: str, path: str, *, as_reported: bool = False) -> Operation | None:
@@ -47,9 +47,11 @@ def find_operation(environment: Environment, method: str, path: str, *, as_repor
 
     as_reported: return the operation itself, even if it is shown under another.
     """
-    reported = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
+    reported_operations = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
     visible_pk = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
-    operations = Operation.objects.filter(environment=environment, begun=True, pk__in=reported.values_list(visible_pk))
+    operations = Operation.objects.filter(
+        environment=environment, begun=True, pk__in=reported_operations.values_list(visible_pk)
+    )
     return prefetch_evidence(operations).first()
 
 

@@ -35,11 +35,11 @@ def export_operations(operations: QuerySet[Any]) -> Table:
 
 def _operation_row(operation: Any) -> Sequence[Any]:
     statuses = {str(status): count for status, count in operation.status_counts}
-    undecided = [segment for segment, _ in operation.undecided_segments]
+    undecided_segments = [segment for segment, _ in operation.undecided_segments]
     return (
-        operation.method, operation.path, operation.observations, statuses, operation.properties, undecided,
+        operation.method, operation.path, operation.observations, statuses, operation.properties, undecided_segments,
         operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
-        operation.observed,
+        operation.observations_in_period,
     )  # fmt: skip
 
 
@@ -68,20 +68,20 @@ def _response_rows(operation: Operation) -> Iterator[Sequence[Any]]:
         yield status, count, dict(operation.count_media_types(str(status)))
 
 
-def export_properties(shapes: Sequence[PartShape], observed: ObservedDays | None, words: Sequence[str]) -> Table:
+def export_properties(shapes: Sequence[PartShape], observed_days: ObservedDays | None, words: Sequence[str]) -> Table:
     """Return all nodes of all parts, or the nodes that these words find; a page may show fewer of them.
 
-    observed: the days of the period; None for all.
+    observed_days: the days of the period; None for all.
     """
-    return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes, observed, words))
+    return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes, observed_days, words))
 
 
 def _property_rows(
-    shapes: Sequence[PartShape], observed: ObservedDays | None, words: Sequence[str]
+    shapes: Sequence[PartShape], observed_days: ObservedDays | None, words: Sequence[str]
 ) -> Iterator[Sequence[Any]]:
     for shape in shapes:
         nodes = list(list_part_nodes(shape))
-        presence = list_presence(nodes, list_observed_nodes(observed.build_part(shape)) if observed else None)
+        presence = list_presence(nodes, list_observed_nodes(observed_days.build_part(shape)) if observed_days else None)
         pointers = find_nodes(nodes, words).pointers if words else presence.keys()
         for node in nodes:
             if node.pointer not in pointers:

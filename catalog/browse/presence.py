@@ -34,8 +34,8 @@ def list_presence(nodes: Iterable[Node], in_period: Mapping[str, EvidenceNode] |
 
 def _find_presence(node: Node, in_period: Mapping[str, EvidenceNode]) -> Presence:
     if node.pointer in in_period:
-        observed = in_period[node.pointer]
-        return Presence(observed.evidence.seen, observed.parents)
+        node_in_period = in_period[node.pointer]
+        return Presence(node_in_period.evidence.seen, node_in_period.parents)
     if node.parents is None:
         return Presence(0, None)
     parent = in_period.get(parent_pointer(node.pointer))

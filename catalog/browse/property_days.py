@@ -116,16 +116,16 @@ def count_types(day: PropertyDay) -> Mapping[str, int]:
     return day.types or count_only_type(day.type, day.presence.seen, day.nulls)
 
 
-def count_only_type(type_name: str, seen: int, nulls: int) -> Mapping[str, int]:
+def count_only_type(type_name: str, count: int, nulls: int) -> Mapping[str, int]:
     """Return the counts of a property with one type, and perhaps null: `array` for `array of string`."""
     if not type_name or type_name == "null":
-        return {"null": seen} if type_name else {}
+        return {"null": count} if type_name else {}
     name = type_name if type_name == SEVERAL_TYPES else type_name.split()[0]
-    return {"object" if name == "map" else name: seen - nulls, **({"null": nulls} if nulls else {})}
+    return {"object" if name == "map" else name: count - nulls, **({"null": nulls} if nulls else {})}
 
 
-def _describe_day(observed: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:
-    part = observed.build_part(shape)
+def _describe_day(observed_days: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:
+    part = observed_days.build_part(shape)
     presence = list_presence([node], list_observed_nodes(part))[node.pointer]
     day_node = next((other for other in list_part_nodes(part) if other.pointer == node.pointer), None)
     if day_node is None or not day_node.seen:
@@ -151,7 +151,7 @@ def narrow_state(state: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str,
         # The values of a map are summed over all of its names.
         names = ("values",) if step == VALUES else ()
         properties = state.get("properties", {})
-        chosen = properties if step == VALUES else properties.keys() & {property_name(step)}
-        if chosen:
-            branch["properties"] = {name: narrow_state(properties[name], next_steps) for name in chosen}
+        names_to_keep = properties if step == VALUES else properties.keys() & {property_name(step)}
+        if names_to_keep:
+            branch["properties"] = {name: narrow_state(properties[name], next_steps) for name in names_to_keep}
     return branch | {name: narrow_state(state[name], next_steps) for name in names if name in state}

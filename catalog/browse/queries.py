@@ -19,7 +19,7 @@ from workspaces.models import Environment
 
 ORDERS = {
     "path": BY_PATH,
-    "observations": ("-observed", *BY_PATH),
+    "observations": ("-observations_in_period", *BY_PATH),
     "properties": ("-properties", *BY_PATH),
     "first": ("-first_seen_at", *BY_PATH),
     "last": ("-last_seen_at", *BY_PATH),
@@ -83,7 +83,7 @@ def summarize_excess(environment: Environment, period: Period) -> Excess:
 def list_operations(environment: Environment, period: Period, filters: OperationFilters) -> QuerySet[Operation]:
     """Return the operations that pass the filters, in their order, without evidence.
 
-    Each has `observed`: its observations in the period, by whole days of UTC, with those of operations shown under it.
+    Each has `observations_in_period`, by whole days of UTC, with those of operations shown under it.
     """
     operations = _count_observed(visible_operations(environment), environment, find_days(period))
     for word in filters.words:
@@ -109,11 +109,11 @@ def _count_observed(
     operations: QuerySet[Operation], environment: Environment, days: DaySpan | None
 ) -> QuerySet[Operation]:
     if days is None:
-        return operations.annotate(observed=F("observations"))
+        return operations.annotate(observations_in_period=F("observations"))
     # Two sums, each by its index: one sum with OR would read all operations for each operation.
     own_days, days_of_shown = Q(operation=OuterRef("pk")), Q(operation__shown_under=OuterRef("pk"))
     return operations.annotate(
-        observed=_sum_days(environment, days, own_days) + _sum_days(environment, days, days_of_shown)
+        observations_in_period=_sum_days(environment, days, own_days) + _sum_days(environment, days, days_of_shown)
     )
 
 

@@ -50,12 +50,16 @@ def find_operations(environment: Environment, text: str, *, limit: int) -> list[
 
     The text can also be a method and a part of the path: `get /orders`.
     """
-    lowered = text.lower()
-    method, _, rest = lowered.partition(" ")
-    condition = Q(lowered_path__contains=lowered)
+    lowercase_text = text.lower()
+    method, _, rest = lowercase_text.partition(" ")
+    condition = Q(lowered_path__contains=lowercase_text)
     if rest.strip():
         condition |= Q(method=method.upper(), lowered_path__contains=rest.strip())
-    rows = visible_operations(environment).alias(lowered_path=Lower(_of_ascii(F("path"), lowered))).filter(condition)
+    rows = (
+        visible_operations(environment)
+        .alias(lowered_path=Lower(_of_ascii(F("path"), lowercase_text)))
+        .filter(condition)
+    )
     return list(rows.order_by(*BY_PATH).only("method", "path", "observations")[:limit])
 
 
@@ -63,11 +67,11 @@ def find_properties(environment: Environment, text: str, *, limit: int) -> list[
     """Return properties whose name contains a text, whatever its case; a text with a slash is searched in pointers.
     They are sorted by path.
     """
-    lowered = text.lower()
+    lowercase_text = text.lower()
     matches: list[MatchingProperty] = []
-    for pk in _list_candidates(environment, lowered.rpartition("/")[2]):
+    for pk in _list_candidates(environment, lowercase_text.rpartition("/")[2]):
         operation = Operation.objects.only("method", "path", "outline").get(environment=environment, pk=pk)
-        matches += (MatchingProperty(operation, node) for node in _find_nodes(operation, lowered))
+        matches += (MatchingProperty(operation, node) for node in _find_nodes(operation, lowercase_text))
         if len(matches) >= limit:
             break
     return [_name_types(match) for match in matches[:limit]]
@@ -140,7 +144,7 @@ def _of_ascii(text: F | Substr, name: str) -> F | Substr | Collate:
     return Collate(text, "C") if name.isascii() else text
 
 
-def _find_nodes(operation: Operation, lowered: str) -> Iterator[OutlineNode]:
+def _find_nodes(operation: Operation, lowercase_text: str) -> Iterator[OutlineNode]:
     for node in list_outline_nodes(json.loads(operation.outline)):
-        if lowered in (node.pointer if "/" in lowered else node.name).lower():
+        if lowercase_text in (node.pointer if "/" in lowercase_text else node.name).lower():
             yield node

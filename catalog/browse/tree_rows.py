@@ -112,7 +112,7 @@ def build_rows(
     *,
     pointer: str = "",
     inside_only: bool = False,
-    opened: Container[str] = (),
+    open_branches: Container[str] = (),
     open_at_first: Container[str] = (),
     are_all_open: bool = False,
     limit: int,
@@ -122,27 +122,31 @@ def build_rows(
     pointer: the node to begin with, the root if there is no such node.
     inside_only: whether to leave out that node's own row.
 
-    The nodes in large branches further down are left out, unless `opened` or `open_at_first` has the branch's pointer,
-    or `are_all_open` is set.
+    The nodes in large branches further down are left out, unless `open_branches` or `open_at_first` has the branch's
+    pointer, or `are_all_open` is set.
     """
     sizes, _ = _measure_branches(nodes)
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)
     end = start + sizes[start] + 1
     closed_from = len(nodes) if are_all_open else CLOSED_FROM
-    tree_rows = _close_large_branches(nodes[start:end], sizes[start:end], opened, open_at_first, closed_from)
+    tree_rows = _close_large_branches(nodes[start:end], sizes[start:end], open_branches, open_at_first, closed_from)
     rows = list(tree_rows)[1 if inside_only else 0 :]
     return _mark_branches(rows[:limit]), len(rows) > limit
 
 
 def _close_large_branches(
-    nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str], open_at_first: Container[str], closed_from: int
+    nodes: Sequence[Node],
+    sizes: Sequence[int],
+    open_branches: Container[str],
+    open_at_first: Container[str],
+    closed_from: int,
 ) -> Iterator[TreeRow]:
     """Yield the nodes as rows. The first one is open; other large branches are closed, without their nodes."""
     index = 0
     while index < len(nodes):
         size = sizes[index]
         is_open_at_first = index == 0 or size < closed_from or nodes[index].pointer in open_at_first
-        is_closed = not is_open_at_first and nodes[index].pointer not in opened
+        is_closed = not is_open_at_first and nodes[index].pointer not in open_branches
         yield TreeRow(nodes[index], size=size, is_open_at_first=is_open_at_first, is_closed=is_closed)
         index += 1 + (size if is_closed else 0)
 

@@ -145,29 +145,29 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
     words = split_words(read_text(request.GET, "find"))
     shape = choose_part_with(words, shapes, request.GET.get("part", ""))
     days = find_days(period)
-    observed = load_days(operation, days) if days else None
+    observed_days = load_days(operation, days) if days else None
     comparison = compare_versions(operation, request.GET)
     pointer = request.GET.get("at", "")
 
     def build_context() -> Mapping[str, Any]:
         nodes = list(list_part_nodes(shape))
         if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
-            return build_tree_context(request, operation, shape, nodes, observed, period, inside_only=True)
+            return build_tree_context(request, operation, shape, nodes, observed_days, period, inside_only=True)
         resets = [reset for reset in operation.baseline_resets.all() if not reset.through_id]
         template, hints = build_template_context(operation, request.GET), list_hints(operation)
         timeline, media_types = build_timeline(operation), operation.count_media_types(shape.key)
         return {
-            **build_tree_context(request, operation, shape, nodes, observed, period),
+            **build_tree_context(request, operation, shape, nodes, observed_days, period),
             **build_code_context(environment, operation),
             "operation": operation,
             "needs_confirmation": operation.method not in READS,
             "no_longer_seen": count_no_longer_seen(operation, shapes),
             "days": days,
-            "observed": observed,
+            "observed": observed_days,
             "gap": find_gap(operation, days),
             "media_types": media_types,
             "without_media_type": max(shape.observations - sum(count for _, count in media_types), 0),
-            "shapes": [(shape, count_observations(shape, observed)) for shape in shapes],
+            "shapes": [(shape, count_observations(shape, observed_days)) for shape in shapes],
             "parameters": list_parameters(operation),
             "timeline": fold_media_types(timeline),
             "versions": [entry.version for entry in timeline],
@@ -188,7 +188,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
         }
 
     tables = [
-        exports.export_properties(shapes, observed, words),
+        exports.export_properties(shapes, observed_days, words),
         exports.export_responses(operation),
         export_versions(operation),
         export_changes(comparison),
@@ -208,10 +208,10 @@ def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str
 
 
 def list_other_matches(
-    words: Sequence[str], shapes: Sequence[PartShape], shown: PartShape
+    words: Sequence[str], shapes: Sequence[PartShape], shown_part: PartShape
 ) -> list[tuple[PartShape, int]]:
     """Return the other parts in which the search finds nodes, with the number of these nodes."""
-    other_shapes = [shape for shape in shapes if shape.key != shown.key] if words else []
+    other_shapes = [shape for shape in shapes if shape.key != shown_part.key] if words else []
     counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in other_shapes]
     return [(shape, count) for shape, count in counts if count]
 
@@ -234,24 +234,24 @@ def build_tree_context(
     operation: Operation,
     shape: PartShape,
     nodes: Sequence[Node],
-    observed: ObservedDays | None,
+    observed_days: ObservedDays | None,
     period: Period,
     *,
     inside_only: bool = False,
 ) -> Mapping[str, Any]:
     """Return the rows of a shape from the node `at` on, and its schema unless rows are closed or too many.
 
-    observed: the days of the period; None for all time.
+    observed_days: the days of the period; None for all time.
     """
     pointer = request.GET.get("at", "")
-    opened = set(request.GET.getlist("open"))
+    open_branches = set(request.GET.getlist("open"))
     find = read_text(request.GET, "find").strip()
     matches = find_nodes(nodes, split_words(find)) if find else None
     build = partial(
         build_rows,
         matches.nodes or nodes[:1] if matches else nodes,
         inside_only=inside_only,
-        opened=opened,
+        open_branches=open_branches,
         open_at_first=set(list_branches_of(pointer)),
         are_all_open=bool(matches),
         limit=MAX_ROWS,
@@ -259,16 +259,16 @@ def build_tree_context(
     tree_rows, is_cut = build(pointer=pointer if inside_only else "")
     if pointer and all(row.node.pointer != pointer for row in tree_rows):
         tree_rows, is_cut = build(pointer=pointer)
-    in_period = list_observed_nodes(observed.build_part(shape)) if observed else None
+    in_period = list_observed_nodes(observed_days.build_part(shape)) if observed_days else None
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
-    vanished = set(list_no_longer_seen(find_absence_states(operation, shape.part)))
+    absent_pointers = set(list_no_longer_seen(find_absence_states(operation, shape.part)))
     rows = [
         replace(
             row,
             presence=presence[row.node.pointer],
             change=changes.get(row.node.pointer),
-            is_vanished=row.node.pointer in vanished,
+            is_vanished=row.node.pointer in absent_pointers,
             is_match=matches is not None and row.node.pointer in matches.pointers,
             is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
         )
@@ -300,12 +300,12 @@ def list_branches_of(pointer: str) -> list[str]:
     return ["/".join(steps[: number + 1]) for number in range(1, len(steps))]
 
 
-def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:
+def count_observations(shape: PartShape, observed_days: ObservedDays | None) -> int:
     """Return how often a part was, or could have been, observed in the period.
 
-    observed: None for all time.
+    observed_days: None for all time.
     """
-    return observed.count_observations(shape) if observed else shape.observations
+    return observed_days.count_observations(shape) if observed_days else shape.observations
 
 
 def build_node_context(

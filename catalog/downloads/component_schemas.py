@@ -39,14 +39,14 @@ class ComponentSchemas:
 
     def add(self, schema: Schema, body: Body) -> Schema:
         """Return the schema of a body with references in place of its objects."""
-        shared = self._share(schema)
-        for number, position in find_references(shared):
+        schema_with_references = self._share(schema)
+        for number, position in find_references(schema_with_references):
             lists = [*self._find_page_lists(number, body)] if position is Position.OBJECT else []
             self._uses[number].append(BodyUse(body, position, is_page=bool(lists)))
             for item in lists:
                 for inner, inner_position in find_references(item):
                     self._uses[inner].append(BodyUse(body, inner_position))
-        return shared
+        return schema_with_references
 
     def build(self) -> dict[str, Schema]:
         """Return the schemas by name, sorted; from now on the references hold names."""
@@ -57,17 +57,17 @@ class ComponentSchemas:
 
     def _share(self, schema: Schema) -> Schema:
         """Return `schema` with references in place of objects. A nullable object becomes a reference or null."""
-        shared = schema | {name: self._share(schema[name]) for name in NESTING if name in schema}
+        schema_with_references = schema | {name: self._share(schema[name]) for name in NESTING if name in schema}
         if not schema.get("properties"):
-            return shared
-        shared["properties"] = {
+            return schema_with_references
+        schema_with_references["properties"] = {
             name: inner if inner.keys().isdisjoint(NESTED) else self._share(inner)
             for name, inner in schema["properties"].items()
         }
         is_nullable = schema["type"] == NULLABLE_OBJECT
         if is_nullable:
-            shared["type"] = "object"
-        reference = self._refer(shared)
+            schema_with_references["type"] = "object"
+        reference = self._refer(schema_with_references)
         return {"anyOf": [reference, NULL]} if is_nullable else reference
 
     def _refer(self, schema: Schema) -> dict[str, str]:

@@ -63,14 +63,14 @@ class Document:
 
     etag: str
     length: int
-    packed: bytes
+    gzip_bytes: bytes
 
     @property
     def body(self) -> bytes:
-        return gzip.decompress(self.packed)
+        return gzip.decompress(self.gzip_bytes)
 
     def read_chunks(self) -> Iterator[bytes]:
-        with gzip.GzipFile(fileobj=BytesIO(self.packed)) as body:
+        with gzip.GzipFile(fileobj=BytesIO(self.gzip_bytes)) as body:
             while chunk := body.read(CHUNK_BYTES):
                 yield chunk
 
@@ -80,15 +80,15 @@ class Packer:
 
     def __init__(self) -> None:
         self.length = 0
-        self._packed = BytesIO()
-        self._body = gzip.GzipFile(fileobj=self._packed, mode="wb", compresslevel=1, mtime=0)
+        self._gzip_buffer = BytesIO()
+        self._body = gzip.GzipFile(fileobj=self._gzip_buffer, mode="wb", compresslevel=1, mtime=0)
 
     def write(self, text: str) -> None:
         self.length += self._body.write(text.encode())
 
     def finish(self) -> bytes:
         self._body.close()
-        return self._packed.getvalue()
+        return self._gzip_buffer.getvalue()
 
 
 def render_catalog(environment: Environment, *, evidence: bool) -> Document:

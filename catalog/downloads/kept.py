@@ -43,10 +43,10 @@ def lock_document(environment: Environment, name: str) -> None:
 
 
 def keep_document(environment: Environment, name: str, document: Document) -> None:
-    if len(document.packed) > MAX_KEPT_BYTES or not environment.try_hold():
+    if len(document.gzip_bytes) > MAX_KEPT_BYTES or not environment.try_hold():
         return
     KeptDocument.objects.update_or_create(
         environment=environment,
         name=name,
-        defaults={"etag": document.etag, "length": document.length, "body": document.packed},
+        defaults={"etag": document.etag, "length": document.length, "body": document.gzip_bytes},
     )

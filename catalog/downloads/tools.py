@@ -73,8 +73,8 @@ def build_input_schema(outline: Outline) -> dict[str, Any]:
     elif request_types := list_media_types(outline, REQUEST):
         is_text = all(media_type.startswith("text/") for media_type in request_types)
         inputs["body"] = {"type": "string"} if is_text else {}
-    required = {"required": ["path"]} if "path" in inputs else {}
-    return {"type": "object", "properties": inputs, **required, "additionalProperties": False}
+    required_member = {"required": ["path"]} if "path" in inputs else {}
+    return {"type": "object", "properties": inputs, **required_member, "additionalProperties": False}
 
 
 def build_path_schema(outline: Outline) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class Occasion(NamedTuple):
     parent: Evidence
     name: str
     objects: int
-    seen: int
+    present: int
 
     @property
     def evidence(self) -> Evidence:
@@ -109,7 +109,7 @@ class Occasion(NamedTuple):
 
     @property
     def seen_before(self) -> int:
-        return self.evidence.seen - self.seen
+        return self.evidence.seen - self.present
 
     @property
     def objects_before(self) -> int:
@@ -117,16 +117,16 @@ class Occasion(NamedTuple):
 
 
 def update_absences(
-    states: AbsenceStates, total: Evidence, added: Evidence
+    states: AbsenceStates, total: Evidence, new_evidence: Evidence
 ) -> tuple[dict[str, list[Any]], list[AbsenceEvent]]:
-    """Update the absence counters with `added`, which is already part of `total`.
+    """Update the absence counters with `new_evidence`, which is already part of `total`.
 
     Return the new counters and the events; each absence is reported once.
     """
     absences = {pointer: Absence.from_state(state) for pointer, state in states.items()}
     events: list[AbsenceEvent] = []
     no_longer_seen: list[Occasion] = []
-    for occasion in _list_occasions(total, added):
+    for occasion in _list_occasions(total, new_evidence):
         absence, event = _update(absences.pop(occasion.pointer, Absence()), occasion)
         if absence != Absence():
             absences[occasion.pointer] = absence
@@ -141,64 +141,64 @@ def update_absences(
 
 
 def _update(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
-    return _count_present(absence, occasion) if occasion.seen else _count_absent(absence, occasion)
+    return _count_present(absence, occasion) if occasion.present else _count_absent(absence, occasion)
 
 
 def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
     absent = absence.absent + occasion.objects
     is_gone = _is_no_longer_seen(absent, absence.longest, occasion.evidence.seen, occasion.total_objects)
-    updated = absence._replace(absent=absent, is_reported=absence.is_reported or is_gone)
+    new_absence = absence._replace(absent=absent, is_reported=absence.is_reported or is_gone)
     if is_gone and not absence.is_reported:
-        return updated, AbsenceEvent(NO_LONGER_SEEN, occasion.pointer, occasion.evidence, 0, absent)
-    return updated, None
+        return new_absence, AbsenceEvent(NO_LONGER_SEEN, occasion.pointer, occasion.evidence, 0, absent)
+    return new_absence, None
 
 
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
     """Count objects with or without the property; report once that the property is no longer always present."""
     longest = max(absence.absent, absence.longest)
-    updated = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
+    new_absence = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
     if occasion.objects_before and not occasion.seen_before:
-        updated = updated._replace(first_seen=occasion.evidence.seen, first_objects=occasion.total_objects)
+        new_absence = new_absence._replace(first_seen=occasion.evidence.seen, first_objects=occasion.total_objects)
     of = absence.absent + occasion.objects
     if absence.is_reported:
-        event = AbsenceEvent(SEEN_AGAIN, occasion.pointer, occasion.evidence, occasion.seen, occasion.objects)
-        return updated, event
-    if of > occasion.seen and (always := _count_always(absence, occasion)) >= ENOUGH:
-        return updated, AbsenceEvent(NOT_ALWAYS, occasion.pointer, occasion.evidence, occasion.seen, of, always)
-    return updated, None
+        event = AbsenceEvent(SEEN_AGAIN, occasion.pointer, occasion.evidence, occasion.present, occasion.objects)
+        return new_absence, event
+    if of > occasion.present and (always := _count_always(absence, occasion)) >= ENOUGH:
+        return new_absence, AbsenceEvent(NOT_ALWAYS, occasion.pointer, occasion.evidence, occasion.present, of, always)
+    return new_absence, None
 
 
 def _count_always(absence: Absence, occasion: Occasion) -> int:
     """Return how many objects had the property since it first came; 0 if it was absent before the current run."""
-    seen = occasion.seen_before - absence.first_seen
-    return seen if occasion.objects_before - absence.first_objects - seen == absence.absent else 0
+    present = occasion.seen_before - absence.first_seen
+    return present if occasion.objects_before - absence.first_objects - present == absence.absent else 0
 
 
-def _is_no_longer_seen(absent: int, longest: int, seen: int, objects: int) -> bool:
+def _is_no_longer_seen(absent: int, longest: int, present: int, objects: int) -> bool:
     """Return whether a property counts as no longer seen.
 
     objects: all of them, including those in which it was absent.
     """
-    return absent > LONGER * longest and _was_expected(EXPECTED, absent, seen, objects)
+    return absent > LONGER * longest and _was_expected(EXPECTED, absent, present, objects)
 
 
-def is_unusual(absence: Absence, seen: int, objects: int) -> bool:
+def is_unusual(absence: Absence, present: int, objects: int) -> bool:
     """Return whether a property is absent for longer than ever before, and hardly by chance at its rate before.
 
     objects: all of them, including those in which it was absent.
     """
-    rate = min(seen / max(objects - absence.absent, 1), 1)
+    rate = min(present / max(objects - absence.absent, 1), 1)
     return absence.absent > absence.longest and (1 - rate) ** absence.absent < CHANCE
 
 
-def is_always_present(absence: Absence, seen: int, objects: int) -> bool:
+def is_always_present(absence: Absence, present: int, objects: int) -> bool:
     """Return whether a property was in every object from its first fold up to its absence, if it is absent now."""
-    return seen - absence.first_seen >= objects - absence.first_objects - absence.absent
+    return present - absence.first_seen >= objects - absence.first_objects - absence.absent
 
 
-def _was_expected(times: int, absent: int, seen: int, objects: int) -> bool:
+def _was_expected(times: int, absent: int, present: int, objects: int) -> bool:
     """Return whether at its usual rate the property would be in at least `times` of the `absent` objects."""
-    return absent * seen >= times * max(objects - absent, 1)
+    return absent * present >= times * max(objects - absent, 1)
 
 
 def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Occasion]) -> dict[str, str]:
@@ -219,16 +219,19 @@ def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Oc
     return new_names
 
 
-def _list_occasions(total: Evidence, added: Evidence, pointer: str = "") -> Iterator[Occasion]:
-    """Yield each property whose parent is in `added`, outer properties first; nothing within an absent property."""
-    objects = added.counts.get("object", 0)
+def _list_occasions(total: Evidence, new_evidence: Evidence, pointer: str = "") -> Iterator[Occasion]:
+    """Yield each property whose parent is in `new_evidence`, outer ones first; nothing within an absent property."""
+    objects = new_evidence.counts.get("object", 0)
     for name, node in total.properties.items():
-        child_pointer, child = join_property(pointer, name), added.properties.get(name)
+        child_pointer, child = join_property(pointer, name), new_evidence.properties.get(name)
         if child is not None and child.seen:
             yield Occasion(child_pointer, total, name, objects, child.seen)
             yield from _list_occasions(node, child, child_pointer)
         elif objects:
             yield Occasion(child_pointer, total, name, objects, 0)
-    for step, total_child, child in ((ITEMS, total.items, added.items), (VALUES, total.values, added.values)):
+    for step, total_child, child in (
+        (ITEMS, total.items, new_evidence.items),
+        (VALUES, total.values, new_evidence.values),
+    ):
         if total_child is not None and child is not None:
             yield from _list_occasions(total_child, child, f"{pointer}/{step}")

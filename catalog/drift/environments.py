@@ -147,10 +147,12 @@ def _describe_missing(key: OperationKey, before: CatalogRow | None, after: Catal
     """Return the difference of an operation that only one of the two environments has."""
     row = before or after
     assert row is not None
-    called = CurrentPresence(PresenceState.SEEN, row.observations, None)
+    presence = CurrentPresence(PresenceState.SEEN, row.observations, None)
     if before:
-        return OperationChange(key[0], row.path, Change(WHOLE_OPERATION, "", "gone", breaks=BOTH), called, NEVER_CALLED)
-    return OperationChange(key[0], row.path, Change(WHOLE_OPERATION, "", "new"), NEVER_CALLED, called)
+        return OperationChange(
+            key[0], row.path, Change(WHOLE_OPERATION, "", "gone", breaks=BOTH), presence, NEVER_CALLED
+        )
+    return OperationChange(key[0], row.path, Change(WHOLE_OPERATION, "", "new"), NEVER_CALLED, presence)
 
 
 def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:

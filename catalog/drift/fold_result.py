@@ -24,9 +24,9 @@ class FoldResult:
     previous_version, previous_digest: the version and the digest of its outline before the fold.
     total: all visible evidence, with maps applied.
     maps: which objects are shown as maps.
-    added: the evidence that this fold added, before maps are applied.
+    new_sum: the evidence that this fold added, before maps are applied.
     late: the visible part of the late evidence (for epochs before the current one), which is part of `total`, but not
-        of `added`.
+        of `new_sum`.
     """
 
     row: Operation
@@ -34,7 +34,7 @@ class FoldResult:
     previous_digest: bytes
     total: OperationSum
     maps: PartMaps
-    added: OperationSum
+    new_sum: OperationSum
     late: Mapping[Part, Evidence] = field(default_factory=dict)
 
     @property
@@ -58,18 +58,18 @@ class FoldResult:
             part: update_absences(
                 find_absence_states(self.row, part),
                 self.total.evidence[part],
-                self._with_maps(part, self.added.evidence[part]),
+                self._with_maps(part, self.new_sum.evidence[part]),
             )
-            for part in self.added.evidence
+            for part in self.new_sum.evidence
         }
 
     @cached_property
     def added_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
         """Return the nodes of the added and late evidence, by part and pointer."""
         nodes: dict[tuple[str, str], EvidenceNode] = {}
-        for part in {**self.added.evidence, **self.late}:
+        for part in {**self.new_sum.evidence, **self.late}:
             evidence = Evidence()
-            for parts in (self.added.evidence, self.late):
+            for parts in (self.new_sum.evidence, self.late):
                 evidence.add(parts.get(part, Evidence()))
             observations = self._count_added(part)
             for pointer, node in walk_nodes(self._with_maps(part, evidence), observations=observations):
@@ -109,5 +109,5 @@ class FoldResult:
     def _count_added(self, part: Part) -> int:
         """Return how often a part could have been present in the added observations."""
         if part.status:
-            return self.added.statuses[part.status]
-        return sum(count for status, count in self.added.statuses.items() if 200 <= status < 400)
+            return self.new_sum.statuses[part.status]
+        return sum(count for status, count in self.new_sum.statuses.items() if 200 <= status < 400)

@@ -155,8 +155,8 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     ]
     if before > after:
         return VersionComparison(sides[before], sides[after], differences)
-    recorded = _list_shape_drift(operation, before, after)
-    changes = [_recall(change, recorded.get((change.part, change.pointer), ())) for change in differences]
+    shape_drift = _list_shape_drift(operation, before, after)
+    changes = [_recall(change, shape_drift.get((change.part, change.pointer), ())) for change in differences]
     changes += _list_presence_changes(operation, before, after)
     media_types = () if changes else list_first_media_types(outlines[before], outlines[after])
     growing_changes = [change for change in changes if change.kind in ("new", "type", "known")]
@@ -201,17 +201,17 @@ def _list_shape_drift(operation: Operation, before: int, after: int) -> dict[tup
     return drift_by_field
 
 
-def _recall(change: Change, recorded: Sequence[Drift]) -> Change | Drift:
+def _recall(change: Change, drift: Sequence[Drift]) -> Change | Drift:
     """Return the difference between two outlines of a field, corrected by its recorded drift.
 
     Drift knows more than two outlines: whether a field was always null, or a new one always present. So a single
     recorded change replaces the difference. If there are several and the field is new, the first of them replaces only
     the answer to the question whom it breaks.
     """
-    if len(recorded) == 1:
-        return recorded[0]
-    is_new = change.kind == "new" and bool(recorded) and recorded[0].kind == "new"
-    return replace(change, breaks=recorded[0].breaks) if is_new else change
+    if len(drift) == 1:
+        return drift[0]
+    is_new = change.kind == "new" and bool(drift) and drift[0].kind == "new"
+    return replace(change, breaks=drift[0].breaks) if is_new else change
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:

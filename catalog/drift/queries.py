@@ -129,13 +129,13 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 class OperationDrift(NamedTuple):
     """The numbers of the changes of one operation in a period.
 
-    broken: the number of its fields with breaking changes.
-    compatible: the number of the changes that break nobody.
+    breaking_fields: the number of its fields with breaking changes.
+    compatible_changes: the number of those that break nobody.
     """
 
     changes: int
-    broken: int
-    compatible: int
+    breaking_fields: int
+    compatible_changes: int
 
 
 def summarize_drift_of_operations(
@@ -147,11 +147,12 @@ def summarize_drift_of_operations(
     )
     field = Concat("part", Value(" "), "pointer", output_field=TextField())
     sums = drift.order_by().values("operation").annotate(
-        changes=Count("pk"), broken=Count(field, distinct=True, filter=~Q(breaks="")),
-        compatible=Count("pk", filter=Q(breaks="")),
+        changes=Count("pk"), breaking_fields=Count(field, distinct=True, filter=~Q(breaks="")),
+        compatible_changes=Count("pk", filter=Q(breaks="")),
     )  # fmt: skip
     return {
-        pk: OperationDrift(*counts) for pk, *counts in sums.values_list("operation", "changes", "broken", "compatible")
+        pk: OperationDrift(*counts)
+        for pk, *counts in sums.values_list("operation", "changes", "breaking_fields", "compatible_changes")
     }
 
 

@@ -43,7 +43,7 @@ def build_version(result: FoldResult, *, now: datetime) -> OperationVersion:
         operation=result.row,
         number=result.row.version,
         at=now,
-        since=_to_datetime(result.added.first if result.is_known else result.total.first),
+        since=_to_datetime(result.new_sum.first if result.is_known else result.total.first),
         observations=result.row.observations,
         outline=result.row.outline,
     )
@@ -62,7 +62,7 @@ def _list_drift(result: FoldResult, previous_outline: str | None, *, now: dateti
     if previous_outline:
         for change in _list_changes(result, json.loads(previous_outline), json.loads(result.row.outline)):
             seen, of = _count_seen(result, change)
-            yield _build_row(result, change, seen, of, since=_to_datetime(result.added.first), now=now)
+            yield _build_row(result, change, seen, of, since=_to_datetime(result.new_sum.first), now=now)
     for part, (_, events) in result.absences.items():
         for event in events:
             change = _describe_event(part_key(part), event)
@@ -76,8 +76,8 @@ def _list_changes(result: FoldResult, before: Outline, after: Outline) -> list[C
 
     def was_often_null(part: str, pointer: str) -> bool:
         nodes = result.total_nodes.get((part, pointer)), result.added_nodes.get((part, pointer))
-        total, added = (node.evidence.counts.get("null", 0) if node else 0 for node in nodes)
-        return total - added >= ENOUGH
+        total_nulls, new_nulls = (node.evidence.counts.get("null", 0) if node else 0 for node in nodes)
+        return total_nulls - new_nulls >= ENOUGH
 
     changes = compare_outlines(before, after, is_always_there=was_always_there, was_usually_null=was_often_null)
     return [change for change in changes if not result.is_first(change)]
@@ -86,11 +86,11 @@ def _list_changes(result: FoldResult, before: Outline, after: Outline) -> list[C
 def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
     """Return how often the changed node was present in the added observations, and how often it could have been."""
     if change.part == PATH:
-        return result.added.observations, result.added.observations
+        return result.new_sum.observations, result.new_sum.observations
     if node := result.added_nodes.get((change.part, change.pointer)):
         return node.evidence.seen, node.parents
     # The change concerns a status without a body, or a node that only a limit or a new name changed.
-    return result.added.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
+    return result.new_sum.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
 
 
 def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
@@ -100,7 +100,7 @@ def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
     """
     if event.kind == NO_LONGER_SEEN and event.evidence.last is not None:
         return _to_datetime(event.evidence.last * SECONDS_PER_DAY)
-    return _to_datetime(result.added.first)
+    return _to_datetime(result.new_sum.first)
 
 
 def _describe_event(part: str, event: AbsenceEvent) -> Change:
@@ -137,11 +137,13 @@ def _build_row(
 
 def _count_values(result: FoldResult, change: Change) -> dict[str, int]:
     """Return `matching` and `values_before` of a change to a type that was not seen before; {} for other changes."""
-    total, added = (nodes.get((change.part, change.pointer)) for nodes in (result.total_nodes, result.added_nodes))
-    if change.kind not in TYPE_KINDS or total is None or added is None:
+    total_node, new_node = (
+        nodes.get((change.part, change.pointer)) for nodes in (result.total_nodes, result.added_nodes)
+    )
+    if change.kind not in TYPE_KINDS or total_node is None or new_node is None:
         return {}
-    counts = added.evidence.counts
-    counts_before = {name: count - counts.get(name, 0) for name, count in total.evidence.counts.items()}
+    counts = new_node.evidence.counts
+    counts_before = {name: count - counts.get(name, 0) for name, count in total_node.evidence.counts.items()}
     new_types = [name for name, count in counts.items() if count and not counts_before.get(name)]
     values_before = sum(counts_before.values())
     if not (new_types and values_before):

@@ -51,13 +51,13 @@ class ObservedDays:
 
     def build_part(self, shape: PartShape) -> PartShape:
         """Return what a part would be if nothing had been observed on other days; it has the same maps as all time."""
-        merged = [
+        evidence = [
             EpochEvidence(epochs, list_node_resets(row, shape.key))
             for row in self.operation.merged_rows
             if (epochs := self._load_epochs(row, shape.part))
         ]
         rules = dict.fromkeys(shape.maps, True)
-        visible = build_visible_part(merged, map_rules=rules, by_likeness=False)
+        visible = build_visible_part(evidence, map_rules=rules, by_likeness=False)
         return replace(
             shape,
             evidence=visible.evidence,

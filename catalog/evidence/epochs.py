@@ -45,14 +45,14 @@ class VisiblePart:
 
 
 def build_visible_part(
-    merged: Sequence[EpochEvidence], *, map_rules: Mapping[str, bool] | None = None, by_likeness: bool = True
+    operations: Sequence[EpochEvidence], *, map_rules: Mapping[str, bool] | None = None, by_likeness: bool = True
 ) -> VisiblePart:
     """Return the visible evidence of one part.
 
-    merged: the evidence of every operation that is shown here.
+    operations: the evidence of every operation that is shown here.
     map_rules: the `rules` of apply_maps.
     """
-    sums = [sum_epochs(*operation) for operation in merged]
+    sums = [sum_epochs(*operation) for operation in operations]
     evidence = sum_evidence(total for total, _ in sums)
     with_maps, name_counts = apply_maps(evidence, map_rules or {}, by_likeness=by_likeness)
     return VisiblePart(with_maps, name_counts, dict(_count_since_resets(evidence, sums)))

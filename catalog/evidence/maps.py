@@ -35,19 +35,19 @@ def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bo
 
 def merge_map_values(evidence: Evidence, is_map: IsMap, pointer: str = "") -> Evidence:
     """Return the evidence with the children of each map summed as its values; the same object if there is no map."""
-    merged = _merge_names(evidence) if evidence.properties and is_map(pointer, evidence) else evidence
-    result = merged
-    for step, child_pointer, child in list_children(merged, pointer):
+    node = _merge_names(evidence) if evidence.properties and is_map(pointer, evidence) else evidence
+    result = node
+    for step, child_pointer, child in list_children(node, pointer):
         new_child = merge_map_values(child, is_map, child_pointer)
         if new_child is not child:
-            result = copy_node(merged) if result is evidence else result
+            result = copy_node(node) if result is evidence else result
             set_child(result, step, new_child)
     return result
 
 
 def _merge_names(evidence: Evidence) -> Evidence:
-    merged = copy_node(evidence)
-    merged.properties = {}
+    node = copy_node(evidence)
+    node.properties = {}
     children = list(evidence.properties.values())
-    set_child(merged, VALUES, sum_evidence(children if evidence.values is None else [*children, evidence.values]))
-    return merged
+    set_child(node, VALUES, sum_evidence(children if evidence.values is None else [*children, evidence.values]))
+    return node

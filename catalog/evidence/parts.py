@@ -84,11 +84,11 @@ def list_part_nodes(shape: PartShape) -> Iterator[Node]:
 def list_observed_nodes(shape: PartShape) -> Mapping[str, EvidenceNode]:
     """Return by pointer the evidence of the nodes of a part that were observed, and of its root."""
     nodes = walk_nodes(shape.evidence, observations=shape.observations)
-    observed = {pointer: node for pointer, node in nodes if not pointer or node.evidence.seen}
+    nodes_by_pointer = {pointer: node for pointer, node in nodes if not pointer or node.evidence.seen}
     for pointer, parents in shape.reset_counts.items():
-        if pointer in observed and parents is not None:
-            observed[pointer] = observed[pointer]._replace(parents=parents)
-    return observed
+        if pointer in nodes_by_pointer and parents is not None:
+            nodes_by_pointer[pointer] = nodes_by_pointer[pointer]._replace(parents=parents)
+    return nodes_by_pointer
 
 
 def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:
@@ -175,15 +175,15 @@ def apply_map_rules(
 
 
 def _build_visible_parts(operation: Operation) -> dict[Part, VisiblePart]:
-    merged: dict[Part, list[EpochEvidence]] = {}
+    evidence_by_part: dict[Part, list[EpochEvidence]] = {}
     for row in operation.merged_rows:
         for part, epochs in load_epochs(row).items():
             resets = list_node_resets(row, part_key(part))
-            merged.setdefault(part, []).append(EpochEvidence(epochs, resets))
+            evidence_by_part.setdefault(part, []).append(EpochEvidence(epochs, resets))
     rules = load_map_rules(operation)
     return {
         part: build_visible_part(evidence, map_rules=rules.get(part_key(part)), by_likeness=part.name != QUERY)
-        for part, evidence in merged.items()
+        for part, evidence in evidence_by_part.items()
     }
 
 

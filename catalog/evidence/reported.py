@@ -36,20 +36,20 @@ class ReportedOperation:
             return {}
         return {"first": self.counts.first, "last": self.counts.last, **self.counts.to_facts()}
 
-    def add(self, added: OperationSum) -> None:
-        """Merge a sum into the counts and the evidence of the current epoch. Do not change `added` afterwards."""
-        counts = replace(added, evidence={})
+    def add(self, new_sum: OperationSum) -> None:
+        """Merge a sum into the counts and the evidence of the current epoch. Do not change `new_sum` afterwards."""
+        counts = replace(new_sum, evidence={})
         if self.counts is not None:
             self.counts.add(counts)
         else:
             self.counts = counts
-        for part, evidence in added.evidence.items():
+        for part, evidence in new_sum.evidence.items():
             epochs = self.epochs.setdefault(part, {})
             if self.row.epoch in epochs:
                 epochs[self.row.epoch].add(evidence)
             else:
                 epochs[self.row.epoch] = evidence
-        self.changed_parts.update(added.evidence)
+        self.changed_parts.update(new_sum.evidence)
 
     def sum_visible(self) -> OperationSum | None:
         """Return the counts with the visible evidence, before map rules are applied; None if there are none."""

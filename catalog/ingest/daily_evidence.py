@@ -43,13 +43,13 @@ DayStates = Mapping[DayKey, DayState]
 
 def sum_days(environment: Environment, daily: DailySums, calendars: Mapping[Identity, EpochCalendar]) -> DayStates:
     """Return the new state of each day: its stored evidence and that of `daily`. Nothing is stored or changed yet."""
-    added = {
+    new_sums = {
         DayKey(identity, day, calendars[identity].epoch_on(day) if identity in calendars else 0): day_sum
         for day, sums in daily
         for identity, day_sum in sums
     }
-    stored = _load_days(environment, added)
-    return {key: _add_to_state(stored.get(key), day_sum) for key, day_sum in added.items()}
+    rows = _load_days(environment, new_sums)
+    return {key: _add_to_state(rows.get(key), day_sum) for key, day_sum in new_sums.items()}
 
 
 def save_days(environment: Environment, states: DayStates, identities: Collection[Identity]) -> None:
@@ -92,11 +92,11 @@ def _load_days(environment: Environment, keys: Collection[DayKey]) -> dict[DayKe
     return {DayKey(row.operation.identity, (row.day - EPOCH).days, row.epoch): row for row in rows.only(*columns)}
 
 
-def _add_to_state(stored: OperationDay | None, added: OperationSum) -> DayState:
-    statuses = Counter({int(status): count for status, count in stored.statuses.items()} if stored else {})
-    statuses.update(added.statuses)
-    evidence: dict[str, Any] = dict(stored.evidence) if stored else {}
-    for part, added_evidence in added.evidence.items():
+def _add_to_state(row: OperationDay | None, new_sum: OperationSum) -> DayState:
+    statuses = Counter({int(status): count for status, count in row.statuses.items()} if row else {})
+    statuses.update(new_sum.statuses)
+    evidence: dict[str, Any] = dict(row.evidence) if row else {}
+    for part, added_evidence in new_sum.evidence.items():
         key = part_key(part)
         if key in evidence:
             total = Evidence.from_state(evidence[key])

@@ -52,14 +52,16 @@ def store_late_evidence(
     to_fold = OperationSums()
     late: dict[Identity, dict[int, OperationSum]] = {}
     for day, sums in daily:
-        for identity, added in sums:
+        for identity, day_sum in sums:
             calendar = calendars.get(identity)
             if calendar is None or (epoch := calendar.epoch_on(day)) == calendar.latest_epoch:
-                to_fold.add(identity, added)
+                to_fold.add(identity, day_sum)
             else:
-                total = late.setdefault(identity, {}).setdefault(epoch, OperationSum(added.first, added.last))
-                total.add(OperationSum(added.first, added.last, statuses=added.statuses, evidence=added.evidence))
-                to_fold.add(identity, replace(added, evidence={}))
+                total = late.setdefault(identity, {}).setdefault(epoch, OperationSum(day_sum.first, day_sum.last))
+                total.add(
+                    OperationSum(day_sum.first, day_sum.last, statuses=day_sum.statuses, evidence=day_sum.evidence)
+                )
+                to_fold.add(identity, replace(day_sum, evidence={}))
     for identity, by_epoch in late.items():
         _count_before_resets(calendars[identity].resets, by_epoch)
         _merge_late_parts(environment, calendars[identity].operation_id, by_epoch)
@@ -69,14 +71,14 @@ def store_late_evidence(
 def sum_visible_late(row: Operation, late: LateSums) -> dict[Part, Evidence]:
     """Return the late evidence that is visible on a row: its own, and the evidence of operations shown under it."""
     by_part: dict[Part, list[Evidence]] = {}
-    for merged in row.merged_rows:
+    for merged_row in row.merged_rows:
         states = (
             (part, epoch, evidence.to_state())
-            for epoch, total in late.get(merged.identity, {}).items()
+            for epoch, total in late.get(merged_row.identity, {}).items()
             for part, evidence in total.evidence.items()
         )
-        for part, epochs in parse_epochs(merged, states).items():
-            by_part.setdefault(part, []).append(sum_epochs(epochs, list_node_resets(merged, part_key(part)))[0])
+        for part, epochs in parse_epochs(merged_row, states).items():
+            by_part.setdefault(part, []).append(sum_epochs(epochs, list_node_resets(merged_row, part_key(part)))[0])
     return {part: sum_evidence(evidence) for part, evidence in by_part.items()}
 
 
@@ -103,13 +105,13 @@ def _count_before_resets(resets: list[BaselineReset], late: Mapping[int, Operati
 
 def _merge_late_parts(environment: Environment, operation_id: int, late: Mapping[int, OperationSum]) -> None:
     rows = OperationPart.objects.filter(environment=environment, operation=operation_id, epoch__in=late)
-    stored = {(part_of(row), row.epoch): Evidence.from_state(row.evidence) for row in rows}
-    merged = []
-    for epoch, added in late.items():
-        for part, evidence in added.evidence.items():
-            total = stored.get((part, epoch), Evidence())
+    totals = {(part_of(row), row.epoch): Evidence.from_state(row.evidence) for row in rows}
+    parts = []
+    for epoch, epoch_sum in late.items():
+        for part, evidence in epoch_sum.evidence.items():
+            total = totals.get((part, epoch), Evidence())
             total.add(evidence)
-            merged.append(
+            parts.append(
                 OperationPart(
                     environment=environment,
                     operation_id=operation_id,
@@ -119,4 +121,4 @@ def _merge_late_parts(environment: Environment, operation_id: int, late: Mapping
                     evidence=total.to_state(),
                 )
             )
-    save_parts(merged)
+    save_parts(parts)

@@ -43,24 +43,24 @@ class Room:
         return cls(max(limit - counts["shown_count"], 0), max(limit - counts["hidden_count"], 0))
 
     def admit(
-        self, visible: Identity, added: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
+        self, visible: Identity, new_sums: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
     ) -> dict[Identity, OperationSum]:
         """Return those of the sums that still fit, and reduce the room.
 
         visible: the one operation under which the catalog shows all of them.
-        rows: the existing operations, perhaps more than `added` needs.
+        rows: the existing operations, perhaps more than `new_sums` needs.
         """
         row = rows.get(visible)
-        new = sorted(identity for identity in added if identity != visible and identity not in rows)
+        new = sorted(identity for identity in new_sums if identity != visible and identity not in rows)
         excluded_identities = set(new[self.hidden_room :])
-        fitting = {identity: total for identity, total in added.items() if identity not in excluded_identities}
+        fitting = {identity: total for identity, total in new_sums.items() if identity not in excluded_identities}
         begins = not (row and row.begun) and any(map(has_begun, fitting.values()))
-        hidden = len(new) - len(excluded_identities) + (row is None and not begins)
-        if begins > self.shown_room or hidden > self.hidden_room:
+        hidden_count = len(new) - len(excluded_identities) + (row is None and not begins)
+        if begins > self.shown_room or hidden_count > self.hidden_room:
             return {}
         if fitting:
             self.shown_room -= begins
-            self.hidden_room -= hidden
+            self.hidden_room -= hidden_count
         return fitting
 
 
@@ -83,11 +83,11 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
         _save(_add(rows, environment, {ALL_OTHERS: remainder}, now=now))
 
 
-def delete_excess(environment: Environment, merged: Collection[Identity]) -> None:
+def delete_excess(environment: Environment, identities: Collection[Identity]) -> None:
     """Delete the counts of operations that are in the catalog now."""
     if not ExcessOperation.objects.filter(environment=environment).exists():
         return
-    for batch in split_identities(merged):
+    for batch in split_identities(identities):
         ids = [row.pk for row in find_excess(environment, batch).values()]
         ExcessOperation.objects.filter(pk__in=ids).delete()
 

@@ -33,17 +33,17 @@ AddedSums = Mapping[Identity, OperationSum]
 class MergedOperation(NamedTuple):
     """A visible operation after a merge.
 
-    hidden: the operations shown under it to which evidence was added.
+    hidden_operations: those shown under it to which evidence was added.
     """
 
     result: FoldResult
-    reported: ReportedOperation
-    hidden: Sequence[ReportedOperation]
+    operation: ReportedOperation
+    hidden_operations: Sequence[ReportedOperation]
 
     def list_part_rows(self) -> Iterator[OperationPart]:
         """Yield the row, with its absences, of every part that got evidence, here or under an operation shown here."""
         for part, (absences, _) in self.result.absences.items():
-            row = self.reported.build_part_row(part)
+            row = self.operation.build_part_row(part)
             row.absences = absences
             yield row
 
@@ -60,31 +60,31 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
     sums, late = store_late_evidence(environment, calendars, daily)
     room = Room.measure(environment)
     excess: dict[Identity, int] = {}
-    merged: set[Identity] = set()
+    merged_identities: set[Identity] = set()
     for batch in split_batches(sums, rules):
         fitting = admit_batch(environment, batch, room)
         excess |= count_excess(batch, fitting)
-        merged.update(identity for added in fitting.values() for identity in added)
+        merged_identities.update(identity for new_sums in fitting.values() for identity in new_sums)
         merge_batch(environment, fitting, rules, late, now=now)
-    save_days(environment, days, merged)
-    delete_excess(environment, merged)
+    save_days(environment, days, merged_identities)
+    delete_excess(environment, merged_identities)
     record_excess(environment, excess, now=now)
 
 
 def admit_batch(environment: Environment, batch: Mapping[Identity, AddedSums], room: Room) -> dict[Identity, AddedSums]:
     """Return the operations of a batch that are in the catalog or still fit into it."""
-    identities = {*batch, *(identity for added in batch.values() for identity in added)}
+    identities = {*batch, *(identity for new_sums in batch.values() for identity in new_sums)}
     rows = {row.identity: row for row in find_rows(environment, identities).only("method", "key", "begun")}
-    admitted = {visible: room.admit(visible, added, rows) for visible, added in batch.items()}
-    return {visible: added for visible, added in admitted.items() if added}
+    sums_by_visible = {visible: room.admit(visible, new_sums, rows) for visible, new_sums in batch.items()}
+    return {visible: new_sums for visible, new_sums in sums_by_visible.items() if new_sums}
 
 
 def count_excess(batch: Mapping[Identity, AddedSums], fitting: Mapping[Identity, AddedSums]) -> dict[Identity, int]:
     """Return how many observations of a batch did not fit into the catalog, by the operation as reported."""
     return {
         identity: total.observations
-        for visible, added in batch.items()
-        for identity, total in added.items()
+        for visible, new_sums in batch.items()
+        for identity, total in new_sums.items()
         if identity not in fitting.get(visible, {})
     }
 
@@ -92,12 +92,12 @@ def count_excess(batch: Mapping[Identity, AddedSums], fitting: Mapping[Identity,
 def split_batches(sums: OperationSums, rules: RuleSet) -> Iterator[dict[Identity, AddedSums]]:
     """Yield batches of the sums by visible operation, so that each of these is projected and compared once."""
     by_visible: dict[Identity, dict[Identity, OperationSum]] = {}
-    for identity, added in sums:
-        by_visible.setdefault(rules.visible_identity(identity), {})[identity] = added
+    for identity, new_sum in sums:
+        by_visible.setdefault(rules.visible_identity(identity), {})[identity] = new_sum
     batch: dict[Identity, AddedSums] = {}
     for visible in sorted(by_visible):
         batch[visible] = by_visible[visible]
-        if sum(len(added) for added in batch.values()) >= BATCH_OPERATIONS:
+        if sum(len(new_sum) for new_sum in batch.values()) >= BATCH_OPERATIONS:
             yield batch
             batch = {}
     if batch:
@@ -108,46 +108,48 @@ def merge_batch(
     environment: Environment, batch: Mapping[Identity, AddedSums], rules: RuleSet, late: LateSums, *, now: datetime
 ) -> None:
     """Merge these sums by one read and one write."""
-    identities = {*batch, *(identity for added in batch.values() for identity in added)}
+    identities = {*batch, *(identity for new_sums in batch.values() for identity in new_sums)}
     rows = load_rows(environment, identities, now=now)
-    merged = [merge_operation(rows, visible, added, rules, late) for visible, added in batch.items()]
-    save_merged(merged, now=now)
+    operations = [merge_operation(rows, visible, new_sums, rules, late) for visible, new_sums in batch.items()]
+    save_merged(operations, now=now)
 
 
 def merge_operation(
-    rows: Mapping[Identity, Operation], visible: Identity, added: AddedSums, rules: RuleSet, late: LateSums
+    rows: Mapping[Identity, Operation], visible: Identity, new_sums: AddedSums, rules: RuleSet, late: LateSums
 ) -> MergedOperation:
     """Merge the added sums into a visible operation and those shown under it, and project them."""
     row = rows[visible]
-    merged_rows = {merged.identity: merged for merged in row.merged_rows} | {key: rows[key] for key in added}
-    reported = {identity: load_reported(merged) for identity, merged in merged_rows.items()}
-    for identity, added_sum in added.items():
-        reported[identity].add(added_sum)
-    hidden = [reported[identity] for identity in added if identity != visible]
-    for operation in hidden:
+    merged_rows = {merged_row.identity: merged_row for merged_row in row.merged_rows} | {
+        key: rows[key] for key in new_sums
+    }
+    operations = {identity: load_reported(merged_row) for identity, merged_row in merged_rows.items()}
+    for identity, added_sum in new_sums.items():
+        operations[identity].add(added_sum)
+    hidden_operations = [operations[identity] for identity in new_sums if identity != visible]
+    for operation in hidden_operations:
         reproject([operation], rules)
         operation.row.shown_under = row
-    result = project_visible(list(reported.values()), added, rules, late)
-    return MergedOperation(result, reported[visible], hidden)
+    result = project_visible(list(operations.values()), new_sums, rules, late)
+    return MergedOperation(result, operations[visible], hidden_operations)
 
 
 def project_visible(
-    reported: Sequence[ReportedOperation], added: AddedSums, rules: RuleSet, late: LateSums
+    operations: Sequence[ReportedOperation], new_sums: AddedSums, rules: RuleSet, late: LateSums
 ) -> FoldResult:
     """Project a visible operation.
 
-    reported: the reports of the operation itself, then those of each template that rules show there.
+    operations: the reports of the operation itself, then those of each template that rules show there.
     """
-    row = reported[0].row
+    row = operations[0].row
     previous_version, previous_digest = row.version, bytes(row.outline_digest)
-    total, maps = reproject(reported, rules)
+    total, maps = reproject(operations, rules)
     return FoldResult(
         row=row,
         previous_version=previous_version,
         previous_digest=previous_digest,
         total=total,
         maps=maps,
-        added=rules.sum_under(row.identity, ((identity.key, added_sum) for identity, added_sum in added.items())),
+        new_sum=rules.sum_under(row.identity, ((identity.key, added_sum) for identity, added_sum in new_sums.items())),
         late=sum_visible_late(row, late),
     )
 
@@ -176,17 +178,17 @@ def find_rows(environment: Environment, identities: Collection[Identity]) -> Que
     )
 
 
-def save_merged(merged: Sequence[MergedOperation], *, now: datetime) -> None:
-    results = [operation.result for operation in merged]
-    hidden = [operation for visible in merged for operation in visible.hidden]
+def save_merged(operations: Sequence[MergedOperation], *, now: datetime) -> None:
+    results = [operation.result for operation in operations]
+    hidden_operations = [operation for visible in operations for operation in visible.hidden_operations]
     drift = build_drift(results, now=now)
-    rows = [*(result.row for result in results), *(operation.row for operation in hidden)]
+    rows = [*(result.row for result in results), *(operation.row for operation in hidden_operations)]
     Operation.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["environment", "id"], update_fields=MERGED_FIELDS
     )
-    visible_parts = (row for operation in merged for row in operation.list_part_rows())
+    visible_parts = (row for operation in operations for row in operation.list_part_rows())
     save_parts(visible_parts, fields=("evidence", "absences"))
-    save_parts(operation.build_part_row(part) for operation in hidden for part in operation.changed_parts)
+    save_parts(operation.build_part_row(part) for operation in hidden_operations for part in operation.changed_parts)
     versions = [build_version(result, now=now) for result in results if result.is_new_version]
     OperationVersion.objects.bulk_create(versions)
     Drift.objects.bulk_create(drift)

@@ -152,8 +152,8 @@ def _check_strictly(body: bytes, descriptors: Sequence[Mapping[str, bytes]]) -> 
     report = cast(dict[str, Any], parse_json(body, max_depth=HALF_DEPTH))
     # The docstring of this module shows why this holds; if it were wrong, a shape would be lost silently.
     for observation, texts_by_name in zip(report["observations"], descriptors, strict=True):
-        expected = {name: stand_ins[text] for name, text in texts_by_name.items()}
-        if {name: observation[name] for name in SHAPES if name in observation} != expected:
+        members = {name: stand_ins[text] for name, text in texts_by_name.items()}
+        if {name: observation[name] for name in SHAPES if name in observation} != members:
             raise _Doubt
 
 
@@ -227,13 +227,13 @@ def _remember_facts(
     path: str,
     status: int,
     parameters: tuple[tuple[str, str], ...],
-    undecided: tuple[int, ...],
+    undecided_indexes: tuple[int, ...],
     request_media_type: str,
     response_media_type: str,
 ) -> str:
     """Return the beginning of an observation's state: all but times and parts, with _COUNT in place of its count."""
     observation = Observation(
-        method, path, status, _COUNT, None, None, dict(parameters), undecided,
+        method, path, status, _COUNT, None, None, dict(parameters), undecided_indexes,
         request_media_type=request_media_type, response_media_type=response_media_type,
     )  # fmt: skip
     (state,) = sum_observations([observation], received_at=_ANY_TIME).to_state()

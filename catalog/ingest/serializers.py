@@ -202,12 +202,12 @@ def find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:
     return faults
 
 
-def _find_wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int]:
-    """Return the positions in `undecided` that name no literal segment, or name one again."""
+def _find_wrong_indexes(indexes: Sequence[int], segments: Sequence[str]) -> list[int]:
+    """Return the positions in `indexes` that name no literal segment, or name one again."""
     return [
         position
-        for position, index in enumerate(undecided)
-        if index >= len(segments) or PARAMETER.search(segments[index]) or index in undecided[:position]
+        for position, index in enumerate(indexes)
+        if index >= len(segments) or PARAMETER.search(segments[index]) or index in indexes[:position]
     ]
 
 

@@ -42,14 +42,14 @@ class _Template(NamedTuple):
     text: the state with %d for each count.
     seen: the rank of the root's count.
     pairs: the ranks of two counts whose difference is in the state.
-    chosen: the number to put for each %d, by its index in a list: the counts in the order of their ranks, then the
-        differences of the pairs.
+    value_indexes: the number to put for each %d, by its index in a list: the counts in the order of their ranks, then
+        the differences of the pairs.
     """
 
     text: str
     seen: int
     pairs: Sequence[tuple[int, int]]
-    chosen: Sequence[int]
+    value_indexes: Sequence[int]
 
 
 def read_shape(descriptor: Any, count: int) -> Shape:
@@ -72,7 +72,7 @@ def fill_template(text: bytes) -> Shape | None:
     if template is None:
         return None
     values = [*distinct, *(distinct[more] - distinct[less] for more, less in template.pairs)]
-    return Shape(template.text % tuple([values[number] for number in template.chosen]), distinct[template.seen])
+    return Shape(template.text % tuple([values[number] for number in template.value_indexes]), distinct[template.seen])
 
 
 @lru_cache(MAX_REMEMBERED_FORMS)
@@ -116,7 +116,7 @@ def _find_marks(shape: Shape, marks: Sequence[int]) -> _Template | None:
     differences = {marks[more] - marks[less]: (more, less) for less, more in combinations(range(1, len(marks)), 2)}
     numbers = {mark: rank for rank, mark in enumerate(marks)}
     pairs: list[tuple[int, int]] = []
-    chosen: list[int] = []
+    value_indexes: list[int] = []
 
     def leave_out(match: re.Match[str]) -> str:
         token = match[0]
@@ -126,10 +126,10 @@ def _find_marks(shape: Shape, marks: Sequence[int]) -> _Template | None:
         if number not in numbers:
             pairs.append(differences[number])
             numbers[number] = len(numbers)
-        chosen.append(numbers[number])
+        value_indexes.append(numbers[number])
         return "%d"
 
     try:
-        return _Template(_TOKEN.sub(leave_out, shape.state), numbers[shape.seen], pairs, chosen)
+        return _Template(_TOKEN.sub(leave_out, shape.state), numbers[shape.seen], pairs, value_indexes)
     except KeyError:
         return None

@@ -181,11 +181,11 @@ def return_to_operation(
     part: str = "",
     pointer: str = "",
     *,
-    refused: str = "",
+    refusal: str = "",
     fragment: str,
 ) -> HttpResponseRedirect:
     """Return to the operation's page; to a node on it if the action was about one."""
-    query = {"method": operation.method, "path": operation.path, "refused": refused}
+    query = {"method": operation.method, "path": operation.path, "refused": refusal}
     node = {"part": part, "at": pointer} if part else {}
     return return_to_page(request, "operation", operation.environment, {**query, **node}, fragment=fragment)
 
@@ -193,4 +193,4 @@ def return_to_operation(
 def refuse_override(request: HttpRequest, operation: Operation, reason: str, *, fragment: str) -> HttpResponseRedirect:
     """Return to the operation's page, which says why nothing would change: a code of NO_CHANGE."""
     part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
-    return return_to_operation(request, operation, part, pointer, refused=reason, fragment=fragment)
+    return return_to_operation(request, operation, part, pointer, refusal=reason, fragment=fragment)

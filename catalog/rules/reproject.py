@@ -32,17 +32,17 @@ class VisibleSum(NamedTuple):
     maps: PartMaps
 
 
-def reproject(reported: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
+def reproject(operations: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
     """Set the projection of a row and return its visible sum; an empty one if nothing is shown there any more.
 
-    reported: the evidence of the row's own template, then of each template that rules show there.
+    operations: the evidence of the row's own template, then of each template that rules show there.
 
     This function saves nothing.
     """
-    own = reported[0]
+    own = operations[0]
     row = own.row
     row.reported_facts = own.facts if rules.applies_to(row.identity) else None
-    sums = ((operation.row.key, total) for operation in reported if (total := operation.sum_visible()))
+    sums = ((operation.row.key, total) for operation in operations if (total := operation.sum_visible()))
     total = rules.sum_under(row.identity, sums)
     if not total.statuses:
         clear_projection(row)
@@ -75,7 +75,7 @@ def reproject_rows(environment: Environment, row_ids: Collection[int], rules: Ru
     for row in rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets__through__operation"):
         _update_reach(row, rules)
     for row in prefetch_evidence(rows):
-        reproject([load_reported(merged) for merged in row.merged_rows], rules)
+        reproject([load_reported(merged_row) for merged_row in row.merged_rows], rules)
         _add_version(row, now=now)
         row.save()
 

@@ -83,13 +83,13 @@ class RuleSet:
     def resolution_path(self, identity: Identity) -> list[Rule]:
         """Return the rules that lead from an operation to where it is shown, in order. Raises RuleCircle."""
         path: list[Rule] = []
-        visited = {identity.key}
+        visited_keys = {identity.key}
         current = identity
         while (rule := self.find_rule(current)) and rule.target_key != current.key:
-            if rule.target_key in visited:
+            if rule.target_key in visited_keys:
                 raise RuleCircle
             path.append(rule)
-            visited.add(rule.target_key)
+            visited_keys.add(rule.target_key)
             current = Identity(identity.method, rule.target_key)
         return path
 
@@ -101,12 +101,12 @@ class RuleSet:
     def list_reachable(self, identity: Identity) -> set[Identity]:
         """Return the operations under which this one would be shown if some of the rules were reverted, and itself."""
         reachable = {identity}
-        unvisited = [identity]
-        while unvisited:
-            current = unvisited.pop()
+        queue = [identity]
+        while queue:
+            current = queue.pop()
             rules = [rule for rule in self.rules if rule.source == current.key or rule.matches(current)]
             targets = {Identity(identity.method, rule.target_key) for rule in rules if rule.is_for(identity.method)}
-            unvisited += targets - reachable
+            queue += targets - reachable
             reachable |= targets
         return reachable
 
@@ -174,9 +174,9 @@ def _move_to_template(total: OperationSum, source: str, target: str) -> Operatio
 
 def _map_positions(total: OperationSum, source: str, target: str) -> Iterator[tuple[Counter[str], Counter[str]]]:
     """Yield names and types for each parameter of `target`."""
-    reported = iter(list(zip(total.names, total.types, strict=True)))
+    reported_parameters = iter(list(zip(total.names, total.types, strict=True)))
     for old_segment, new_segment in zip(source.split("/"), target.split("/"), strict=True):
-        old_parameters = [next(reported) for _ in range(old_segment.count("{}"))]
+        old_parameters = [next(reported_parameters) for _ in range(old_segment.count("{}"))]
         parameter_count = new_segment.count("{}")
         literal: tuple[Counter[str], Counter[str]] = Counter(), Counter(string=total.observations)
         yield from old_parameters if len(old_parameters) == parameter_count else [literal] * parameter_count

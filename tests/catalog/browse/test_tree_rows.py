@@ -55,7 +55,7 @@ def test_a_large_branch_is_left_out_until_it_is_opened():
     assert len(inside) == rows[2].size >= CLOSED_FROM
     assert {row.node.pointer.split("/")[1] for row in inside} == {"fieldb"}
     assert is_balanced(inside)
-    opened, _ = build_rows(nodes, opened={"/fieldb", "/fieldx"}, limit=1000)
+    opened, _ = build_rows(nodes, open_branches={"/fieldb", "/fieldx"}, limit=1000)
     assert [row.node.pointer for row in opened if row.is_closed] == ["/fielda", "/fieldc"]
     assert len(opened) == len(rows) + rows[2].size
     assert is_balanced(opened)
