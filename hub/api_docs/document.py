@@ -110,12 +110,12 @@ def build_call(document: Json, path: str, method: str, operation: Json) -> ApiCa
 
 def list_fields(document: Json, schema: Json, prefix: str = "", depth: int = 1) -> Iterator[Field]:
     """Yield the members of a body, each followed by the members in it: `outcomes`, `outcomes[].outcomeKey`."""
-    resolved = _resolve(document, schema)
-    for name, member in resolved.get("properties", {}).items():
+    object_schema = _resolve(document, schema)
+    for name, member in object_schema.get("properties", {}).items():
         inner = _resolve(document, member)
         items = _resolve(document, inner.get("items", {}))
         description = member.get("description") or inner.get("description", "")
-        is_required = name in resolved.get("required", [])
+        is_required = name in object_schema.get("required", [])
         yield Field(f"{prefix}{name}", _name_type(inner), is_required, description)
         if depth < MAX_DEPTH:
             yield from list_fields(document, items or inner, f"{prefix}{name}{'[]' if items else ''}.", depth + 1)

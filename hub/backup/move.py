@@ -125,14 +125,14 @@ def copy_tables(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> Map
 def copy_table(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper, table: str) -> Summary:
     columns = list_columns(source, table)
     names = {"table": sql.Identifier(table), "columns": sql.SQL(", ").join(map(sql.Identifier, columns))}
-    read = sql.SQL("COPY (SELECT {columns} FROM {table}) TO STDOUT").format(**names)
-    write = sql.SQL("COPY {table} ({columns}) FROM STDIN").format(**names)
+    copy_out = sql.SQL("COPY (SELECT {columns} FROM {table}) TO STDOUT").format(**names)
+    copy_in = sql.SQL("COPY {table} ({columns}) FROM STDIN").format(**names)
     with (
         target.wrap_database_errors,
         source.connection.cursor() as source_cursor,
         target.connection.cursor() as target_cursor,
-        source_cursor.copy(read) as source_rows,
-        target_cursor.copy(write) as target_rows,
+        source_cursor.copy(copy_out) as source_rows,
+        target_cursor.copy(copy_in) as target_rows,
     ):
         for data in source_rows:
             target_rows.write(data)

@@ -104,12 +104,12 @@ def replace_key(path: Path, secret_key: str) -> None:
     settings.SECRET_KEY = secret_key
 
 
-def compare_rows(expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
+def compare_rows(backup_counts: Mapping[str, int], restored_counts: Mapping[str, int]) -> None:
     """Raise StartupError if a table has another number of rows than in the backup."""
     differences = [
-        f"{table} has {actual.get(table, 0):,} rows instead of {expected.get(table, 0):,}"
-        for table in sorted({*expected, *actual})
-        if expected.get(table) != actual.get(table)
+        f"{table} has {restored_counts.get(table, 0):,} rows instead of {backup_counts.get(table, 0):,}"
+        for table in sorted({*backup_counts, *restored_counts})
+        if backup_counts.get(table) != restored_counts.get(table)
     ]
     if differences:
         raise StartupError(f"what was restored is not what was backed up: {'; '.join(differences)}. Do not use it.")
@@ -117,15 +117,23 @@ def compare_rows(expected: Mapping[str, int], actual: Mapping[str, int]) -> None
 
 def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
     """Restore a dump in one transaction, even if the server is older than the programs; raises StartupError."""
-    read: Sequence[str | Path] = [folder / "pg_restore", "--no-owner", "--no-privileges", "--file=-", path]
-    write: Sequence[str | Path] = [
+    pg_restore_command: Sequence[str | Path] = [
+        folder / "pg_restore",
+        "--no-owner",
+        "--no-privileges",
+        "--file=-",
+        path,
+    ]
+    psql_command: Sequence[str | Path] = [
         folder / "psql", "--no-psqlrc", "--quiet", "--no-password", "--single-transaction", "--set=ON_ERROR_STOP=1",
         f"--output={os.devnull}",
     ]  # fmt: skip
     environment = build_environment(database)
     with (
-        subprocess.Popen(read, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as reader,
-        subprocess.Popen(write, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as writer,
+        subprocess.Popen(
+            pg_restore_command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        ) as reader,
+        subprocess.Popen(psql_command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as writer,
     ):
         if not (reader.stdout and writer.stdin and writer.stderr):
             raise AssertionError("both ends are pipes")

@@ -41,7 +41,7 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
     """Return the uses of each key by its row id, in the order of the environments; only of keys that have any."""
     keys = {str(key): key for key in workspace.api_keys.all()}
     backends = list_backends(workspace, now=now)
-    verified = {(item.key.pk, item.environment.pk): max(item.last_uses.values()) for item in backends}
+    last_verifications = {(item.key.pk, item.environment.pk): max(item.last_uses.values()) for item in backends}
     uses: dict[int, list[KeyUse]] = defaultdict(list)
     for environment in workspace.environments.order_by("pk"):
         rates = {rate.name: rate for rate in read_rates_by_api_key(environment, period).rates}
@@ -56,7 +56,7 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
                 rate.total_broken if rate else 0,
                 rejections.get(key.pk, 0),
                 decisions[name],
-                verified.get((key.pk, environment.pk)),
+                last_verifications.get((key.pk, environment.pk)),
             )
             if use != KeyUse(environment):
                 uses[key.pk].append(use)
@@ -71,12 +71,12 @@ def find_last_use(key: ApiKey, uses: Iterable[KeyUse]) -> datetime | None:
 
 def _count_decisions(environment: Environment, period: Period, keys: Mapping[str, ApiKey]) -> Counter[str]:
     """Count the confirmations that each key decided in the period, by the key's name in records."""
-    decided = Confirmation.objects.filter(
+    confirmations = Confirmation.objects.filter(
         environment=environment,
         created_at__gte=period.start - LONGEST_WAIT,
         decided_at__gte=period.start,
         decided_at__lt=period.end,
         decided_by__in=[f"key {name}" for name in keys],
     )
-    counts = decided.values_list("decided_by").annotate(count=Count("pk"))
+    counts = confirmations.values_list("decided_by").annotate(count=Count("pk"))
     return Counter({actor.removeprefix("key "): count for actor, count in counts})

@@ -105,11 +105,11 @@ def check_server_version() -> None:
         raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
 
 
-def check_written_version(applied: Iterable[tuple[str, str]] | None = None, *, subject: str = "database") -> None:
+def check_written_version(migrations: Iterable[tuple[str, str]] | None = None, *, subject: str = "database") -> None:
     """Refuse migrations of our apps that this version does not know: by default those of the database."""
     loader = MigrationLoader(connection)
     ours = {app for app, _ in loader.disk_migrations}
-    keys = loader.applied_migrations if applied is None else applied
+    keys = loader.applied_migrations if migrations is None else migrations
     unknown = [key for key in keys if key[0] in ours and key not in loader.disk_migrations]
     if unknown:
         app, name = sorted(unknown)[0]

@@ -42,10 +42,10 @@ class HashedNames(ManifestStaticFilesStorage):
 
     def post_process(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         compressor = QuickCompressor(quiet=True)
-        for name, hashed_name, processed in super().post_process(*args, **kwargs):
-            if processed and hashed_name and compressor.should_compress(hashed_name):
+        for name, hashed_name, result in super().post_process(*args, **kwargs):
+            if result and hashed_name and compressor.should_compress(hashed_name):
                 compressor.compress(self.path(hashed_name))
-            yield name, hashed_name, processed
+            yield name, hashed_name, result
 
 
 def build() -> None:

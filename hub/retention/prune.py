@@ -21,30 +21,30 @@ def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> M
     """Prune every workspace; return the number of deleted rows by kind. Once the turn is over, delete only one batch of
     each kind.
     """
-    deleted: Counter[str] = Counter({kind.name: 0 for kind in KINDS})
-    deleted.update(drop_months(now=now))
+    row_counts: Counter[str] = Counter({kind.name: 0 for kind in KINDS})
+    row_counts.update(drop_months(now=now))
     for workspace in Workspace.objects.filter(removed_at=None):
-        deleted.update(prune_workspace(workspace, now=now, batch=batch, turn=turn))
-    return deleted
+        row_counts.update(prune_workspace(workspace, now=now, batch=batch, turn=turn))
+    return row_counts
 
 
 def drop_months(*, now: datetime) -> Mapping[str, int]:
     """Drop the monthly partitions from which no workspace keeps anything; return the number of deleted rows by kind."""
-    deleted: Counter[str] = Counter()
+    row_counts: Counter[str] = Counter()
     for kind in KINDS:
         for source in kind.sources:
             if source.log:
-                deleted[kind.name] += _drop_months_of_log(kind, source.log, now=now)
-    return deleted
+                row_counts[kind.name] += _drop_months_of_log(kind, source.log, now=now)
+    return row_counts
 
 
 def _drop_months_of_log(kind: Kind, log: MonthlyLog, *, now: datetime) -> int:
-    deleted = 0
+    row_count = 0
     for month in list_months(log):
         if month.end <= now:
             owners = _list_expired_owners(kind, log, month, now=now)
-            deleted += drop_month(log, month, owners) or 0
-    return deleted
+            row_count += drop_month(log, month, owners) or 0
+    return row_count
 
 
 def _list_expired_owners(kind: Kind, log: MonthlyLog, month: Month, *, now: datetime) -> Sequence[int | str]:
@@ -52,10 +52,10 @@ def _list_expired_owners(kind: Kind, log: MonthlyLog, month: Month, *, now: date
     policies = {policy.workspace_id: policy for policy in RetentionPolicy.objects.all()}
     active = Workspace.objects.filter(removed_at=None).values_list("pk", flat=True)
     days_by_workspace = {pk: kind.days(policies.get(pk)) for pk in active}
-    expired = [pk for pk, days in days_by_workspace.items() if days and month.end <= now - timedelta(days=days)]
+    workspace_ids = [pk for pk, days in days_by_workspace.items() if days and month.end <= now - timedelta(days=days)]
     if log.owner == "workspace_id":
-        return expired
-    return list(Environment.objects.filter(workspace__in=expired).values_list("pk", flat=True))
+        return workspace_ids
+    return list(Environment.objects.filter(workspace__in=workspace_ids).values_list("pk", flat=True))
 
 
 def prune_workspace(
@@ -63,13 +63,13 @@ def prune_workspace(
 ) -> Mapping[str, int]:
     """Delete what this workspace no longer keeps; return the number of deleted rows by kind."""
     policy = RetentionPolicy.objects.filter(workspace=workspace).first()
-    deleted: dict[str, int] = {}
+    row_counts: dict[str, int] = {}
     for kind in KINDS:
         days = kind.days(policy)
         if days is not None:
             before = now - timedelta(days=days)
-            deleted[kind.name] = sum(_delete_all(source, workspace, before, batch, turn) for source in kind.sources)
-    return deleted
+            row_counts[kind.name] = sum(_delete_all(source, workspace, before, batch, turn) for source in kind.sources)
+    return row_counts
 
 
 def _delete_all(source: RowSource, workspace: Workspace, before: datetime, batch: int, turn: Turn) -> int:

@@ -51,13 +51,13 @@ class DeletionForm(forms.Form):
         set_choices(self, "environment", [("", "All"), *((name, name) for name in names)])
 
     def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        typed = cleaned.get("typed")
-        if typed and typed != cleaned.get("name"):
+        values: dict[str, Any] = super().clean() or {}
+        typed_name = values.get("typed")
+        if typed_name and typed_name != values.get("name"):
             self.add_error("typed", "This is not the same. Nothing was deleted.")
-        if cleaned.get("subject") == "workspace" and cleaned.get("name") not in (None, self.workspace.name):
+        if values.get("subject") == "workspace" and values.get("name") not in (None, self.workspace.name):
             self.add_error("name", "This page deletes only the workspace that it belongs to.")
-        return cleaned
+        return values
 
     @property
     def environment_names(self) -> list[str]:
@@ -167,5 +167,5 @@ def _describe_kinds(
 
 def _export_rows(workspace: Workspace, policy: RetentionPolicy | None) -> Iterator[Sequence[Any]]:
     for kind in KINDS:
-        expired = kind.count_expired(workspace, policy, now=timezone.now())
-        yield kind.name, kind.days(policy), expired
+        expired_count = kind.count_expired(workspace, policy, now=timezone.now())
+        yield kind.name, kind.days(policy), expired_count

@@ -33,7 +33,7 @@ class SampleGate:
         self._secret = signing_secret
         self._decided_by = decided_by
         self._confirmations: dict[str, Confirmation] = {}
-        self._minted: list[MintedIntent] = []
+        self._intents: list[MintedIntent] = []
         self._decisions: list[AuditEntry] = []
 
     def ask(self, environment: Environment, body: Mapping[str, Any]) -> Answer:
@@ -67,13 +67,13 @@ class SampleGate:
                 return Answer(409, None)
             confirmation.state, confirmation.tool_call_id = Confirmation.USED, body["toolCallId"]
             confirmation.used_at = confirmation.used_at or now_of(self._clock)
-        minted = affidavit.mint_intent(
+        intent = affidavit.mint_intent(
             self._secret, tenant_id=environment.workspace_id, sub=body["sub"], aud=environment.audience,
             operation=body["operation"], args=body["args"], tool_call_id=body.get("toolCallId"),
             requires_step_up=body.get("requiresStepUp"), now=self._clock(),
         )  # fmt: skip
-        self._minted.append(build_intent_row(environment, minted.payload, confirmation))
-        return Answer(201, {"header": minted.header})
+        self._intents.append(build_intent_row(environment, intent.payload, confirmation))
+        return Answer(201, {"header": intent.header})
 
     def store(self) -> None:
         """Store confirmations, decisions and minted intents; confirmations without a final state stay in memory too."""
@@ -81,9 +81,9 @@ class SampleGate:
             self._confirmations.values(), update_conflicts=True, unique_fields=["environment", "id"],
             update_fields=["state", "expires_at", "decided_at", "decided_by", "used_at", "tool_call_id"],
         )  # fmt: skip
-        MintedIntent.objects.bulk_create(self._minted)
+        MintedIntent.objects.bulk_create(self._intents)
         AuditEntry.objects.bulk_create(self._decisions)
-        self._minted.clear()
+        self._intents.clear()
         self._decisions.clear()
         now = now_of(self._clock)
         self._confirmations = {

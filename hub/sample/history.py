@@ -137,14 +137,14 @@ class History:
     end: when the last day ends, in Unix seconds.
     """
 
-    def __init__(self, created: Mapping[str, Any], end: float) -> None:
+    def __init__(self, workspace_facts: Mapping[str, Any], end: float) -> None:
         self._start = end - DAYS * DAY_SECONDS
         self._end = end
         self._clock = SetClock(self._start)
         self._agenda = Agenda(self._clock)
         self._chance = Random(0)
-        self._hub = HistoryHub(find_keys(created), self._clock, created["signingSecret"])
-        self._stacks = [build_stack(site, self._hub, self._chance) for site in list_sites(created)[:2]]
+        self._hub = HistoryHub(find_keys(workspace_facts), self._clock, workspace_facts["signingSecret"])
+        self._stacks = [build_stack(site, self._hub, self._chance) for site in list_sites(workspace_facts)[:2]]
         self._agenda.add(self._deliver_regularly(), due_at=self._start)
 
     def play_day(self, number: int) -> None:
@@ -183,8 +183,10 @@ class History:
         """Yield the times at which conversations begin, by weekday and hour as in a shop."""
         for quarter in range(QUARTERS_PER_DAY):
             quarter_start = start + quarter * 900
-            expected = expect_conversations(quarter_start, (quarter_start - self._start) / (DAYS * DAY_SECONDS)) / 4
-            for _ in range(int(expected) + (self._chance.random() < expected % 1)):
+            expected_count = (
+                expect_conversations(quarter_start, (quarter_start - self._start) / (DAYS * DAY_SECONDS)) / 4
+            )
+            for _ in range(int(expected_count) + (self._chance.random() < expected_count % 1)):
                 time = quarter_start + self._chance.uniform(0, 900)
                 if time < self._end - QUIET_SECONDS:
                     yield time
@@ -221,9 +223,9 @@ def choose_habits(day: int) -> people.Habits:
     return people.Habits(legacy_share, altered_share=0.11 if day in TROUBLED_DAYS else 0.045, mistake_share=0.06)
 
 
-def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> None:
+def complete_history(workspace_facts: Mapping[str, Any], sample: SampleWorkspace) -> None:
     """Play and store the days that are missing, each whole or not at all. The history ends when the sample was made."""
-    history = History(created, sample.made_at.timestamp())
+    history = History(workspace_facts, sample.made_at.timestamp())
     for number in range(sample.days, DAYS):
         with transaction.atomic():
             # Lock all environments: a removal waits until the day is stored, and a day until a removal has ended.

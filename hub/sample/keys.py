@@ -45,10 +45,10 @@ def replace_keys(workspace: Workspace, *, actor: str, now: datetime) -> dict[str
     }
 
 
-def find_keys(created: Mapping[str, Any]) -> SampleKeys:
+def find_keys(workspace_facts: Mapping[str, Any]) -> SampleKeys:
     """Return the stored keys of a workspace from the output of `create_workspace`, or from the sample's file."""
     # Every report asks for the environments; they are fetched once.
-    rows = ApiKey.objects.filter(workspace_id=created["workspaceId"])
+    rows = ApiKey.objects.filter(workspace_id=workspace_facts["workspaceId"])
     rows = rows.select_related("workspace").prefetch_related("workspace__environments")
     rows_by_prefix = {row.prefix: row for row in rows}
-    return SampleKeys(*(rows_by_prefix[key[:PREFIX_LENGTH]] for key in read_keys(created)))
+    return SampleKeys(*(rows_by_prefix[key[:PREFIX_LENGTH]] for key in read_keys(workspace_facts)))

@@ -40,11 +40,11 @@ def keys_file() -> Path:
 @transaction.atomic
 def create(*, now: datetime) -> None:
     """Create the workspace and store its keys; its history and traffic come later."""
-    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
-    keys = replace_keys(created.workspace, actor=ACTOR, now=now - AGE)
-    SampleWorkspace.objects.create(workspace=created.workspace, made_at=now)
+    new_workspace = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
+    keys = replace_keys(new_workspace.workspace, actor=ACTOR, now=now - AGE)
+    SampleWorkspace.objects.create(workspace=new_workspace.workspace, made_at=now)
     keys_file().unlink(missing_ok=True)
-    write_private_file(keys_file(), json.dumps({**created.as_json(), **keys}))
+    write_private_file(keys_file(), json.dumps({**new_workspace.as_json(), **keys}))
 
 
 def list_processes(address: str) -> Iterator[tuple[list[str], str]]:
@@ -68,11 +68,11 @@ def list_live_arguments(row: SampleWorkspace, address: str) -> list[str]:
 def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
     """Return the sample's keys, and its row, which has the time of creation and the number of days in the history."""
     try:
-        created = json.loads(keys_file().read_text())
+        workspace_facts = json.loads(keys_file().read_text())
     except FileNotFoundError:
         return None
-    row = SampleWorkspace.objects.filter(workspace_id=created["workspaceId"]).first()
-    return (created, row) if row else None
+    row = SampleWorkspace.objects.filter(workspace_id=workspace_facts["workspaceId"]).first()
+    return (workspace_facts, row) if row else None
 
 
 def is_sample(workspace: Workspace) -> bool:

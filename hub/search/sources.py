@@ -178,12 +178,12 @@ def search_outcome_keys(environment: Environment, text: str) -> ResultGroup:
 
 def search_terms(text: str) -> ResultGroup:
     """Find the terms of the glossary that contain the text, and those that the text contains."""
-    lowered = text.lower()
+    lowercase_text = text.lower()
     terms = [
         term
         for term in read_terms().values()
-        if (len(lowered) >= LEAST_OF_TERM and lowered in term.name.lower())
-        or (len(term.name) >= LEAST_OF_TERM and term.name.lower() in lowered)
+        if (len(lowercase_text) >= LEAST_OF_TERM and lowercase_text in term.name.lower())
+        or (len(term.name) >= LEAST_OF_TERM and term.name.lower() in lowercase_text)
     ]
     results = [
         SearchResult("glossary", mark_matches(term.title, text), detail=term.meaning, fragment=term.id)

@@ -25,15 +25,15 @@ class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first.
 
     is_cut: whether only the latest are here.
-    listed: the events that are shown at first: the drift of the page's own field, or the latest, then annotations.
-    folded: all other events.
+    listed_events: those that are shown at first: the drift of the page's own field, or the latest, then annotations.
+    folded_events: all other events.
 
     A chart of one field marks no drift of others.
     """
 
     marks: Sequence[Mapping[str, Any]]
-    listed: Sequence[ChartEvent]
-    folded: Sequence[ChartEvent]
+    listed_events: Sequence[ChartEvent]
+    folded_events: Sequence[ChartEvent]
     is_cut: bool
 
 

@@ -33,7 +33,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, name: str, environment: list[str], **options: Any) -> None:
         was_unused = prepare_unused_database()
         try:
-            created = create_workspace(
+            new_workspace = create_workspace(
                 name, environment, actor="command line", now=timezone.now(), with_full_key=options["full_key"]
             )
         except InvalidWorkspace as error:
@@ -43,19 +43,21 @@ class Command(BaseCommand):
         if was_unused:  # apart from the output that scripts read
             database = "that of DATABASE_URL" if settings.DATABASE_URL else f"in {settings.HUB_DATA_DIR} (HUB_DATA_DIR)"
             self.stderr.write(f"affidavit: this is the first workspace of a new database, {database}.")
-        self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(format_lines(created)))
+        self.stdout.write(
+            json.dumps(new_workspace.as_json()) if options["json"] else "\n".join(format_lines(new_workspace))
+        )
 
 
-def format_lines(created: NewWorkspace) -> Iterator[str]:
-    facts = created.as_json()
+def format_lines(new_workspace: NewWorkspace) -> Iterator[str]:
+    facts = new_workspace.as_json()
     yield f"{facts['name']} ({facts['workspaceId']})"
     yield f"  pages             /w/{facts['slug']}/production/overview"
     for environment, audience in facts["audiences"].items():
         yield f"  environment       {environment}, audience {audience}"
     yield f"  report key        {facts['reportKey']}"
     yield f"  platform key      {facts['platformKey']}"
-    if created.full_key:
-        yield f"  key of all scopes {created.full_key}"
+    if new_workspace.full_key:
+        yield f"  key of all scopes {new_workspace.full_key}"
     yield f"  publishable key   {facts['publishableKey']}"
     yield f"  signing secret    {facts['signingSecret']}"
     yield "Copy the keys and the secret into your secret store now: they cannot be shown again."

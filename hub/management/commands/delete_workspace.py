@@ -28,8 +28,10 @@ class Command(WorkspaceCommand):
         prepare_unused_database()
         with one_line_errors():
             # A workspace whose deletion has begun is found too: this command finishes it.
-            hidden = Workspace.objects.exclude(removed_at=None).filter(Q(slug=workspace) | Q(pk=workspace)).first()
-            self.act(hidden or find_workspace(workspace), **options)
+            hidden_workspace = (
+                Workspace.objects.exclude(removed_at=None).filter(Q(slug=workspace) | Q(pk=workspace)).first()
+            )
+            self.act(hidden_workspace or find_workspace(workspace), **options)
 
     def act(self, workspace: Workspace, **options: Any) -> None:
         if not options["yes"]:

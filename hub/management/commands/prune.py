@@ -19,8 +19,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        deleted = prune_all(now=timezone.now())
+        row_counts = prune_all(now=timezone.now())
         if options["json"]:
-            self.stdout.write(json.dumps(deleted))
+            self.stdout.write(json.dumps(row_counts))
         else:
-            self.stdout.write("\n".join(f"{count:>10}  {name.replace('_', ' ')}" for name, count in deleted.items()))
+            self.stdout.write("\n".join(f"{count:>10}  {name.replace('_', ' ')}" for name, count in row_counts.items()))
