@@ -60,19 +60,19 @@ def main() -> int:
     parser.add_argument("--hub", default="http://127.0.0.1:8000", metavar="URL")
     parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py takes effect")
     options = parser.parse_args()
-    created = json.load(options.workspace)
+    workspace_facts = json.load(options.workspace)
     try:
-        keys = read_keys(created)
+        keys = read_keys(workspace_facts)
     except KeyError:
         parser.error("the assistant decides confirmations too: make the workspace with --full-key")
-    if len(created["audiences"]) < 2:
+    if len(workspace_facts["audiences"]) < 2:
         parser.error("the workspace needs a second environment: make it with --environment staging")
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: sys.exit(0))
     with TemporaryDirectory(prefix="bookshop-") as folder:
         stacks = [
             start_environment(site, keys, options.hub, Path(folder), options.released_at)
-            for site in list_sites(created)[:2]
+            for site in list_sites(workspace_facts)[:2]
         ]
         try:
             assistants = [assistant for assistant, _ in stacks]
@@ -111,13 +111,13 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float, sh
     shop_key: the key with which the shop's deployment announces the release.
     """
     agenda, chance = Agenda(time.time), assistants[0].chance
-    started = next_at = time.time()
+    start_time = next_at = time.time()
     away_since: float | None = None
     has_release = released_at < float("inf")
-    lively_until = released_at + LIVELY_SECONDS_AFTER_RELEASE if has_release else started + LIVELY_SECONDS
+    lively_until = released_at + LIVELY_SECONDS_AFTER_RELEASE if has_release else start_time + LIVELY_SECONDS
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
-        agenda.add(steps, due_at=started)
-    if has_release and started <= released_at:
+        agenda.add(steps, due_at=start_time)
+    if has_release and start_time <= released_at:
         announced_at = released_at - DEPLOYMENT_SECONDS
         agenda.add(announce_release(assistants[0].with_key(shop_key), announced_at), due_at=announced_at)
     while away_since is None or time.time() - away_since < HUB_PATIENCE:

@@ -73,11 +73,11 @@ class Site:
     signing_secret: str
 
 
-def list_sites(created: Mapping[str, Any]) -> list[Site]:
+def list_sites(workspace_facts: Mapping[str, Any]) -> list[Site]:
     """Return the environments of a new workspace from the output of `create_workspace --json`."""
     return [
-        Site(created["workspaceId"], name, audience, created["signingSecret"])
-        for name, audience in created["audiences"].items()
+        Site(workspace_facts["workspaceId"], name, audience, workspace_facts["signingSecret"])
+        for name, audience in workspace_facts["audiences"].items()
     ]
 
 

@@ -14,11 +14,13 @@ class Keys(NamedTuple):
     order_sync: str
 
 
-def read_keys(created: Mapping[str, Any]) -> Keys:
+def read_keys(workspace_facts: Mapping[str, Any]) -> Keys:
     """Return the keys from the output of `create_workspace --full-key --json`; raises KeyError.
 
     The platform must be able to decide confirmations. The `platformKey` of `create_workspace` may not, so its
     `secretKey` is used. The hub's sample workspace has a `platformKey` that may, and an `orderSyncKey` for the job.
     """
-    platform = created["platformKey"] if "orderSyncKey" in created else created["secretKey"]
-    return Keys(platform, created["reportKey"], created.get("orderSyncKey", created["reportKey"]))
+    platform = workspace_facts["platformKey"] if "orderSyncKey" in workspace_facts else workspace_facts["secretKey"]
+    return Keys(
+        platform, workspace_facts["reportKey"], workspace_facts.get("orderSyncKey", workspace_facts["reportKey"])
+    )

@@ -84,8 +84,10 @@ def other_path(assistant: Assistant, other: Site, call: ToolCall) -> str:
 def send_tampered_arguments(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
     """Change the body after signing."""
     add_line = ToolCall(call.sub, "POST", "/cart/lines", body={"bookId": 104, "quantity": 1})
-    tampered = replace(add_line, body={"bookId": 104, "quantity": 10})
-    return (yield from assistant.write(add_line, "Put 1 × Wuthering Heights into the cart", tampered_call=tampered))
+    tampered_call = replace(add_line, body={"bookId": 104, "quantity": 10})
+    return (
+        yield from assistant.write(add_line, "Put 1 × Wuthering Heights into the cart", tampered_call=tampered_call)
+    )
 
 
 def send_twice(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:

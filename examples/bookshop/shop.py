@@ -87,8 +87,8 @@ class Bookshop:
         self._settings = settings
         self._now = now
         self._routes = [(method, rule, compile_rule(rule), view) for method, rule, view in self._list_views()]
-        protected = IntentMiddleware(self._answer, self._protection(reporters.verifications))
-        self._wsgi = WitnessMiddleware(protected, reporters.witness)
+        protected_app = IntentMiddleware(self._answer, self._protection(reporters.verifications))
+        self._wsgi = WitnessMiddleware(protected_app, reporters.witness)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if matches := self._match_path(environ["PATH_INFO"]):
@@ -252,10 +252,10 @@ class Bookshop:
         if order is None:
             raise Refusal(404, "no-such-order")
         refund, now = self.shelves.find_refund(order_id), self._now()
-        dispatched = now > order["created_at"] + DISPATCHED_AFTER
+        is_dispatched = now > order["created_at"] + DISPATCHED_AFTER
         return {
             "id": order_id,
-            "status": "refunded" if refund else "dispatched" if dispatched else "received",
+            "status": "refunded" if refund else "dispatched" if is_dispatched else "received",
             "placedAt": int(order["created_at"]),
             "lines": [format_line(line) for line in self.shelves.list_order_lines(order_id)],
             "total": format_money(order["total"]),
