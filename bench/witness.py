@@ -75,7 +75,7 @@ def build_caller(witness: Witness | None) -> Callable[[], object]:
 def fix_sampling(call: Callable[[], object], witness: Witness, *, is_new: bool) -> Callable[[], object]:
     """Return `call` with the shape settled for good, or with a new shape each time."""
     call()
-    (operation,) = witness._intake._routed.values()
+    (operation,) = witness._intake._routed_operations.values()
 
     def call_unsettled() -> None:
         operation.pace.adjust(news=True)
@@ -124,7 +124,7 @@ def build_queue_inspector() -> Callable[[], object]:
 
     def inspect_one_body() -> None:
         intake.take("GET", "/orders/17", 200, template, moment=0.0, now=0.0, **facts)
-        for operation in intake._routed.values():
+        for operation in intake._routed_operations.values():
             operation.pace.adjust(news=True)
         aggregator.inspect_queue()
 

@@ -62,17 +62,17 @@ class ReportError(AffidavitError):
         self.request_id = request_id
         self.sent = sent
 
-    def after(self, sent: int, member: str) -> "ReportError":
-        """Return this error with pointers into the whole list; its first `sent` items were delivered before.
+    def after(self, sent_count: int, member: str) -> "ReportError":
+        """Return this error with pointers into the whole list; its first `sent_count` items were delivered before.
 
         member: the name of the request's member that held this part of the list.
         """
         item_pointer = re.compile(rf"/{member}/(\d+)")
 
         def shift(match: re.Match[str]) -> str:
-            return f"/{member}/{int(match[1]) + sent}"
+            return f"/{member}/{int(match[1]) + sent_count}"
 
-        self.sent = sent
+        self.sent = sent_count
         self.errors = tuple(
             fault._replace(pointer=item_pointer.sub(shift, fault.pointer, count=1)) for fault in self.errors
         )

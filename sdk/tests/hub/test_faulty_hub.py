@@ -32,7 +32,7 @@ def test_a_failing_hub_does_not_slow_down_its_host_and_loses_nothing(fault, tmp_
         assert wait_until(lambda: caplog.text.count("kept and sent again") == 2, 20), caplog.text
         assert reporter.counts.waiting == len(accepted) <= CAPACITY + MAX_OUTCOMES
         assert reporter.counts.undelivered == REQUESTS - len(accepted)
-        assert len(witness._intake._routed) <= OPERATIONS
+        assert len(witness._intake._routed_operations) <= OPERATIONS
         hub.heal()
         assert wait_until(lambda: reporter.flush(5) and witness.flush(5), 60), caplog.text
         assert hub.count_outcomes() == Counter(accepted)

@@ -162,7 +162,7 @@ if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 def test_a_fork_while_the_lock_is_held_does_not_block_the_child():
     witness = make_witness()
     observe_get(witness, body={}, **ORDERS_ROUTE)
-    with witness._intake._lock, witness._background._changed:
+    with witness._intake._lock, witness._background._condition:
         child = os.fork()
         if not child:
             observe_get(witness, body={}, **ORDERS_ROUTE)

@@ -43,7 +43,7 @@ def test_the_oldest_undecided_requests_are_dropped_first():
         observe_get(witness, f"/pets/{name}", status=204)
         witness.flush()
     assert (witness.stats.held_back, witness.stats.dropped, hub.bodies) == (3, 12, [])
-    assert {key.path for key in witness._intake._unrouted} == {f"/pets/{name}" for name in names[-3:]}
+    assert {key.path for key in witness._intake._unrouted_operations} == {f"/pets/{name}" for name in names[-3:]}
 
 
 SEGMENTS = st.sampled_from([
@@ -75,7 +75,7 @@ def test_ids_without_a_route_are_one_operation_from_the_beginning():
         observe_get(witness, f"/v2/orders/{number}/lines/7f3a9c1e-5b2d-4c6f-8a90-b1c2d3e4f5a6", {"n": number})
     witness.flush()
     assert hub.counts == {("GET", "/v2/orders/{orderId}/lines/{lineId}", 200): 50}
-    assert len(witness._intake._unrouted) == 1
+    assert len(witness._intake._unrouted_operations) == 1
 
 
 def test_requests_of_a_scanner_are_ignored_and_counted():

@@ -53,21 +53,21 @@ class OutcomeLine:
 class FileSummary(NamedTuple):
     """The content of a file in numbers.
 
-    ignored: names that are not sent, each once, in order of first appearance.
+    ignored_names: those that are not sent, each once, in order of first appearance.
     """
 
     outcomes: int
-    ignored: Sequence[str]
+    ignored_names: Sequence[str]
 
 
 def check_file(path: Path) -> FileSummary:
     """Check a whole file. Raises UsageError with the first faulty lines, if there are any."""
     faults, fault_count, count = list[str](), 0, 0
-    ignored = dict[str, None]()
+    ignored_names = dict[str, None]()
     for line in read_lines(path):
         count += 1
-        if len(ignored) < _MAX_IGNORED:
-            ignored.update(dict.fromkeys(line.extra_names))
+        if len(ignored_names) < _MAX_IGNORED:
+            ignored_names.update(dict.fromkeys(line.extra_names))
         if line.fault:
             fault_count += 1
             if len(faults) < _MAX_FAULTY_ROWS_SHOWN:
@@ -75,7 +75,7 @@ def check_file(path: Path) -> FileSummary:
     if fault_count:
         more = f" … and {fault_count - len(faults)} more lines." if fault_count > len(faults) else ""
         raise UsageError(f"{path.name}: nothing was sent. {' '.join(faults)}{more}")
-    return FileSummary(count, list(ignored))
+    return FileSummary(count, list(ignored_names))
 
 
 def read_lines(path: Path) -> Iterator[OutcomeLine]:

@@ -29,12 +29,12 @@ class _Bar:
         self._label = label
         self._due = 0.0
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, position: int, total: int) -> None:
         now = time.monotonic()
         if now < self._due or not total:
             return
         self._due = now + _INTERVAL
-        filled = _BAR_WIDTH * done // total
-        bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
-        sys.stderr.write(f"\r{self._label} {bar} {100 * done // total:3d} %\x1b[K")
+        filled_width = _BAR_WIDTH * position // total
+        bar = "█" * filled_width + "░" * (_BAR_WIDTH - filled_width)
+        sys.stderr.write(f"\r{self._label} {bar} {100 * position // total:3d} %\x1b[K")
         sys.stderr.flush()

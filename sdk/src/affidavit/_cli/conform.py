@@ -77,12 +77,12 @@ def format_score(vectors: Sequence[Vector], results: Sequence[Result]) -> Iterat
             "were not run, and count as failed."
         )
         yield ""
-    passed = Counter(result.vector.group for result in results if result.is_passed)
+    pass_counts = Counter(result.vector.group for result in results if result.is_passed)
     totals = Counter(vector.group for vector in vectors)
     width = max(map(len, totals))
     for group, total in totals.items():
-        yield f"{group:{width}}  {passed[group]:4} of {total:4}"
-    yield f"{passed.total()} of {totals.total()} vectors pass"
+        yield f"{group:{width}}  {pass_counts[group]:4} of {total:4}"
+    yield f"{pass_counts.total()} of {totals.total()} vectors pass"
 
 
 def _format_failure(result: Result) -> Iterator[str]:

@@ -75,19 +75,19 @@ def run(options: argparse.Namespace) -> None:
 class Recording:
     """The observations that were read from one file.
 
-    decided: the wire observations to send.
-    undecided: observations with a segment that may be a value, which are sent all the same.
+    decided_entries: the wire observations to send.
+    undecided_entries: observations with a segment that may be a value, which are sent all the same.
     held_back: observations with such a segment, which are not sent.
     operations: the catalog of everything that is sent.
     hosts: the number of exchanges by host.
     reasons: why a path is undecided, by template.
     """
 
-    decided: Sequence[Mapping[str, Any]]
-    undecided: Sequence[Mapping[str, Any]]
+    decided_entries: Sequence[Mapping[str, Any]]
+    undecided_entries: Sequence[Mapping[str, Any]]
     held_back: Sequence[Mapping[str, Any]]
     operations: Sequence[Mapping[str, Any]]
-    skipped: Counter[Skip]
+    skip_counts: Counter[Skip]
     left_out: Counter[LeftOut]
     hosts: Counter[str]
     reasons: Mapping[str, str]
@@ -95,7 +95,7 @@ class Recording:
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
         """Return all observations to send, in order."""
-        return [*self.decided, *self.undecided]
+        return [*self.decided_entries, *self.undecided_entries]
 
     @property
     def size(self) -> str:
@@ -108,7 +108,8 @@ class Recording:
         """Return a sentence for each kind of data that is not sent, with the count of each reason."""
         idle_count = _count_observations(self.entries) - sum(operation["observations"] for operation in self.operations)
         sentences = [
-            f" Skipped {_format_count(self.skipped.total(), 'entry', 'entries')}{_format_reasons(self.skipped)}."
+            f" Skipped {_format_count(self.skip_counts.total(), 'entry', 'entries')}"
+            f"{_format_reasons(self.skip_counts)}."
         ]
         if body_count := self.left_out.total():
             sentences.append(
@@ -130,7 +131,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
 
     It is read twice: path templates are learned from all paths before any is used.
     """
-    observations, skipped, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
+    observations, skip_counts, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
     seen_hosts = Counter[str]()
     reasons: dict[str, str] = {}
     with make_replayable(path) as file:
@@ -139,19 +140,21 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
             if isinstance(item, Exchange):
                 seen_hosts[item.host] += 1
             if isinstance(item, Skip):
-                skipped[item] += 1
+                skip_counts[item] += 1
             elif len((path_template := learner.template(item.path)).path) > _MAX_PATH:
-                skipped[Skip.TOO_LARGE] += 1
+                skip_counts[Skip.TOO_LARGE] += 1
             else:
                 _add(observations, item, path_template, left_out)
                 if path_template.undecided and path_template.path not in reasons:
                     reasons[path_template.path] = _explain(learner.judge(item.path)[path_template.undecided[0]])
-    decided, undecided = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    decided_entries, undecided_entries = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for entry in observations.entries():
-        (undecided if "undecided" in entry else decided).append(entry)
-    undecided, held_back = (undecided, []) if send_undecided else ([], undecided)
-    operations = preview_catalog([*decided, *undecided])
-    return Recording(decided, undecided, held_back, operations, skipped, left_out, seen_hosts, reasons)
+        (undecided_entries if "undecided" in entry else decided_entries).append(entry)
+    undecided_entries, held_back = (undecided_entries, []) if send_undecided else ([], undecided_entries)
+    operations = preview_catalog([*decided_entries, *undecided_entries])
+    return Recording(
+        decided_entries, undecided_entries, held_back, operations, skip_counts, left_out, seen_hosts, reasons
+    )
 
 
 def _check_hosts(hosts: Collection[str], seen_hosts: Collection[str], path: str) -> None:
@@ -184,19 +187,19 @@ def send_recording(recording: Recording, transport: Transport, key: str, environ
 
     Undecided observations have reports of their own: they can be sent later, without changing the others.
     """
-    delivered = 0
-    for part in (recording.decided, recording.undecided):
+    delivered_count = 0
+    for part in (recording.decided_entries, recording.undecided_entries):
         try:
             send_observations(
                 part, api_key=key, transport=transport, environment=environment, report_id=make_content_report_id
             )
         except ReportError as error:
-            sent_count = _count_observations(recording.entries[: delivered + error.sent])
+            sent_count = _count_observations(recording.entries[: delivered_count + error.sent])
             total = _count_observations(recording.entries)
             reassurance = " What was sent counts once, however often the file is sent." if sent_count else ""
             summary = f"Sent {sent_count} of {_format_count(total, 'observation')}, not sent {total - sent_count}."
             raise Undelivered(f"{error} {summary}{reassurance}{recording.remarks}") from None
-        delivered += len(part)
+        delivered_count += len(part)
 
 
 def _add(observations: Observations, exchange: Exchange, path_template: Template, left_out: Counter[LeftOut]) -> None:

@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> None:
 def _check_and_report(path: Path) -> int:
     """Check the file, print which of its columns or members are not sent, and return the number of its outcomes."""
     summary = check_file(path)
-    if summary.ignored:
-        names = ", ".join(map(repr, summary.ignored[:_MAX_IGNORED_SHOWN]))
-        more = " and more" if len(summary.ignored) > _MAX_IGNORED_SHOWN else ""
+    if summary.ignored_names:
+        names = ", ".join(map(repr, summary.ignored_names[:_MAX_IGNORED_SHOWN]))
+        more = " and more" if len(summary.ignored_names) > _MAX_IGNORED_SHOWN else ""
         print(f"Ignored: {names}{more}. Only {' and '.join(ITEM_NAMES)} are sent.")
     return summary.outcomes
 

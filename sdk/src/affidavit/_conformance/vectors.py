@@ -68,13 +68,13 @@ def _read_intents() -> Iterator[Vector]:
             "burntNonces": row.get("burntNonces", defaults["burntNonces"]),
         }
         group, _, _ = row["id"].partition("/")
-        expected = {**row["expected"], **_find_burnt_nonce(row["expected"])}
-        yield Vector(row["id"], group, row["description"], question, expected)
+        answer = {**row["expected"], **_find_burnt_nonce(row["expected"])}
+        yield Vector(row["id"], group, row["description"], question, answer)
 
 
-def _find_burnt_nonce(expected: Mapping[str, Any]) -> JsonObject:
+def _find_burnt_nonce(answer: Mapping[str, Any]) -> JsonObject:
     """Return the member `burnt` of the right answer: only an accepted intent of version 2 burns its nonce."""
-    payload = expected.get("accepted", {})
+    payload = answer.get("accepted", {})
     return {"burnt": [[payload["tenantId"], payload["nonce"]]]} if "v" in payload else {}
 
 

@@ -128,15 +128,15 @@ class _Window:
         self._pieces = pieces
         self.text = ""
         self.position = 0
-        self.ended = False
+        self.is_at_end = False
 
     def widen(self) -> None:
         """Drop the text before the position and at least double the text after it, so that rescanning stays cheap."""
         ahead = [self.text[self.position :]]
         missing = max(len(ahead[0]), 1)
-        while missing > 0 and not self.ended:
+        while missing > 0 and not self.is_at_end:
             piece = next(self._pieces, None)
-            self.ended = piece is None
+            self.is_at_end = piece is None
             ahead.append(piece or "")
             missing -= len(ahead[-1])
         self.text, self.position = "".join(ahead), 0
@@ -148,7 +148,7 @@ class _Window:
                 self.position = space.end()
             if self.position < len(self.text):
                 return self.text[self.position]
-            if self.ended:
+            if self.is_at_end:
                 return ""
             self.widen()
 
@@ -159,7 +159,7 @@ class _Window:
                 self.position = match.end()
                 return match[0]
             self.position = len(self.text)
-            if self.ended:
+            if self.is_at_end:
                 return ""
             self.widen()
 
@@ -222,14 +222,14 @@ class _Scanner:
         window.peek()
         while True:
             try:
-                decoded: tuple[Json, int] = _decoder.raw_decode(window.text, window.position)
+                value_and_end: tuple[Json, int] = _decoder.raw_decode(window.text, window.position)
             except (ValueError, RecursionError) as error:
                 cut = _may_be_cut(error, window.text)
-                if window.ended or not cut:
+                if window.is_at_end or not cut:
                     self._refuse(cut=cut)
             else:
-                value, end = decoded
-                if end + LOOKAHEAD <= len(window.text) or window.ended:
+                value, end = value_and_end
+                if end + LOOKAHEAD <= len(window.text) or window.is_at_end:
                     window.position = end
                     return value
             if len(window.text) - window.position > MAX_VALUE:

@@ -24,9 +24,9 @@ class Background:
     def reset(self) -> None:
         """Reset to the state of a new process: a lock held during a fork is never released in the child."""
         self._lock = threading.Lock()
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._requested = self._completed = 0
+        self._last_request = self._last_finished_request = 0
         self._is_woken = self.is_ending = False
 
     def start(self) -> bool:
@@ -37,7 +37,7 @@ class Background:
             if self._thread is not None:
                 return True
             # Both are made now: gevent may have replaced the classes since `reset`, and old and new do not mix.
-            self._changed = threading.Condition()
+            self._condition = threading.Condition()
             thread = self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         try:
             thread.start()  # without the lock, since under gevent it lets other greenlets run
@@ -50,9 +50,9 @@ class Background:
         """Ask for a round of work after the delay, and return at once."""
         if self._is_woken:
             return
-        with self._changed:
+        with self._condition:
             self._is_woken = True
-            self._changed.notify_all()
+            self._condition.notify_all()
 
     def flush(self, timeout: float | None) -> bool:
         """Ask for a round of work now and wait. Return False if it is not done within `timeout` seconds, or there is no
@@ -62,16 +62,16 @@ class Background:
             return True
         if not self.start():
             return False
-        with self._changed:
-            self._requested = requested = self._requested + 1
-            self._changed.notify_all()
-            return self._changed.wait_for(lambda: self._completed >= requested, timeout)
+        with self._condition:
+            self._last_request = request = self._last_request + 1
+            self._condition.notify_all()
+            return self._condition.wait_for(lambda: self._last_finished_request >= request, timeout)
 
     def end(self, timeout: float) -> None:
         """Do a last round of work and stop. Wait at most `timeout` seconds for the thread."""
-        with self._changed:
+        with self._condition:
             self.is_ending = True
-            self._changed.notify_all()
+            self._condition.notify_all()
         if self._thread is None:
             self._work()
         elif self._thread is not threading.current_thread():
@@ -80,18 +80,18 @@ class Background:
 
     def _run(self) -> None:
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._is_woken or self._is_asked(), self._pause())
-                self._changed.wait_for(self._is_asked, self._delay if self._is_woken else 0.0)
+            with self._condition:
+                self._condition.wait_for(lambda: self._is_woken or self._is_asked(), self._pause())
+                self._condition.wait_for(self._is_asked, self._delay if self._is_woken else 0.0)
                 self._is_woken = False
-                requested, is_last_round = self._requested, self.is_ending
+                request, is_last_round = self._last_request, self.is_ending
             self._work()
-            with self._changed:
-                self._completed = requested
-                self._changed.notify_all()
+            with self._condition:
+                self._last_finished_request = request
+                self._condition.notify_all()
             if is_last_round:
                 return
 
     def _is_asked(self) -> bool:
         """Return whether a caller of `flush` or `end` waits for a round of work."""
-        return self.is_ending or self._requested > self._completed
+        return self.is_ending or self._last_request > self._last_finished_request

@@ -41,7 +41,7 @@ class Outbox:
         self._post, self._on_loss, self._availability = post, on_loss, availability
         self._unsent: deque[Parcel] = deque()
         self._is_closed = False
-        self.delivered = 0
+        self.delivered_weight = 0
 
     @property
     def weight(self) -> int:
@@ -81,6 +81,6 @@ class Outbox:
                 return
             self._unsent.popleft()
             if fault is None:
-                self.delivered += parcel.weight
+                self.delivered_weight += parcel.weight
             else:
                 self._on_loss(parcel.weight, fault)

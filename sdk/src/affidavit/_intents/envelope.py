@@ -139,29 +139,34 @@ def find_signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[
 
 def _list_other_texts(envelope: Envelope) -> Iterator[bytes]:
     """Yield the texts that a signer may have signed if a program on the way has serialised the payload anew."""
-    seen = {envelope.text}
+    known_texts = {envelope.text}
     for form in (compact_json, canonical_json, ascii_json):
         try:
             text = form(envelope.payload)
         except NotCanonical:
             continue
-        if text not in seen:
-            seen.add(text)
+        if text not in known_texts:
+            known_texts.add(text)
             yield text
 
 
 def _decode_base64url(header: str) -> bytes:
     """Decode strictly: the base64url alphabet, no padding or all of it, no bits left over. Raises Unreadable."""
     try:
-        encoded = header.encode("ascii")
-        padded = encoded.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(encoded) % 4]
-        raw = a2b_base64(padded, strict_mode=True)
+        header_bytes = header.encode("ascii")
+        base64_bytes = header_bytes.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(header_bytes) % 4]
+        raw = a2b_base64(base64_bytes, strict_mode=True)
     except ValueError:
         raise Unreadable("the header is not base64url") from None
     # Python's strict decoding accepts the other alphabet, half a padding and bits left over at the end.
-    half_padded = len(encoded) % 4 and encoded.endswith(b"=")
+    half_padded = len(header_bytes) % 4 and header_bytes.endswith(b"=")
     last = raw[-1 - (len(raw) - 1) % 3 :]
-    if b"+" in encoded or b"/" in encoded or half_padded or b2a_base64(last, newline=False) != padded[-4:]:
+    if (
+        b"+" in header_bytes
+        or b"/" in header_bytes
+        or half_padded
+        or b2a_base64(last, newline=False) != base64_bytes[-4:]
+    ):
         raise Unreadable("the header is not base64url, or not in its one canonical form")
     return raw
 

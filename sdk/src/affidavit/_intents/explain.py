@@ -52,11 +52,11 @@ def describe_check(name: str, reason: str | None, attempt: Attempt, workspace: s
     intent = attempt.known_intent
     if reason is None and intent is not None and intent.version == 1 and name in _NOT_BOUND_BY_V1:
         return Check(name, CHECKS[name], "not-bound", detail="Version 1 binds nothing here.")
-    signed, actual = _compare_sides(name, attempt, intent, workspace, audience) if intent else (None, None)
+    signed_text, actual_text = _compare_sides(name, attempt, intent, workspace, audience) if intent else (None, None)
     if reason is None:
-        return Check(name, CHECKS[name], "passed", signed=signed, actual=actual)
+        return Check(name, CHECKS[name], "passed", signed=signed_text, actual=actual_text)
     detail = attempt.detail or REASONS[reason].meaning
-    return Check(name, CHECKS[name], "failed", reason, detail, signed, actual)
+    return Check(name, CHECKS[name], "failed", reason, detail, signed_text, actual_text)
 
 
 def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str | None, audience: str) -> Sides:

@@ -27,14 +27,14 @@ def find_v1_mismatch(attempt: Attempt) -> str | None:
 
 def find_v2_fault(attempt: Attempt) -> str | None:
     """Return how the request, or the operation that its view declares, differs from the signed one, or None."""
-    signed = attempt.intent.operation
-    if attempt.declared is None and _is_ambiguous(attempt):
+    signed_operation = attempt.intent.operation
+    if attempt.declared_operation is None and _is_ambiguous(attempt):
         return AMBIGUOUS
-    bare = f"{attempt.method} {attempt.path}" if attempt.declared is None else attempt.declared
-    with_query = attempt.declared is None and attempt.query and signed == f"{bare}?{attempt.query}"
-    if signed != bare and not with_query:
+    bare = f"{attempt.method} {attempt.path}" if attempt.declared_operation is None else attempt.declared_operation
+    with_query = attempt.declared_operation is None and attempt.query and signed_operation == f"{bare}?{attempt.query}"
+    if signed_operation != bare and not with_query:
         return REASONS["operation-mismatch"].meaning
-    if attempt.body and attempt.query and not signed.endswith(f"?{attempt.query}"):
+    if attempt.body and attempt.query and not signed_operation.endswith(f"?{attempt.query}"):
         return "The request has both a body and a query: the operation has to carry the exact query string."
     return None
 

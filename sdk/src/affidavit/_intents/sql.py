@@ -94,7 +94,7 @@ class Database:
         self._paramstyle = paramstyle
         self._pid = os.getpid()
         self._idle: list[Connection] = []
-        self._inherited: list[Connection] = []
+        self._parent_connections: list[Connection] = []
         self._free = Turns(connections)
 
     def run(self, work: Callable[[Execute], T]) -> T:
@@ -158,7 +158,7 @@ class Database:
     def _leave_parent(self) -> None:
         """In a forked child: leave the parent's connections to the parent, and the turns that its threads hold."""
         if self._pid != os.getpid():
-            self._inherited = self._idle  # kept, because closing them here would end them for the parent
+            self._parent_connections = self._idle  # kept, because closing them here would end them for the parent
             self._idle = []
             self._free = Turns(self._connections)
             self._pid = os.getpid()

@@ -30,7 +30,7 @@ class SqliteFile(Database):
         super().__init__(self._open, "qmark", connections=1)
         self._path = path
         self._schema: list[str] = []
-        self._held: Turns | None = None
+        self._fork_turns: Turns | None = None
 
     def __del__(self) -> None:
         if self._pid == os.getpid():
@@ -49,14 +49,14 @@ class SqliteFile(Database):
         self._leave_parent()
         turns = self._free
         if turns.acquire(timeout=_FORK_PATIENCE):
-            self._held = turns
+            self._fork_turns = turns
             self.close_idle()
 
     def release(self) -> None:
         """Let transactions begin again after a fork, in the parent."""
-        if self._held is not None:
-            self._held.release()
-            self._held = None
+        if self._fork_turns is not None:
+            self._fork_turns.release()
+            self._fork_turns = None
 
     def _open(self) -> sqlite3.Connection:
         with suppress(FileExistsError):  # a new file is private: it holds responses

@@ -46,12 +46,12 @@ class OneProcess:
     """
 
     def __init__(self, several_workers: bool) -> None:
-        self._allowed = several_workers
+        self._allows_several_workers = several_workers
         self._pid: int | None = None
 
     def check(self) -> None:
         """Raise StoreUnavailable if this process is one of several workers, or has forked."""
-        if self._allowed or self._pid == os.getpid():
+        if self._allows_several_workers or self._pid == os.getpid():
             return
         cause = "the process forked" if self._pid is not None else _sign_of_other_workers()
         if cause:
@@ -69,9 +69,9 @@ class OneProcess:
 
 
 def _sign_of_other_workers() -> str | None:
-    configured = os.environ.get("WEB_CONCURRENCY", "")
-    if configured.isdecimal() and int(configured) > 1:
-        return f"WEB_CONCURRENCY is {configured}"
+    worker_count = os.environ.get("WEB_CONCURRENCY", "")
+    if worker_count.isdecimal() and int(worker_count) > 1:
+        return f"WEB_CONCURRENCY is {worker_count}"
     return "the server runs several workers" if _is_one_of_several() else None
 
 

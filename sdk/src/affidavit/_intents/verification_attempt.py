@@ -16,7 +16,7 @@ class Attempt:
         "body",
         "content_encoding",
         "content_type",
-        "declared",
+        "declared_operation",
         "detail",
         "dry_run",
         "envelope",
@@ -54,7 +54,7 @@ class Attempt:
         self.body = body
         self.content_type = content_type
         self.content_encoding = content_encoding
-        self.declared = operation
+        self.declared_operation = operation
         self.minimum_version = minimum_version
         self.request = request
         self.raw_path = raw_path
@@ -77,8 +77,8 @@ class Attempt:
         operation = f"{self.method} {self.path}"
         if self.intent.version == 1:
             return operation
-        if self.declared is not None:
-            return self.declared
+        if self.declared_operation is not None:
+            return self.declared_operation
         signed_with_query = "?" in self.intent.operation
         return f"{operation}?{self.query}" if self.query and (self.body or signed_with_query) else operation
 

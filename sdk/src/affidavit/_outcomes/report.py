@@ -58,13 +58,13 @@ def report_outcomes(
     target = read_variable(environment, ENVIRONMENT_VARIABLE)
     bodies = [(len(chunk), encode_body(chunk, target)) for chunk in _split_chunks(items)]
     channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
-    recorded, unknown, delivered = 0, dict[str, None](), 0
+    recorded_count, unknown, delivered_count = 0, dict[str, None](), 0
     for size, body in bodies:
-        receipt = _deliver(channel, key, body, delivered)
-        recorded += receipt.recorded
+        receipt = _deliver(channel, key, body, delivered_count)
+        recorded_count += receipt.recorded
         unknown.update(dict.fromkeys(receipt.unknown_conversations))
-        delivered += size
-    return OutcomeReceipt(recorded, tuple(unknown))
+        delivered_count += size
+    return OutcomeReceipt(recorded_count, tuple(unknown))
 
 
 reportOutcomes = report_outcomes  # noqa: N816  # the spec's name
@@ -100,20 +100,20 @@ def encode_body(chunk: list[dict[str, object]], environment: str | None) -> byte
         raise _make_invalid_request("/outcomes", "Something is not text. Give ids and keys as str.") from None
 
 
-def _deliver(channel: Transport, key: str, body: bytes, delivered: int) -> OutcomeReceipt:
+def _deliver(channel: Transport, key: str, body: bytes, delivered_count: int) -> OutcomeReceipt:
     headers = {KEY_HEADER: key, "Idempotency-Key": str(uuid.uuid4())}
     try:
         return read_receipt(channel.post_json(OUTCOMES_PATH, body, headers))
     except ReportError as error:
-        raise error.after(delivered, "outcomes") from None
+        raise error.after(delivered_count, "outcomes") from None
 
 
 def read_receipt(answer: Json) -> OutcomeReceipt:
-    recorded = answer.get("recorded") if isinstance(answer, dict) else None
+    recorded_count = answer.get("recorded") if isinstance(answer, dict) else None
     unknown = answer.get("unknownConversations") if isinstance(answer, dict) else None
-    if type(recorded) is not int or not isinstance(unknown, list):
+    if type(recorded_count) is not int or not isinstance(unknown, list):
         raise bad_answer()
-    return OutcomeReceipt(recorded, tuple(name for name in unknown if isinstance(name, str)))
+    return OutcomeReceipt(recorded_count, tuple(name for name in unknown if isinstance(name, str)))
 
 
 def _make_invalid_request(pointer: str, detail: str) -> ReportError:

@@ -88,7 +88,7 @@ class OutcomeReporter(Reporter):
         self._lock = threading.Lock()
         self._queue: deque[tuple[str, str]] = deque()
         self._outbox = Outbox(self._post, self._count_loss, Availability("outcomes", _log))
-        self._reported = self._recorded = self._undelivered = 0
+        self._report_count = self._recorded_count = self._loss_count = 0
         self._due = self._next_full_warning = 0.0
         self._pause = _FIRST_PAUSE
         self._is_hurried = self._is_closed = False
@@ -100,11 +100,11 @@ class OutcomeReporter(Reporter):
             # Before the lock is taken: under gevent, starting a thread lets other greenlets run.
             can_send = self._background.start()
             with self._lock:
-                self._reported += 1
+                self._report_count += 1
                 is_full = len(self._queue) >= self._capacity
                 is_refused = is_full or self._is_closed or not can_send or not _fits(conversation_id, outcome_key)
                 if is_refused:
-                    self._undelivered += 1
+                    self._loss_count += 1
                 else:
                     self._queue.append((conversation_id, outcome_key))
                 queue_length = len(self._queue)
@@ -148,7 +148,7 @@ class OutcomeReporter(Reporter):
         self._outbox.give_up()
         remaining = self.counts.waiting
         with self._lock:
-            self._undelivered += remaining
+            self._loss_count += remaining
             self._queue.clear()  # else the thread would never see it empty, and never end
         self._announce_loss(remaining)
         return is_empty
@@ -168,9 +168,9 @@ class OutcomeReporter(Reporter):
     def counts(self) -> OutcomeCounts:
         """Return the counts of all outcomes so far."""
         with self._lock:
-            delivered = self._outbox.delivered
-            waiting = self._reported - delivered - self._undelivered
-            return OutcomeCounts(self._reported, delivered, self._recorded, self._undelivered, waiting)
+            delivered_count = self._outbox.delivered_weight
+            waiting = self._report_count - delivered_count - self._loss_count
+            return OutcomeCounts(self._report_count, delivered_count, self._recorded_count, self._loss_count, waiting)
 
     def _compute_pause(self) -> float | None:
         """Return the seconds until the next send, which is delayed so that outcomes are batched; None without any."""
@@ -206,11 +206,11 @@ class OutcomeReporter(Reporter):
 
     def _post(self, parcel: Parcel) -> None:
         headers = {KEY_HEADER: self._key, "Idempotency-Key": parcel.key}
-        self._recorded += read_receipt(self._channel.post_json(OUTCOMES_PATH, parcel.body, headers)).recorded
+        self._recorded_count += read_receipt(self._channel.post_json(OUTCOMES_PATH, parcel.body, headers)).recorded
 
     def _count_loss(self, count: int, error: ReportError) -> None:
         with self._lock:
-            self._undelivered += count
+            self._loss_count += count
         if self._on_error is None:
             _log.error("%d outcomes were not taken: %s", count, error)
             return

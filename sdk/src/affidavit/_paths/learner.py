@@ -37,7 +37,7 @@ class Learner:
         self._root = PathNode()
         self._vocabulary = Vocabulary()
         self._known_hashes: dict[int, int] = {}
-        self._unchecked = 0
+        self._node_bound = 0
         self._full = False
         self._limit = HASH_RANGE
         self._shapes: dict[frozenset[str], frozenset[str]] = {}
@@ -119,37 +119,39 @@ class Learner:
         parents: list[int] = []
         segments = decode_segments(path)
         for index, segment in enumerate(segments):
-            hashed = self._hashes.digest(strip_values(segment))
+            segment_hash = self._hashes.digest(strip_values(segment))
             parent, node = (
                 node,
-                node.open_branch(segment, hashed, leading=leading, first=index == 0 < len(segments) - 1),
+                node.open_branch(segment, segment_hash, leading=leading, first=index == 0 < len(segments) - 1),
             )
             node.add_parents(parents)
-            parents = [hashed] if node is parent.data and not parent.crowded else []
+            parents = [segment_hash] if node is parent.data and not parent.is_crowded else []
             leading = leading and is_scaffold(segment)
-            steps.append((hashed, node))
-        for (hashed, step), before in zip(reversed(steps), reversed(["", *segments[:-1]]), strict=True):
-            reading = scalars.pop(hashed, NO_READING)
-            step.echo_reading |= reading | (_read_relation(holders[hashed], before) if reading else NO_READING)
+            steps.append((segment_hash, node))
+        for (segment_hash, step), before in zip(reversed(steps), reversed(["", *segments[:-1]]), strict=True):
+            reading = scalars.pop(segment_hash, NO_READING)
+            step.echo_reading |= reading | (_read_relation(holders[segment_hash], before) if reading else NO_READING)
         return node
 
     def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
         """Return the values to keep. Beyond MAX_HASHES, keep only hashes below a limit that falls as more arrive."""
-        within_limit = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
-        shared = {self._known_hashes.setdefault(hashed, hashed): reads for hashed, reads in within_limit}
+        within_limit = [(value_hash, reads) for value_hash, reads in scalars.items() if value_hash < self._limit]
+        readings = {self._known_hashes.setdefault(value_hash, value_hash): reads for value_hash, reads in within_limit}
         while len(self._known_hashes) > MAX_HASHES:
             self._limit //= 2
-            self._known_hashes = {hashed: hashed for hashed in self._known_hashes if hashed < self._limit}
+            self._known_hashes = {
+                value_hash: value_hash for value_hash in self._known_hashes if value_hash < self._limit
+            }
             for node in self._root.walk():
                 node.forget_from(self._limit)
-        return {hashed: reads for hashed, reads in shared.items() if hashed < self._limit}
+        return {value_hash: reads for value_hash, reads in readings.items() if value_hash < self._limit}
 
     def _has_room(self, segments: int) -> bool:
         """Return whether the tree has room for this many more nodes, which are counted only now and then."""
-        self._unchecked += segments
-        if self._unchecked > MAX_TREE_NODES and not self._full:
-            self._unchecked = sum(1 for _ in self._root.walk()) + segments
-            self._full = self._unchecked > MAX_TREE_NODES
+        self._node_bound += segments
+        if self._node_bound > MAX_TREE_NODES and not self._full:
+            self._node_bound = sum(1 for _ in self._root.walk()) + segments
+            self._full = self._node_bound > MAX_TREE_NODES
         return not self._full
 
     def _share_shape(self, shape: frozenset[str]) -> frozenset[str]:
@@ -167,22 +169,22 @@ class Learner:
         nodes = list(self._root.walk())
         places = Counter(segment for node in nodes for segment in node.words)
         hashes = {segment: self._hashes.digest(strip_values(segment)) for segment in places}
-        segments = {hashed: segment for segment, hashed in hashes.items()}
+        segments = {segment_hash: segment for segment, segment_hash in hashes.items()}
         scalars: dict[str, Reading] = {}
         for node in nodes:
-            for hashed in node.value_readings.keys() & segments.keys():
-                segment = segments[hashed]
-                scalars[segment] = scalars.get(segment, NO_READING) | node.value_readings[hashed]
+            for segment_hash in node.value_readings.keys() & segments.keys():
+                segment = segments[segment_hash]
+                scalars[segment] = scalars.get(segment, NO_READING) | node.value_readings[segment_hash]
         branches = [word for node in nodes if node.data is not None for word in node.data.words.items()]
         parts = {segment for segment, following in branches if following.data is not None}
-        echoed = {
+        echoed_words = {
             word
             for node in nodes
             for word, following in node.words.items()
             if following.echo_reading & (Reading.IDENTITY | Reading.OTHER)
         }
         return TrafficFacts(
-            self._vocabulary, echoed, parts, places, scalars, hashes, Style(places), count_paths(self._root)
+            self._vocabulary, echoed_words, parts, places, scalars, hashes, Style(places), count_paths(self._root)
         )
 
 

@@ -67,9 +67,9 @@ def _measure_overlap(first: frozenset[str], second: frozenset[str]) -> float | N
 
     A pointer that only one shape has counts against it, unless an empty list or a null of the other hides it.
     """
-    shared, union = len((first & second) - ROOTS), len(first | second)
-    comparable = shared + _count_comparable(first - second, second) + _count_comparable(second - first, first)
-    return shared / comparable if 2 * comparable >= union else None
+    shared_count, union = len((first & second) - ROOTS), len(first | second)
+    comparable = shared_count + _count_comparable(first - second, second) + _count_comparable(second - first, first)
+    return shared_count / comparable if 2 * comparable >= union else None
 
 
 def _count_comparable(extra: Set[str], shape: Set[str]) -> int:

@@ -240,9 +240,11 @@ class Siblings:
 
     def _list_body_signs(self, segment: str) -> Iterator[str]:
         own_reading = join_readings(node.echo_reading for node in self.words.get(segment, ()))
-        hashed = self.facts.hashes.get(segment)
+        segment_hash = self.facts.hashes.get(segment)
         reading_before = (
-            join_readings(node.value_readings.get(hashed, NO_READING) for node in self.nodes) if hashed else own_reading
+            join_readings(node.value_readings.get(segment_hash, NO_READING) for node in self.nodes)
+            if segment_hash
+            else own_reading
         )
         reading_elsewhere = self.facts.scalars.get(segment, NO_READING)
         for reading, name in (
@@ -317,8 +319,8 @@ class Siblings:
     @cached_property
     def parent_count(self) -> int:
         """Return how many different values precede the words of the position, up to a bound."""
-        seen = (frozenset().union(*(word.parents for word in node.words.values())) for node in self.nodes)
-        return sum(max(1, len(parents)) for parents in seen)
+        parent_sets = (frozenset().union(*(word.parents for word in node.words.values())) for node in self.nodes)
+        return sum(max(1, len(parents)) for parents in parent_sets)
 
     def _list_size_signs(self, nodes: Sequence[PathNode]) -> Iterator[str]:
         if self.facts.paths < LEAST_PATHS:
@@ -444,8 +446,8 @@ def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[
 
 
 def _measure_median(siblings: Siblings, own: Shapes, words: Iterable[str]) -> float | None:
-    compared = (measure_similarity(own, siblings.collect_shapes(word)) for word in words)
-    comparable = sorted(similarity for similarity in compared if similarity is not None)
+    similarities = (measure_similarity(own, siblings.collect_shapes(word)) for word in words)
+    comparable = sorted(similarity for similarity in similarities if similarity is not None)
     return comparable[len(comparable) // 2] if comparable else None
 
 
@@ -488,7 +490,7 @@ def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
 
 
 def join_readings(readings: Iterable[Reading]) -> Reading:
-    joined = NO_READING
+    union = NO_READING
     for reading in readings:
-        joined |= reading
-    return joined
+        union |= reading
+    return union

@@ -70,7 +70,7 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     return Template("/".join(segments), types)
 
 
-def place_parameters(path: str, parameters: Collection[int], undecided: Iterable[int] = ()) -> Template:
+def place_parameters(path: str, parameters: Collection[int], undecided_indexes: Iterable[int] = ()) -> Template:
     """Return the template of a raw path whose parameters are known by their positions, counted from 0."""
     head, *segments = path.replace("{", "%7B").replace("}", "%7D").split("/")
     positions = frozenset(parameters)
@@ -83,7 +83,7 @@ def place_parameters(path: str, parameters: Collection[int], undecided: Iterable
             segments[index] = f"{{{name}}}"
         else:
             segments[index] = _place_literal(segment, namer, types)
-    return Template("/".join([head, *segments]), types, tuple(undecided))
+    return Template("/".join([head, *segments]), types, tuple(undecided_indexes))
 
 
 def _place_literal(segment: str, namer: _Namer, types: dict[str, str]) -> str:

@@ -34,14 +34,14 @@ class PathNode:
     """
 
     __slots__ = (
-        "constant", "crowded", "data", "data_hashes", "echo_reading", "parents", "shapes", "value_readings", "words",
+        "constant", "data", "data_hashes", "echo_reading", "is_crowded", "parents", "shapes", "value_readings", "words",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.words: dict[str, PathNode] = {}
         self.data: PathNode | None = None
         self.data_hashes: frozenset[int] = frozenset()
-        self.crowded = False
+        self.is_crowded = False
         self.constant = False
         self.echo_reading = NO_READING
         self.parents: frozenset[int] = frozenset()
@@ -53,18 +53,18 @@ class PathNode:
         """Return how many different segments are known to be data; a constant such as `0` is none."""
         if self.data is None or self.data.constant:
             return 0
-        return MAX_DATA if self.crowded else len(self.data_hashes)
+        return MAX_DATA if self.is_crowded else len(self.data_hashes)
 
-    def open_branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> PathNode:
+    def open_branch(self, segment: str, segment_hash: int, *, leading: bool, first: bool = False) -> PathNode:
         """Return the node that a decoded segment leads to.
 
         leading: whether only scaffold comes before it.
         first: whether it is the first of several segments, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
-        if scaffold or not (self.crowded or detect_segment_form(segment)):
+        if scaffold or not (self.is_crowded or detect_segment_form(segment)):
             return self._open_word(segment)
-        self.data_hashes = frozenset(sorted(self.data_hashes | {hashed})[:MAX_DATA])
+        self.data_hashes = frozenset(sorted(self.data_hashes | {segment_hash})[:MAX_DATA])
         return self._open_data(constant=len(self.data_hashes) == 1 and segment == "0")
 
     def add_parents(self, hashes: Collection[int]) -> None:
@@ -79,7 +79,9 @@ class PathNode:
 
     def forget_from(self, limit: int) -> None:
         """Forget the hashes from `limit` on."""
-        self.value_readings = {hashed: reads for hashed, reads in self.value_readings.items() if hashed < limit}
+        self.value_readings = {
+            value_hash: reads for value_hash, reads in self.value_readings.items() if value_hash < limit
+        }
 
     def walk(self) -> Iterator[PathNode]:
         """Yield this node and all nodes below it."""
@@ -102,17 +104,17 @@ class PathNode:
         existing = self.words.get(segment)
         if existing is not None:
             return existing
-        if self.crowded and not is_scaffold(segment, leading=False):
+        if self.is_crowded and not is_scaffold(segment, leading=False):
             return self._open_data()
         node = self.words[segment] = PathNode()
-        if self.crowded or len(self.words) <= MAX_WORDS:
+        if self.is_crowded or len(self.words) <= MAX_WORDS:
             return node
         self._turn_words_into_data()
         return self._open_word(segment)
 
     def _turn_words_into_data(self) -> None:
         """Treat all segments here as data, because there are too many for words."""
-        self.crowded = True
+        self.is_crowded = True
         words, self.words = self.words, {}
         for segment, node in words.items():
             self._open_word(segment).absorb(node)  # scaffold stays a word, all else is data
@@ -120,7 +122,7 @@ class PathNode:
 
     def absorb(self, source: PathNode) -> None:
         """Take in all that another node has, as if all of its exchanges had arrived here."""
-        if source.crowded and not self.crowded:
+        if source.is_crowded and not self.is_crowded:
             self._turn_words_into_data()
         for segment, node in source.words.items():
             self._open_word(segment).absorb(node)
@@ -136,7 +138,7 @@ class PathNode:
 
     def _forget_parents(self) -> None:
         """Forget the parents of segments after data: once words count as data, their parents are unknown."""
-        if self.crowded and self.data is not None:
+        if self.is_crowded and self.data is not None:
             for node in self.data.words.values():
                 node.parents = frozenset()
 
@@ -148,8 +150,8 @@ class PathNode:
             self.shapes[method] = bound_shape(existing | shape)
 
     def _add_values(self, scalars: Mapping[int, Reading]) -> None:
-        for hashed, reads in scalars.items():
-            self.value_readings[hashed] = self.value_readings.get(hashed, NO_READING) | reads
+        for value_hash, reads in scalars.items():
+            self.value_readings[value_hash] = self.value_readings.get(value_hash, NO_READING) | reads
 
 
 def split_segments(path: str) -> list[str]:

@@ -90,9 +90,9 @@ def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, 
         _add_text(into, hashes.digest(value), value, name)
 
 
-def _add_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
-    earlier = into.scalars.get(hashed)
+def _add_text(into: ExchangeFacts, value_hash: int, text: str, name: str) -> None:
+    earlier = into.scalars.get(value_hash)
     if earlier is None and detect_form(text) is not None:
         return  # a segment that is data by its form needs no other sign
-    into.scalars[hashed] = read_name(name) if earlier is None else earlier | read_name(name)
-    into.holders.setdefault(hashed, set()).add(name)
+    into.scalars[value_hash] = read_name(name) if earlier is None else earlier | read_name(name)
+    into.holders.setdefault(value_hash, set()).add(name)

@@ -158,8 +158,8 @@ class RedisDeliveries:
         if not state:
             return claim
         known_fingerprint, response, lease_until = (_decode(part) for part in state)
-        finished = Finished(StoredResponse.from_text(response)) if response else None
-        return resolve_known_call(known_fingerprint, fingerprint, finished, float(lease_until), now)
+        finished_call = Finished(StoredResponse.from_text(response)) if response else None
+        return resolve_known_call(known_fingerprint, fingerprint, finished_call, float(lease_until), now)
 
     def renew(self, claim: Claim, *, now: float) -> bool:
         """See DeliveryStore."""

@@ -190,8 +190,8 @@ def _is_hostname(text: str) -> bool:
 
 def _passes_luhn(text: str) -> bool:
     digits = [int(character) for character in reversed(text) if character.isdigit()]
-    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
-    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+    doubled_digits = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
+    return (sum(digits[::2]) + sum(doubled_digits)) % 10 == 0
 
 
 def _passes_mod_97(text: str) -> bool:

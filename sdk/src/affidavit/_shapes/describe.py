@@ -49,8 +49,8 @@ def fit(evidence: Evidence, max_bytes: int) -> Evidence:
 def _describe(evidence: Evidence, counts: bool, beyond: set[int]) -> Descriptor:
     if id(evidence) in beyond:
         evidence = evidence.close()
-    descriptor, seen = _project_type(evidence), evidence.counts
-    if "null" in seen and descriptor["type"] != "null":
+    descriptor, kind_counts = _project_type(evidence), evidence.counts
+    if "null" in kind_counts and descriptor["type"] != "null":
         descriptor["nullable"] = True
     if evidence.redacted:
         descriptor["redacted"] = True
@@ -59,7 +59,7 @@ def _describe(evidence: Evidence, counts: bool, beyond: set[int]) -> Descriptor:
     if evidence.binary:
         descriptor["format"] = BINARY
     if counts:
-        descriptor |= _describe_counts(seen)
+        descriptor |= _describe_counts(kind_counts)
     if evidence.items is not None or descriptor["type"] == "array":
         descriptor["items"] = _describe(evidence.items or _NO_EVIDENCE, counts, beyond)
     if evidence.properties:
@@ -109,18 +109,18 @@ def _list_children(evidence: Evidence) -> list[Evidence]:
 
 def _find_cut_nodes(root: Evidence, max_nodes: int) -> set[int]:
     """Return the ids of the nodes whose children exceed `max_nodes`, counted breadth first."""
-    left = max_nodes - 1
-    closed: set[int] = set()
+    room = max_nodes - 1
+    closed_ids: set[int] = set()
     queue = deque([root])
     while queue:
         node = queue.popleft()
         children = _list_children(node)
-        if len(children) > left:
-            closed.add(id(node))
+        if len(children) > room:
+            closed_ids.add(id(node))
         else:
-            left -= len(children)
+            room -= len(children)
             queue.extend(children)
-    return closed
+    return closed_ids
 
 
 def _measure_size(evidence: Evidence) -> int:

@@ -161,8 +161,8 @@ def _read_field(header: bytes) -> FormField | None:
     """Return name and kind of a part; None if it has no name."""
     disposition = _DISPOSITION.search(header)
     parameters = {
-        name.lower(): quoted or plain
-        for name, quoted, plain in _PARAMETER.findall(disposition[1] if disposition else b"")
+        name.lower(): quoted_value or plain_value
+        for name, quoted_value, plain_value in _PARAMETER.findall(disposition[1] if disposition else b"")
     }
     name = parameters.get(b"name", b"").replace(b'\\"', b'"')
     try:

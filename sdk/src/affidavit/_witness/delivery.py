@@ -62,7 +62,7 @@ def send_observations(
     """
     key = require_secret_key(api_key)
     channel = transport or get_shared_transport(base_url, timeout)
-    observed, entries, ids = 0, 0, list[str]()
+    observation_count, entries, ids = 0, 0, list[str]()
     target = read_variable(environment, ENVIRONMENT_VARIABLE)
     for report in build_reports(observations, environment=target, report_id=report_id):
         ids.append(report.report_id)
@@ -71,8 +71,8 @@ def send_observations(
         except ReportError as error:
             raise error.after(entries, "observations") from None
         entries += report.entries
-        observed += report.observations
-    return WitnessReceipt(observed, entries, tuple(ids))
+        observation_count += report.observations
+    return WitnessReceipt(observation_count, entries, tuple(ids))
 
 
 @dataclass(frozen=True, slots=True)

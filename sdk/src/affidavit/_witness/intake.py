@@ -136,14 +136,14 @@ class Intake:
     def __init__(self, max_operations: int) -> None:
         self._lock = threading.Lock()
         self._max_operations = max_operations
-        self._routed: dict[OperationKey, Operation] = {}
-        self._unrouted: dict[OperationKey, Operation] = {}
+        self._routed_operations: dict[OperationKey, Operation] = {}
+        self._unrouted_operations: dict[OperationKey, Operation] = {}
         self._variants: Counter[OperationKey] = Counter()  # how many keys differ in media types only
         self._unrouted_paths: set[tuple[str, str]] = set()  # method and path of each
         self._queue: list[QueuedExchange] = []
         self._queued_bytes = 0
         self._tallies: Tallies = {}
-        self.observed = self.dropped = self.ignored = self.unlooked = 0
+        self.request_count = self.dropped_count = self.ignored_count = self.uninspected_count = 0
         self.left_out: Counter[Unread] = Counter()
         self.has_new_operation = False
 
@@ -173,14 +173,14 @@ class Intake:
         """
         key = OperationKey(method, template.path if template else erase_data(path), status, media_types)
         with self._lock:
-            self.observed += 1
+            self.request_count += 1
             operation = self._find_operation(key, template)
             if operation is None:
                 return False
             was_empty = not self._tallies
             self._count(operation, moment)
             if operation.has_enough_waiting or not operation.pace.admits(now):
-                self.unlooked += 1
+                self.uninspected_count += 1
                 return was_empty
             self.left_out.update(body for body in (request, response) if isinstance(body, Unread))
             raw_path = path if template is None or operation.value_types else ""
@@ -194,11 +194,11 @@ class Intake:
         key: the key of a routed operation.
         """
         with self._lock:
-            operation = self._routed.get(key)
+            operation = self._routed_operations.get(key)
             if operation is None or not (operation.pace.skips(now) or operation.has_enough_waiting):
                 return None
-            self.observed += 1
-            self.unlooked += 1
+            self.request_count += 1
+            self.uninspected_count += 1
             was_empty = not self._tallies
             self._count(operation, moment)
             return was_empty
@@ -206,14 +206,14 @@ class Intake:
     def refuse(self) -> None:
         """Count one request that came too late, or could not be understood."""
         with self._lock:
-            self.observed += 1
-            self.dropped += 1
+            self.request_count += 1
+            self.dropped_count += 1
 
     def ignore(self) -> None:
         """Count one request that cannot be an operation."""
         with self._lock:
-            self.observed += 1
-            self.ignored += 1
+            self.request_count += 1
+            self.ignored_count += 1
 
     def drain(self) -> list[QueuedExchange]:
         """Empty the queue and return it; the counts stay."""
@@ -234,7 +234,7 @@ class Intake:
     def drop(self, count: int) -> None:
         """Count requests whose counts were drained and could not be kept."""
         with self._lock:
-            self.dropped += count
+            self.dropped_count += count
 
     def note_inspection(self, operation: Operation, *, news: bool) -> None:
         """Record the result of one inspection."""
@@ -244,24 +244,24 @@ class Intake:
     def forget(self, operation: Operation) -> None:
         """Forget an operation whose learned path has another template now."""
         with self._lock:
-            if self._unrouted.pop(operation.key, None):
+            if self._unrouted_operations.pop(operation.key, None):
                 self._variants[operation.key._replace(media_types=NO_MEDIA_TYPES)] -= 1
             self._unrouted_paths.discard((operation.method, operation.path))
 
     def _find_operation(self, key: OperationKey, template: Template | None) -> Operation | None:
-        operations = self._routed if template else self._unrouted
+        operations = self._routed_operations if template else self._unrouted_operations
         operation = operations.get(key)
         if operation is not None:
             return operation
         method_and_path = (key.method, key.path)
         if not key.path or not (template or key.status not in NO_OPERATION or method_and_path in self._unrouted_paths):
-            self.ignored += 1
+            self.ignored_count += 1
             return None
         family = key._replace(media_types=NO_MEDIA_TYPES)
         if self._variants[family] >= _MAX_VARIANTS and key.media_types != _ANY_TYPES:
             return self._find_operation(key._replace(media_types=_ANY_TYPES), template)
         if len(operations) >= self._max_operations:
-            self.dropped += 1
+            self.dropped_count += 1
             return None
         operation = operations[key] = Operation(key, template)
         self._variants[family] += 1

@@ -71,7 +71,7 @@ class EntrySum:
     last: float
     count: int = 0
     parameters: dict[str, str] = field(default_factory=dict)
-    undecided: frozenset[int] = frozenset()
+    undecided_indexes: frozenset[int] = frozenset()
     query: Evidence = field(default_factory=Evidence)
     request: Evidence = field(default_factory=Evidence)
     response: Evidence = field(default_factory=Evidence)
@@ -150,8 +150,8 @@ class Observations:
             }
             if total.parameters:
                 entry["parameters"] = {name: {"type": kind} for name, kind in total.parameters.items()}
-            if total.undecided:
-                entry["undecided"] = [*sorted(total.undecided)]
+            if total.undecided_indexes:
+                entry["undecided"] = [*sorted(total.undecided_indexes)]
             if key.media_types.request:
                 entry["requestMediaType"] = key.media_types.request
             if key.media_types.response:
@@ -166,8 +166,10 @@ class Observations:
         """Return the sum of a key, updated by one more template of the same path."""
         total = self._sums.get(key)
         if total is None:
-            total = self._sums[key] = EntrySum(first=moment, last=moment, undecided=frozenset(template.undecided))
-        total.undecided &= frozenset(template.undecided)  # once decided, always decided
+            total = self._sums[key] = EntrySum(
+                first=moment, last=moment, undecided_indexes=frozenset(template.undecided)
+            )
+        total.undecided_indexes &= frozenset(template.undecided)  # once decided, always decided
         for name, kind in template.parameters.items():
             total.parameters[name] = merge_types(total.parameters.get(name, kind), kind)
         return total

@@ -10,11 +10,11 @@ AT_LEAST_EVERY = 60.0
 class Pace:
     """The sampling rate of one operation and status. Requests that are not inspected are counted all the same."""
 
-    __slots__ = ("_due", "_looks_without_news", "_skipped", "_stride")
+    __slots__ = ("_due", "_looks_without_news", "_skip_count", "_stride")
 
     def __init__(self) -> None:
         self._stride = 1
-        self._skipped = self._looks_without_news = 0
+        self._skip_count = self._looks_without_news = 0
         self._due = 0.0
 
     def admits(self, now: float) -> bool:
@@ -22,16 +22,16 @@ class Pace:
 
         now: monotonic seconds.
         """
-        self._skipped += 1
-        if self._skipped < self._stride and now < self._due:
+        self._skip_count += 1
+        if self._skip_count < self._stride and now < self._due:
             return False
-        self._skipped, self._due = 0, now + AT_LEAST_EVERY
+        self._skip_count, self._due = 0, now + AT_LEAST_EVERY
         return True
 
     def skips(self, now: float) -> bool:
         """Return whether this request need not be inspected, and count it then. Otherwise, ask `admits` for it."""
-        if self._skipped + 1 < self._stride and now < self._due:
-            self._skipped += 1
+        if self._skip_count + 1 < self._stride and now < self._due:
+            self._skip_count += 1
             return True
         return False
 

@@ -40,8 +40,8 @@ class Schedule:
 
     def note_report(self, now: float) -> None:
         """Note that a report was made: nothing is pending."""
-        doubled = min(2 * self._gap, self._interval) if self._has_news else 0.0
-        self._gap = max(self._shortest, doubled)
+        longer_gap = min(2 * self._gap, self._interval) if self._has_news else 0.0
+        self._gap = max(self._shortest, longer_gap)
         self._last, self._due, self._has_news = now, None, False
 
     def retry_later(self, now: float) -> None:

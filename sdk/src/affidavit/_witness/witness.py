@@ -248,16 +248,16 @@ class Witness(Reporter):
     @property
     def stats(self) -> WitnessStats:
         """Return the counts of all requests so far."""
-        intake, delivered = self._intake, self._outbox.delivered
-        pending = max(0, intake.observed - delivered - intake.dropped - intake.ignored)
+        intake, delivered_count = self._intake, self._outbox.delivered_weight
+        pending = max(0, intake.request_count - delivered_count - intake.dropped_count - intake.ignored_count)
         return WitnessStats(
-            observed=intake.observed,
-            delivered=delivered,
+            observed=intake.request_count,
+            delivered=delivered_count,
             waiting=pending,
             held_back=min(pending, self._aggregator.held_back) if self._aggregator else 0,
-            dropped=intake.dropped,
-            ignored=intake.ignored,
-            unlooked=intake.unlooked,
+            dropped=intake.dropped_count,
+            ignored=intake.ignored_count,
+            unlooked=intake.uninspected_count,
             bodies_left_out={reason.value: count for reason, count in sorted(intake.left_out.items(), key=str)},
         )
 

@@ -36,7 +36,7 @@ class WitnessMiddleware:
         try:
             await self._app(scope, exchange.receive, exchange.send)
         except Exception:  # reported as a 500, and raised again
-            exchange.report(failed=True)
+            exchange.report(has_failed=True)
             raise
         finally:
             if not exchange.is_reported:  # the client may be gone halfway
@@ -93,12 +93,12 @@ class _Exchange:
                 self.is_reported = True
         return self._send(message)
 
-    def report(self, *, failed: bool = False) -> None:
+    def report(self, *, has_failed: bool = False) -> None:
         """Report the exchange, once.
 
-        failed: whether the app raised; unless it had begun to answer, the server sends a 500.
+        has_failed: whether the app raised; unless it had begun to answer, the server sends a 500.
         """
-        if self.is_reported or not (self._status or failed):
+        if self.is_reported or not (self._status or has_failed):
             return
         self.is_reported = True
         scope = self._scope

@@ -28,7 +28,7 @@ class WitnessMiddleware:
         try:
             chunks = self._app(environ, exchange.start_response)
         except Exception:  # reported as a 500, and raised again
-            exchange.report(failed=True)
+            exchange.report(has_failed=True)
             raise
         return exchange.watch(chunks)
 
@@ -83,14 +83,14 @@ class _Exchange:
             except TypeError:  # the server will reject a chunk that is not bytes
                 self._response.clear()
 
-    def report(self, *, is_whole: bool = False, failed: bool = False) -> None:
+    def report(self, *, is_whole: bool = False, has_failed: bool = False) -> None:
         """Report the exchange, once.
 
-        failed: whether the app raised; unless it had sent a chunk, the server sends a 500.
+        has_failed: whether the app raised; unless it had sent a chunk, the server sends a 500.
         """
-        if not (self._status or failed):
+        if not (self._status or has_failed):
             return
-        if failed and not self._has_output:
+        if has_failed and not self._has_output:
             self._status, self._headers, self._response = 500, {}, None
         if self._is_settled():
             return
@@ -201,7 +201,7 @@ class _CopiedChunks:
             self._exchange.report(is_whole=True)
             raise
         except Exception:  # reported as a 500, and raised again
-            self._exchange.report(failed=True)
+            self._exchange.report(has_failed=True)
             raise
         self._exchange.note_chunk(chunk)
         return chunk

@@ -164,7 +164,7 @@ class _Run:
         self._gate = gate
         self._start_response = start_response
         self._start_arguments: tuple[Any, ...] = ()
-        self._written: list[bytes] = []
+        self._written_chunks: list[bytes] = []
 
     def serve(self, app: WsgiApp, environ: Environ) -> Iterable[bytes]:
         """Return the response for the server."""
@@ -184,7 +184,7 @@ class _Run:
             return self._start_response(status, headers, *exc_info_arguments)  # type: ignore[no-any-return]  # the server's
         self._gate.note_route()
         self._start_arguments = (status, headers)
-        return self._written.append
+        return self._written_chunks.append
 
     def _settle(self, admission: Admission, chunks: Iterable[bytes]) -> Iterable[bytes]:
         """Settle with the complete response, or without a body if it streams or is too large. Return its chunks."""
@@ -196,7 +196,7 @@ class _Run:
         streams = not isinstance(chunks, (list, tuple)) and _find_header(headers, "content-length") is None
         if not streams:
             chunks_read += _read_until(limit - sum(map(len, chunks_read)), iterator)
-        body = b"".join([*self._written, *chunks_read])
+        body = b"".join([*self._written_chunks, *chunks_read])
         if not streams and len(body) <= limit:
             _close(chunks)
             admission.finish(int(status[:3]), headers, body)
@@ -253,12 +253,12 @@ def _read_body(environ: Environ, limit: int) -> bytes | None:
     """Return the whole body, which the app can still read; None if it is over `limit` bytes."""
     length = environ.get("CONTENT_LENGTH") or ""
     if length.isdecimal():
-        expected = int(length) if len(length) < 16 else limit + 1
+        body_length = int(length) if len(length) < 16 else limit + 1
     else:
-        expected = limit + 1 if environ.get("wsgi.input_terminated") else 0
-    if length and expected > limit:
+        body_length = limit + 1 if environ.get("wsgi.input_terminated") else 0
+    if length and body_length > limit:
         return None
-    body = _read_at_most(environ["wsgi.input"], expected)
+    body = _read_at_most(environ["wsgi.input"], body_length)
     if len(body) > limit:
         return None
     environ["wsgi.input"] = BytesIO(body)

@@ -63,12 +63,12 @@ def _list_media_types(operation_sum: OperationSum) -> dict[str, Any]:
     }
 
 
-def _describe_parameter(types: Counter[str], seen: int | None) -> dict[str, Any]:
-    """Return `{type}`; with `seen`, also how often it was seen, and the count of each type if they differ."""
+def _describe_parameter(types: Counter[str], count: int | None) -> dict[str, Any]:
+    """Return `{type}`; with `count`, also how often it was seen, and the count of each type if they differ."""
     parameter: dict[str, Any] = {"type": merge_parameter_types(types)}
-    if seen is None:
+    if count is None:
         return parameter
-    parameter["seen"] = seen
+    parameter["seen"] = count
     if len(types) > 1:
         parameter["types"] = {name: types[name] for name in sorted(types)}
     return parameter

@@ -85,8 +85,10 @@ def verify(options: argparse.Namespace) -> int:
         print(f"{options.file}: {_count_tools(len(definitions))} of {escape_unprintable(environment)}, all as locked.")
         return _SAME
     counts = Counter(difference.kind for difference in differences)
-    unchanged = len(tools_lock.tools.keys() - {difference.name for difference in differences})
-    summary = ", ".join([*(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind]), f"{unchanged} as locked"])
+    unchanged_count = len(tools_lock.tools.keys() - {difference.name for difference in differences})
+    summary = ", ".join(
+        [*(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind]), f"{unchanged_count} as locked"]
+    )
     print(f"{options.file}: the tools of {escape_unprintable(environment)} differ: {summary}.")
     for line in _format_differences(differences, History(hub, environment)):
         print(escape_unprintable(line))

@@ -83,14 +83,14 @@ def _write(value: Any) -> str:
 def _compare_schemas(name: str, before: Any, after: Any) -> Iterator[ToolChange]:
     """Report only the outermost added or removed node; under a node of another kind, only nodes that both have."""
     old_nodes, new_nodes = _index_nodes(before), _index_nodes(after)
-    closed: set[str] = set()
+    closed_pointers: set[str] = set()
     for pointer in sorted(old_nodes.keys() | new_nodes.keys()):
         old, new = old_nodes.get(pointer), new_nodes.get(pointer)
-        if (old is None or new is None) and pointer and pointer.rpartition("/")[0] in closed:
-            closed.add(pointer)
+        if (old is None or new is None) and pointer and pointer.rpartition("/")[0] in closed_pointers:
+            closed_pointers.add(pointer)
             continue
         if old is None or new is None or old.types != new.types:
-            closed.add(pointer)
+            closed_pointers.add(pointer)
         if text := _describe_difference(old, new):
             yield ToolChange(f"{name} {pointer}".rstrip(), text, *_locate(name, pointer))
 
@@ -103,10 +103,10 @@ def _describe_difference(old: _Node | None, new: _Node | None) -> str:
     if old is None or new is None or old == new:
         return ""
     types = f"type changed from {_words(old)} to {_words(new)}" if old.types != new.types else ""
-    required = ""
+    requirement = ""
     if old.is_required != new.is_required:
-        required = "now required" if new.is_required else "no longer required"
-    return ", ".join(filter(None, (types, required)))
+        requirement = "now required" if new.is_required else "no longer required"
+    return ", ".join(filter(None, (types, requirement)))
 
 
 def _words(node: _Node) -> str:
@@ -137,10 +137,10 @@ def _add_nodes(nodes: _Nodes, schema: Any, pointer: str, *, is_required: bool) -
     nodes[pointer] = _Node(known_types | own_types, is_required)
     for alternative in alternatives:
         _add_nodes(nodes, alternative, pointer, is_required=is_required)
-    required = [name for name in _as_list(schema.get("required")) if isinstance(name, str)]
+    required_names = [name for name in _as_list(schema.get("required")) if isinstance(name, str)]
     for name, child in _as_object(schema.get("properties")).items():
         step = _STEPS.get(name) or name.replace("~", "~0").replace("/", "~1")
-        _add_nodes(nodes, child, f"{pointer}/{step}", is_required=name in required)
+        _add_nodes(nodes, child, f"{pointer}/{step}", is_required=name in required_names)
     for member, step in (("items", _ITEMS), ("additionalProperties", _VALUES)):
         if isinstance(schema.get(member), dict):
             _add_nodes(nodes, schema[member], f"{pointer}/{step}", is_required=False)

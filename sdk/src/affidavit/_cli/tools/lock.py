@@ -100,13 +100,13 @@ def _compare_tool(name: str, lock: ToolsLock, definitions: Mapping[str, Json]) -
     if name not in lock.tools:
         yield Difference(ADDED, name, read_operation(definitions[name]))
         return
-    locked = lock.tools[name]
-    operation = read_operation(locked.definition)
-    digest = hash_tool(locked.definition)
-    if not digest or locked.digest != digest:
+    locked_tool = lock.tools[name]
+    operation = read_operation(locked_tool.definition)
+    digest = hash_tool(locked_tool.definition)
+    if not digest or locked_tool.digest != digest:
         yield Difference(ALTERED, name, operation)
     if name not in definitions:
         yield Difference(REMOVED, name, operation)
     elif digest != hash_tool(definitions[name]):
-        changes = list_changes(locked.definition, definitions[name])
+        changes = list_changes(locked_tool.definition, definitions[name])
         yield Difference(CHANGED, name, read_operation(definitions[name]), tuple(changes))
