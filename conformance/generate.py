@@ -31,8 +31,8 @@ def build_documents() -> Iterator[tuple[str, Document]]:
     )
 
 
-def build_intents(committed: Mapping[str, Any]) -> Document:
-    headers = {vector["id"]: vector["request"]["header"] for vector in committed.get("vectors", ())}
+def build_intents(committed_document: Mapping[str, Any]) -> Document:
+    headers = {vector["id"]: vector["request"]["header"] for vector in committed_document.get("vectors", ())}
     rewritten_vectors = list(rewritten.vectors(headers))
     vectors = [*accepted.vectors(), *rewritten_vectors, *malformed.vectors(), *rejected.vectors()]
     return {"defaults": DEFAULTS, "vectors": vectors}

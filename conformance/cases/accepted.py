@@ -53,8 +53,8 @@ def versions_and_times() -> Iterator[Vector]:
     yield accept("version-1-any-body", "Version 1 binds no arguments.", v1(), body=b"{not json")
     last = {"v1Until": ISSUED + 10}
     yield accept("version-1-last-moment", "now is exactly the end of the window for version 1.", v1(), verifier=last)
-    closed = {"v1Until": ISSUED - DAY}
-    yield accept("version-2-after-the-window", "The window is one of version 1 alone.", v2(), verifier=closed)
+    past_window = {"v1Until": ISSUED - DAY}
+    yield accept("version-2-after-the-window", "The window is one of version 1 alone.", v2(), verifier=past_window)
     yield accept("version-2-demanded", "The route demands version 2.", v2(), verifier={"minimumVersion": 2})
     yield accept("unknown-members", "Unknown members are ignored.", v2(reason={"a": [1, None, True]}, ticket=""))
     proto = v2(__proto__={"sub": "somebody"}, constructor=1, toString="x")
@@ -62,11 +62,11 @@ def versions_and_times() -> Iterator[Vector]:
     yield accept("unknown-members-version-1", "Unknown members are ignored in version 1 too.", v1(audience="x", V=3))
     milliseconds = v2(issuedAt=ISSUED * 1000, expiresAt=EXPIRES * 1000)
     yield accept("milliseconds", "Both times in milliseconds.", milliseconds)
-    for name, issued, expires, now in (
+    for name, issued_at, expires_at, now in (
         ("first-milliseconds", 100_000_000_000, 100_000_300_000, 100_000_010),
         ("last-seconds", 99_999_999_700, 99_999_999_999.5, 99_999_999_710),
     ):
-        times = v2(issuedAt=issued, expiresAt=expires)
+        times = v2(issuedAt=issued_at, expiresAt=expires_at)
         yield accept(name, "From 1e11 on a time is in milliseconds, below in seconds.", times, verifier={"now": now})
     yield accept("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
     yield accept("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
@@ -83,19 +83,21 @@ def versions_and_times() -> Iterator[Vector]:
 
 def envelopes() -> Iterator[Vector]:
     text = compact_json(v2())
-    signed = signature(text)
+    signature_text = signature(text)
     for remainder, padding in ((3, "="), (2, "==")):
         payload = payload_of_remainder(remainder)
         name = f"padded-by-{len(padding)}"
         yield accept(name, "Right padding is accepted.", payload, header(payload) + padding)
-    upper = base64url(b'{"payload":%b,"signature":"%b"}' % (text, signed.upper().encode()))
+    upper = base64url(b'{"payload":%b,"signature":"%b"}' % (text, signature_text.upper().encode()))
     yield accept("upper-case-signature", "The signature's hex digits may be in upper case.", v2(), upper)
-    swapped = base64url(b'{"signature":"%b","payload":%b}' % (signed.encode(), text))
-    yield accept("signature-first", "The members of the envelope may stand in any order.", v2(), swapped)
-    spaced = base64url(b' {\n"payload" :\t%b ,\r\n"signature" : "%b" }\n' % (text, signed.encode()))
-    yield accept("spaces-in-envelope", "White space around the payload is no part of what was signed.", v2(), spaced)
-    escaped = base64url(b'{"p\\u0061yload":%b,"\\u0073ignature":"%b"}' % (text, signed.encode()))
-    yield accept("escaped-envelope-names", "Names of the envelope may be escaped.", v2(), escaped)
+    swapped_header = base64url(b'{"signature":"%b","payload":%b}' % (signature_text.encode(), text))
+    yield accept("signature-first", "The members of the envelope may stand in any order.", v2(), swapped_header)
+    spaced_header = base64url(b' {\n"payload" :\t%b ,\r\n"signature" : "%b" }\n' % (text, signature_text.encode()))
+    yield accept(
+        "spaces-in-envelope", "White space around the payload is no part of what was signed.", v2(), spaced_header
+    )
+    escaped_header = base64url(b'{"p\\u0061yload":%b,"\\u0073ignature":"%b"}' % (text, signature_text.encode()))
+    yield accept("escaped-envelope-names", "Names of the envelope may be escaped.", v2(), escaped_header)
     inner = v2(trap='"payload":{"v":2},"signature":"' + "0" * 64 + '"')
     yield accept("envelope-inside-a-string", "A string of the payload looks like an envelope.", inner)
     loose = text.replace(b'"sub":"user-42"', b'"sub" : "\\u0075ser\\u002d42"')
@@ -103,14 +105,14 @@ def envelopes() -> Iterator[Vector]:
     largest = v2(pad="x" * (6144 - len(envelope(compact_json(v2(pad=""))))))
     assert len(header(largest)) == 8192
     yield accept("largest-header", "A header value of exactly 8,192 characters.", largest)
-    deepest = v2(deep=nested(62))
+    deepest = v2(deep=nested_arrays(62))
     yield accept("deepest-json", "Exactly 64 levels of JSON, the envelope being the first.", deepest)
     for name, value in SCALARS.items():
         description = f"64 levels of arrays and objects, the innermost with a scalar, which is no level: {name}."
-        yield accept(f"deepest-json-with-{name}", description, v2(deep=nested(62, value)))
+        yield accept(f"deepest-json-with-{name}", description, v2(deep=nested_arrays(62, value)))
     members = v2(deep=nested_objects(62, "x"))
     yield accept("deepest-json-of-objects", "64 levels of objects, the innermost with a string.", members)
-    siblings = v2(deep=[[], 1, {"a": [2]}, nested(61, "x")])
+    siblings = v2(deep=[[], 1, {"a": [2]}, nested_arrays(61, "x")])
     yield accept("deepest-json-with-siblings", "64 levels, and arrays and objects beside them.", siblings)
     brackets = v2(sub="[" * 70 + "{" * 70)
     yield accept("brackets-in-a-string", "Brackets inside a string are no levels.", brackets)
@@ -121,7 +123,7 @@ def envelopes() -> Iterator[Vector]:
 SCALARS: dict[str, Any] = {"string": "x", "number": 1, "boolean": False, "null": None}
 
 
-def nested(levels: int, *innermost: Any) -> list:
+def nested_arrays(levels: int, *innermost: Any) -> list:
     """Return nested arrays with this number of levels; the innermost contains `innermost`."""
     value = list(innermost)
     for _ in range(levels - 1):
@@ -208,18 +210,18 @@ def operations() -> Iterator[Vector]:
     query = v2(operation="GET /books?q=a+b", argsHash=sha256('{"q":"a b"}'))
     get = {"method": "GET", "path": "/books", **NO_BODY}
     yield accept("query-in-operation", "Without a body the operation may carry the query.", query, query="q=a+b", **get)
-    declared = v2(operation="orders.create")
+    declared_payload = v2(operation="orders.create")
     yield accept(
         "declared-operation",
         "Another transport declares its own operation.",
-        declared,
+        declared_payload,
         operation="orders.create",
         path="/rpc",
     )
     yield accept(
         "declared-beside-ambiguous-path",
         "Where an operation is declared, the path is not looked at.",
-        declared,
+        declared_payload,
         operation="orders.create",
         path="/a/../rpc",
         rawPath="/a%2Frpc",
@@ -249,8 +251,8 @@ def arguments() -> Iterator[Vector]:
     """Yield one request of each kind; args.json has the rules of hashing arguments."""
     get = {"method": "GET", "path": "/books", **NO_BODY}
     yield accept("no-arguments", "Neither body nor query.", v2_without_args("GET /books"), **get)
-    listed = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"],"r":""}'))
-    yield accept("query-arguments", "A query; repeated names make an array.", listed, query="q=a&r&q=b", **get)
+    list_payload = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"],"r":""}'))
+    yield accept("query-arguments", "A query; repeated names make an array.", list_payload, query="q=a&r&q=b", **get)
     form = v2(argsHash=sha256('{"note":"für Ömer","q":"1"}'))
     media_type = "application/x-www-form-urlencoded"
     yield accept("form-arguments", "A form.", form, body=b"q=1&note=f%C3%BCr+%C3%96mer", contentType=media_type)
@@ -263,9 +265,12 @@ def arguments() -> Iterator[Vector]:
     yield accept("suffix-without-a-name", "application/+json ends with +json: JSON.", v2(), **odd)
     plain = {"contentEncoding": "Identity"}
     yield accept("identity-encoding", "Content-Encoding: identity is no encoding.", v2(), **plain)
-    encoded = {"contentEncoding": "gzip", **get}
+    encoding_member = {"contentEncoding": "gzip", **get}
     yield accept(
-        "encoding-without-a-body", "Without a body nothing is encoded.", v2_without_args("GET /books"), **encoded
+        "encoding-without-a-body",
+        "Without a body nothing is encoded.",
+        v2_without_args("GET /books"),
+        **encoding_member,
     )
     yield accept(
         "version-1-any-encoding", "Version 1 binds no arguments, encoded or not.", v1(), contentEncoding="gzip"

@@ -80,8 +80,8 @@ def json_bodies() -> Iterator[Case]:
     yield hashed_case(
         "numbers", "Numbers in other notations.", "[0,1,1.5,1e+21,1e-7]", b"[-0,1.0,15E-1,1e21,0.0000001]", JSON
     )
-    escaped = rb'{"\ufb33":2,"\uD83D\ude00":1}'
-    yield hashed_case("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped, JSON)
+    escaped_body = rb'{"\ufb33":2,"\uD83D\ude00":1}'
+    yield hashed_case("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped_body, JSON)
     huge = b"[0e9999999999999999999,-0.0E-9999999999999999999]"
     yield hashed_case("zero-with-a-long-exponent", "Zero is zero whatever its exponent.", "[0,0]", huge, JSON)
     zeros = b"[25.0,-1.00,0.0,0.05,0.0010,0.00001,10.010,1000000000000000.0]"

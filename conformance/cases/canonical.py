@@ -117,12 +117,12 @@ def _without_form() -> Iterator[tuple[str, str, None]]:
     yield "none-trailing-comma", '{"a":1,}', None
 
 
-def numbers(committed: list[Case]) -> list[Case]:
+def numbers(committed_cases: list[Case]) -> list[Case]:
     """Return random finite doubles and their ECMAScript texts; without Node, the committed ones. bits: big-endian."""
     bits = _random_doubles()
     texts = run_signer(NUMBER_SIGNER, "\n".join(bits))
     if texts is None:
-        return committed
+        return committed_cases
     return [{"bits": double, "text": text} for double, text in zip(bits, texts.split(), strict=True)]
 
 

@@ -98,18 +98,18 @@ def decode_header(header: str) -> bytes:
     return base64.urlsafe_b64decode(header + "=" * (-len(header) % 4))
 
 
-def envelope(text: bytes, signed: bytes | None = None, secret: str = SECRET) -> bytes:
+def envelope(text: bytes, signed_text: bytes | None = None, secret: str = SECRET) -> bytes:
     """Return the envelope.
 
     text: the payload as it is sent.
-    signed: the text that was signed, if it differs.
+    signed_text: the one that was signed, if it differs.
     """
-    return b'{"payload":%b,"signature":"%b"}' % (text, signature(signed or text, secret).encode())
+    return b'{"payload":%b,"signature":"%b"}' % (text, signature(signed_text or text, secret).encode())
 
 
-def header(payload: Payload | bytes, *, signed: bytes | None = None, secret: str = SECRET) -> str:
+def header(payload: Payload | bytes, *, signed_text: bytes | None = None, secret: str = SECRET) -> str:
     text = payload if isinstance(payload, bytes) else compact_json(payload)
-    return base64url(envelope(text, signed, secret))
+    return base64url(envelope(text, signed_text, secret))
 
 
 def payload_of_remainder(remainder: int) -> Payload:
@@ -123,8 +123,8 @@ def accept(name: str, description: str, payload: Payload, header_: str | None = 
     header_: the header; without it, the compact payload, signed as it is sent.
     rest: see `vector`.
     """
-    sent = header(payload) if header_ is None else header_
-    return vector(f"accepted/{name}", description, sent, {"accepted": payload}, **rest)
+    header_value = header(payload) if header_ is None else header_
+    return vector(f"accepted/{name}", description, header_value, {"accepted": payload}, **rest)
 
 
 def reject(reason: str, name: str, description: str, header_: str | None, **rest: Any) -> Vector:
@@ -139,7 +139,7 @@ def vector(
     name: str,
     description: str,
     header_: str | None,
-    expected: Mapping[str, Any],
+    answer: Mapping[str, Any],
     *,
     verifier: Mapping[str, Any] | None = None,
     burnt: list[list[str]] | None = None,
@@ -160,4 +160,4 @@ def vector(
     content["request"] = {"header": header_, **request}
     if burnt:
         content["burntNonces"] = burnt
-    return {**content, "expected": dict(expected)}
+    return {**content, "expected": dict(answer)}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from .accepted import nested, nested_objects
+from .accepted import nested_arrays, nested_objects
 from .headers import (
     EXPIRES,
     ISSUED,
@@ -122,9 +122,17 @@ def payload_texts() -> Iterator[Vector]:
         ("capital-true", "True of Python.", b"True"),
         ("undefined", "undefined of JavaScript.", b"undefined"),
         ("no-value", "A name without a value.", b""),
-        ("too-deep", "65 levels, the envelope being the first.", compact_json({"x": nested(63)})[5:-1]),
-        ("too-deep-with-scalar", "65 levels, the innermost with a scalar.", compact_json({"x": nested(63, 1)})[5:-1]),
-        ("too-deep-with-siblings", "65 levels, with shallow ones first.", compact_json({"x": [[], nested(62)]})[5:-1]),
+        ("too-deep", "65 levels, the envelope being the first.", compact_json({"x": nested_arrays(63)})[5:-1]),
+        (
+            "too-deep-with-scalar",
+            "65 levels, the innermost with a scalar.",
+            compact_json({"x": nested_arrays(63, 1)})[5:-1],
+        ),
+        (
+            "too-deep-with-siblings",
+            "65 levels, with shallow ones first.",
+            compact_json({"x": [[], nested_arrays(62)]})[5:-1],
+        ),
         ("too-deep-of-objects", "65 levels of objects.", compact_json({"x": nested_objects(63, 1)})[5:-1]),
         ("duplicate-within", "The same name twice, further down.", b'{"a":1,"b":{"c":1,"c":1}}'),
         ("duplicate-escaped", "The same name twice, once of them escaped.", rb'{"a":1,"\u0061":1}'),
@@ -148,15 +156,15 @@ def payload_texts() -> Iterator[Vector]:
 
 
 def envelope_texts() -> Iterator[Vector]:
-    good, signed = envelope(TEXT), signature(TEXT).encode()
-    payload, signature_ = b'"payload":' + TEXT, b'"signature":"' + signed + b'"'
+    good, signature_bytes = envelope(TEXT), signature(TEXT).encode()
+    payload, signature_ = b'"payload":' + TEXT, b'"signature":"' + signature_bytes + b'"'
     text = b'"{}"'
     for name, description, raw in (
         ("byte-order-mark", "A byte order mark before it.", b"\xef\xbb\xbf" + good),
         ("utf-16", "UTF-16.", good.decode().encode("utf-16-le")),
         ("text-after-it", "Text after the JSON.", good + b"{}"),
         ("nul-after-it", "NUL after the JSON.", good + b"\x00"),
-        ("array", "An array.", b"[" + TEXT + b',"' + signed + b'"]'),
+        ("array", "An array.", b"[" + TEXT + b',"' + signature_bytes + b'"]'),
         ("string", "A string.", b'"envelope"'),
         ("null", "null.", b"null"),
         ("empty-object", "Neither of its members.", b"{}"),
@@ -178,8 +186,16 @@ def envelope_texts() -> Iterator[Vector]:
         ("signature-long", "65 hex digits.", good[:-2] + b'0"}'),
         ("signature-line-break", "An escaped line break after the signature.", good[:-2] + rb'\n"}'),
         ("signature-no-hex", "64 characters, one of them no hex digit.", good[:-3] + b'g"}'),
-        ("signature-prefixed", "With the name of the algorithm.", good.replace(signed, b"sha256=" + signed)),
-        ("signature-base64", "In base64.", good.replace(signed, base64url(bytes.fromhex(signed.decode())).encode())),
+        (
+            "signature-prefixed",
+            "With the name of the algorithm.",
+            good.replace(signature_bytes, b"sha256=" + signature_bytes),
+        ),
+        (
+            "signature-base64",
+            "In base64.",
+            good.replace(signature_bytes, base64url(bytes.fromhex(signature_bytes.decode())).encode()),
+        ),
         ("signature-full-width", "A full-width digit.", good[:-3] + '１"}'.encode()),
         ("empty-payload-text", "No value for the payload.", good.replace(TEXT, b"")),
     ):
@@ -199,9 +215,13 @@ def members() -> Iterator[Vector]:
             for kind, value in (("missing", ...), ("string", str(ISSUED)), ("null", None), ("boolean", True)):
                 description = f"{name} is no number: {kind}."
                 yield reject_malformed(f"{version}-{name}-{kind}", description, header(payload(**{name: value})))
-        mixed = "issuedAt and expiresAt are in different units."
-        yield reject_malformed(f"{version}-issued-in-milliseconds", mixed, header(payload(issuedAt=ISSUED * 1000)))
-        yield reject_malformed(f"{version}-expires-in-milliseconds", mixed, header(payload(expiresAt=EXPIRES * 1000)))
+        unit_description = "issuedAt and expiresAt are in different units."
+        yield reject_malformed(
+            f"{version}-issued-in-milliseconds", unit_description, header(payload(issuedAt=ISSUED * 1000))
+        )
+        yield reject_malformed(
+            f"{version}-expires-in-milliseconds", unit_description, header(payload(expiresAt=EXPIRES * 1000))
+        )
         meeting = payload(issuedAt=99_999_999_999, expiresAt=100_000_000_000)
         description = "The last second and the first millisecond."
         yield reject_malformed(f"{version}-units-meet", description, header(meeting), verifier={"now": 99_999_999_999})

@@ -48,24 +48,24 @@ def other_operations() -> Iterator[Vector]:
         elsewhere = v2(operation=operation, argsHash=sha256('{"q":"a"}'))
         yield mismatch(f"other-path-{name}", description, elsewhere, **get)
     yield mismatch("body-and-unsigned-query", "With a body the query has to be signed.", v2(), query="dry=1")
-    declared = v2(operation="orders.create")
-    yield mismatch("other-declared", "Another operation is declared.", declared, operation="orders.delete")
+    declared_payload = v2(operation="orders.create")
+    yield mismatch("other-declared", "Another operation is declared.", declared_payload, operation="orders.delete")
     yield mismatch(
         "declared-not-path", "The declared operation counts, not method and path.", v2(), operation="orders.create"
     )
-    signed = v2(operation="orders.create?dry=1")
+    query_payload = v2(operation="orders.create?dry=1")
     request = {"operation": "orders.create", "query": "dry=1"}
     yield mismatch(
         "declared-without-its-query",
         "The query is signed, but the declared operation does not contain it.",
-        signed,
+        query_payload,
         **request,
     )
-    yield mismatch("nothing-declared", "Nothing is declared.", declared)
+    yield mismatch("nothing-declared", "Nothing is declared.", declared_payload)
     yield mismatch(
         "declared-and-unsigned-query",
         "A body, and a query that is not signed.",
-        declared,
+        declared_payload,
         operation="orders.create",
         query="dry=1",
     )
@@ -74,8 +74,8 @@ def other_operations() -> Iterator[Vector]:
 def ambiguous_paths() -> Iterator[Vector]:
     description = "Two servers could read this path differently."
     for name, path in AMBIGUOUS:
-        signed = v2_without_args(f"GET {path}")
-        yield mismatch(f"path-with-{name}", description, signed, method="GET", path=path, **NO_BODY)
+        payload = v2_without_args(f"GET {path}")
+        yield mismatch(f"path-with-{name}", description, payload, method="GET", path=path, **NO_BODY)
     request = {"method": "GET", "path": "/a/b", **NO_BODY}
     for name, raw in (("upper-case", "/a%2Fb"), ("lower-case", "/a%2fb")):
         description = "An escaped slash in the raw path."
@@ -128,9 +128,13 @@ def methods_and_paths() -> Iterator[Vector]:
         yield reject(
             "path-mismatch", f"path-with-{name}", "Two servers could read this path differently.", value, path=path
         )
-    named = header(v1(method="orders.create", path="/"))
+    declared_header = header(v1(method="orders.create", path="/"))
     yield reject(
-        "method-mismatch", "declared", "Version 1 binds no declared operation.", named, operation="orders.create"
+        "method-mismatch",
+        "declared",
+        "Version 1 binds no declared operation.",
+        declared_header,
+        operation="orders.create",
     )
     value = header(v1(path="/a/../b"))
     yield reject(

@@ -49,15 +49,17 @@ def vectors() -> Iterator[Vector]:
 
 
 def signatures() -> Iterator[Vector]:
-    text, signed = compact_json(v2()), signature(compact_json(v2())).encode()
-    tampered = text.replace(b"user-42", b"user-43")
+    text, signature_bytes = compact_json(v2()), signature(compact_json(v2())).encode()
+    tampered_text = text.replace(b"user-42", b"user-43")
     zero = b'{"payload":%b,"signature":"%b"}' % (text, b"0" * 64)
-    flipped = envelope(text).replace(signed, signed[:-1] + (b"0" if signed[-1:] != b"0" else b"1"))
+    flipped_envelope = envelope(text).replace(
+        signature_bytes, signature_bytes[:-1] + (b"0" if signature_bytes[-1:] != b"0" else b"1")
+    )
     for name, description, value in (
         ("another-secret", "Signed with another secret.", header(v2(), secret=NEXT_SECRET)),
-        ("tampered-payload", "One character of the payload was changed.", base64url(envelope(tampered, text))),
+        ("tampered-payload", "One character of the payload was changed.", base64url(envelope(tampered_text, text))),
         ("member-added", "A member was added.", base64url(envelope(text[:-1] + b',"x":1}', text))),
-        ("one-digit", "The last digit of the signature was changed.", base64url(flipped)),
+        ("one-digit", "The last digit of the signature was changed.", base64url(flipped_envelope)),
         ("zeros", "A signature of zeros.", base64url(zero)),
         ("secret-without-prefix", "The key is the whole secret, prefix included.", header(v2(), secret=SECRET[4:])),
         (
@@ -90,7 +92,7 @@ def signatures() -> Iterator[Vector]:
 
 
 def versions() -> Iterator[Vector]:
-    def unsupported(name: str, description: str, payload: dict, **rest: object) -> Vector:
+    def reject_version(name: str, description: str, payload: dict, **rest: object) -> Vector:
         return reject("unsupported-version", name, description, header(payload), **rest)
 
     for name, value in (
@@ -102,17 +104,19 @@ def versions() -> Iterator[Vector]:
         ("array", [2]),
         ("2.5", 2.5),
     ):
-        yield unsupported(f"v-{name}", "v is something other than the number 2.", v2(v=value))
-    yield unsupported("version-1-with-v", "Version 1 has no v, not even 1.", v1(v=1))
-    yield unsupported("stripped", "Version 2 without its v must not pass as version 1.", {**v2(v=...), **v1()})
+        yield reject_version(f"v-{name}", "v is something other than the number 2.", v2(v=value))
+    yield reject_version("version-1-with-v", "Version 1 has no v, not even 1.", v1(v=1))
+    yield reject_version("stripped", "Version 2 without its v must not pass as version 1.", {**v2(v=...), **v1()})
     for name in ("sub", "aud", "operation", "argsHash", "nonce", "requiresStepUp"):
-        yield unsupported(
+        yield reject_version(
             f"version-1-with-{name}", "Version 1 has no member that only version 2 has.", v1(**{name: None})
         )
-    yield unsupported("empty-and-closed", "An empty payload, after the window.", {}, verifier={"v1Until": NOW - 1})
-    yield unsupported("version-1-window-closed", "Version 1 after its end.", v1(), verifier={"v1Until": NOW - 1})
-    yield unsupported("version-1-window-just-closed", "A moment after its end.", v1(), verifier={"v1Until": NOW - 0.5})
-    yield unsupported(
+    yield reject_version("empty-and-closed", "An empty payload, after the window.", {}, verifier={"v1Until": NOW - 1})
+    yield reject_version("version-1-window-closed", "Version 1 after its end.", v1(), verifier={"v1Until": NOW - 1})
+    yield reject_version(
+        "version-1-window-just-closed", "A moment after its end.", v1(), verifier={"v1Until": NOW - 0.5}
+    )
+    yield reject_version(
         "version-1-on-version-2-route", "The route demands version 2.", v1(), verifier={"minimumVersion": 2}
     )
 
@@ -130,12 +134,12 @@ def times() -> Iterator[Vector]:
             yield reject(
                 "lifetime-too-long", f"{name}-{unit}", f"A second too long; {description}", value, verifier=short
             )
-        for name_of_case, issued, expires in (
+        for name_of_case, issued_at, expires_at in (
             ("ends-before-it-begins", NOW + 30, NOW + 20),
             ("ends-a-moment-before-it-begins", NOW + 0.5, NOW + 0.25),
             ("ends-before-it-begins-far-ahead", NOW + 120, NOW + 110),
         ):
-            value = header(payload(issuedAt=issued, expiresAt=expires))
+            value = header(payload(issuedAt=issued_at, expiresAt=expires_at))
             yield reject("expired", f"{name}-{name_of_case}", "expiresAt is before issuedAt, and after now.", value)
         value = header(payload(issuedAt=(NOW + 30) * 1000, expiresAt=(NOW + 20) * 1000))
         description = "expiresAt is before issuedAt, and after now; in milliseconds."
@@ -185,14 +189,14 @@ def arguments() -> Iterator[Vector]:
         "number-beyond-a-double", "9007199254740993 has no canonical form.", fine, body=b'{"id":9007199254740993}'
     )
     for encoding in ("gzip", "identity, gzip", "utf-8"):
-        encoded = {"contentEncoding": encoding}
+        encoding_member = {"contentEncoding": encoding}
         description = f"The body has Content-Encoding: {encoding}. None but identity is accepted."
-        yield mismatch(f"encoding-{encoding.replace(', ', '-')}", description, v2(), **encoded)
+        yield mismatch(f"encoding-{encoding.replace(', ', '-')}", description, v2(), **encoding_member)
     get = {"method": "GET", "path": "/books", **NO_BODY}
     odd = v2(operation="GET /books", argsHash=sha256('{"q":"100%"}'))
     yield mismatch("query-lone-percent", "A lone % in the query: not percent-encoded.", odd, query="q=100%", **get)
-    listed = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"]}'))
-    yield mismatch("query-in-other-order", "Repeated names count in their order.", listed, query="q=b&q=a", **get)
+    list_payload = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"]}'))
+    yield mismatch("query-in-other-order", "Repeated names count in their order.", list_payload, query="q=b&q=a", **get)
     yield mismatch("query-added", "A query where none was signed.", v2_without_args("GET /books"), query="q=a", **get)
 
 

@@ -39,12 +39,12 @@ SIGNERS = {
 }
 
 
-def vectors(committed: Mapping[str, str]) -> Iterator[Vector]:
+def vectors(committed_headers: Mapping[str, str]) -> Iterator[Vector]:
     """Yield the vectors.
 
-    committed: the header of each one by id, used if its signer's interpreter is missing.
+    committed_headers: the header of each one by id, used if its signer's interpreter is missing.
     """
-    signers = ForeignSigners(committed)
+    signers = ForeignSigners(committed_headers)
     for signer, (label, payload) in SIGNERS.items():
         name = f"signer-{signer.replace(' ', '-').replace('.', '-').lower()}"
         value = signers.header(f"accepted/{name}", signer, build_job(SECRET, payload))
@@ -58,13 +58,13 @@ def vectors(committed: Mapping[str, str]) -> Iterator[Vector]:
 class ForeignSigners:
     """Headers from other languages; the committed ones if an interpreter is missing."""
 
-    def __init__(self, committed: Mapping[str, str]) -> None:
-        self._committed = committed
+    def __init__(self, committed_headers: Mapping[str, str]) -> None:
+        self._committed_headers = committed_headers
 
     def header(self, name: str, signer: str, text: str, transform: Callable[[str], str] = str) -> str:
         """Return the header of the vector `name`: the signer's output for `text`, changed by `transform`."""
         output = run_signer(signer, text)
-        return self._committed[name] if output is None else transform(output.strip())
+        return self._committed_headers[name] if output is None else transform(output.strip())
 
 
 def _written_by_node(signers: ForeignSigners) -> Iterator[Vector]:
@@ -75,8 +75,8 @@ def _written_by_node(signers: ForeignSigners) -> Iterator[Vector]:
     text = compact_json(_in_order(PLAIN))
     value = signers.header("accepted/gateway-node-sorted", gateway, base64url(envelope(text)))
     yield accept("gateway-node-sorted", "Signed in RFC 8785 form, then written anew.", PLAIN, value, signer=gateway)
-    spaced = json.dumps(PLAIN).encode()
-    value = signers.header("bad-signature/gateway-node-spaces", gateway, base64url(envelope(spaced)))
+    spaced_text = json.dumps(PLAIN).encode()
+    value = signers.header("bad-signature/gateway-node-spaces", gateway, base64url(envelope(spaced_text)))
     description = "Signed with spaces after separators, then written without: no form is what was signed."
     yield reject("bad-signature", "gateway-node-spaces", description, value, signer=gateway)
 
@@ -146,9 +146,11 @@ def _rejected_without_interpreters() -> Iterator[Vector]:
     value = base64url(envelope(json.dumps(dict(reversed(PLAIN.items()))).encode(), compact_json(PLAIN)))
     description = "Signed in the order of its members, then shuffled: the order that was signed is lost."
     yield reject("bad-signature", "gateway-shuffled", description, value)
-    indented = json.dumps({"payload": PLAIN, "signature": signature(json.dumps(PLAIN, indent=2).encode())}, indent=2)
+    indented_envelope = json.dumps(
+        {"payload": PLAIN, "signature": signature(json.dumps(PLAIN, indent=2).encode())}, indent=2
+    )
     description = "The payload was signed indented, then indented once more as a part of the envelope."
-    yield reject("bad-signature", "indented-with-the-envelope", description, base64url(indented.encode()))
+    yield reject("bad-signature", "indented-with-the-envelope", description, base64url(indented_envelope.encode()))
     upper = _ascii(PLAIN).replace(b"\\u00fc", b"\\u00FC")
     description = "Form 4 has lower-case hex digits; this was signed with upper-case ones."
     yield reject("bad-signature", "upper-case-escapes", description, base64url(envelope(compact_json(PLAIN), upper)))
