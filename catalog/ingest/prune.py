@@ -17,7 +17,7 @@ INBOX = MonthlyLog(
     "catalog_witnessreport",
     time="received_at",
     owner="environment_id",
-    unfinished="folded_at IS NULL AND parked_at IS NULL",
+    keep_condition="folded_at IS NULL AND parked_at IS NULL",
 )
 RESOLUTION = timedelta(microseconds=1)
 DELETE_IDS = """

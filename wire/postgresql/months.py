@@ -35,13 +35,13 @@ class MonthlyLog:
     """A table partitioned by month.
 
     time, owner: its columns for the time and for the environment or workspace.
-    unfinished: a condition in SQL; rows that meet it stay, however old.
+    keep_condition: a condition in SQL; rows that meet it stay, however old.
     """
 
     table: str
     time: str
     owner: str
-    unfinished: str = ""
+    keep_condition: str = ""
 
 
 @dataclass(frozen=True, order=True)
@@ -173,7 +173,7 @@ def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> 
     with connection.cursor() as cursor:
         cursor.execute(SELECT_OWNERS.format(owner=log.owner, partition=partition))
         other_owners = {owner for (owner,) in cursor.fetchall()} - set(owners)
-        if other_owners or not log.unfinished:
+        if other_owners or not log.keep_condition:
             return bool(other_owners)
-        cursor.execute(f"SELECT EXISTS (SELECT FROM {partition} WHERE {log.unfinished})")
+        cursor.execute(f"SELECT EXISTS (SELECT FROM {partition} WHERE {log.keep_condition})")
         return bool(cursor.fetchone()[0])
