@@ -68,7 +68,7 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 class TrafficFacts:
     """Facts about all traffic together.
 
-    echoed: segments that were the value of a property in the bodies of their own exchange.
+    echoed_words: those that were the value of a property in the bodies of their own exchange.
     parts: segments that occur between data, such as `items` in `orders/17/items/3`.
     places: the number of different segments after which each segment occurs.
     scalars: for each segment, the meaning of the properties that have it as a value.
@@ -78,7 +78,7 @@ class TrafficFacts:
     """
 
     vocabulary: Vocabulary
-    echoed: Set[str]
+    echoed_words: Set[str]
     parts: Set[str]
     places: Mapping[str, int]
     scalars: Mapping[str, Reading]
@@ -302,7 +302,7 @@ class Siblings:
         if self.place == "behind data":
             yield from self._list_parent_signs(nodes)
         places = self.facts.places.get(segment, 1)
-        if segment in self.facts.echoed and not any(node.echo_reading & _STRONG for node in nodes):
+        if segment in self.facts.echoed_words and not any(node.echo_reading & _STRONG for node in nodes):
             yield "echoed in another place"
         if segment in self.facts.parts:
             yield "stands between data elsewhere"
