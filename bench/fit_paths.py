@@ -21,8 +21,10 @@ from pathlib import Path
 
 import affidavit._paths.classify as classify
 from affidavit._paths.learner import Learner, decode_segments
+from affidavit._paths.segment_signs import Prefix, Siblings
 from affidavit._paths.segments import strip_values
-from affidavit._paths.signs import Prefix, Siblings, TrafficFacts, list_sibling_signs
+from affidavit._paths.sibling_signs import list_sibling_signs
+from affidavit._paths.traffic_facts import TrafficFacts
 from affidavit._paths.tree import PathNode
 from bench._support.described_apis import describe_recordings
 from bench._support.invented_apis import invent_recordings

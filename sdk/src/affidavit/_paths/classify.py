@@ -12,8 +12,11 @@ from enum import Enum, auto
 from math import exp
 from typing import NamedTuple
 
-from .signs import KNOWN_WORDS, NEVER_SEEN, Prefix, Siblings, TrafficFacts, count_paths, list_sibling_signs
-from .tree import PathNode
+from .segment_signs import Prefix, Siblings
+from .sibling_signs import list_sibling_signs
+from .sign_names import KNOWN_WORDS, NEVER_SEEN
+from .traffic_facts import TrafficFacts
+from .tree import PathNode, count_paths
 from .weights import WEIGHTS
 
 LITERAL_BELOW = 0.1

@@ -14,9 +14,9 @@ from affidavit._json import ABSENT, Absent, Json
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
 from .segments import detect_segment_form, replace_values, strip_values
-from .signs import TrafficFacts, count_paths
 from .templates import Template, is_scaffold, may_be_version, place_parameters
-from .tree import NO_READING, PathNode, split_segments
+from .traffic_facts import TrafficFacts
+from .tree import NO_READING, PathNode, count_paths, split_segments
 from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .vocabulary import Style, Vocabulary
 from .words import Reading, singularize, split_words

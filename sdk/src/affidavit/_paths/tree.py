@@ -6,7 +6,7 @@ Whatever the order of arrival, the same exchanges make the same tree.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .segments import detect_segment_form
 from .templates import is_scaffold, may_be_version
@@ -163,3 +163,24 @@ def is_leading(before: Sequence[str | None]) -> bool:
     """Return whether only scaffold comes before; None is a parameter."""
     following = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
     return all(segment is not None and is_scaffold(segment) for segment in following)
+
+
+def count_paths(node: PathNode) -> int:
+    """Return how many different paths end at a node or below it; all data counts as one segment."""
+    return bool(node.shapes) + sum(map(count_paths, [*node.words.values(), *([node.data] if node.data else [])]))
+
+
+def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
+    """Return the nodes that follow, by segment."""
+    branches: dict[str, list[PathNode]] = {}
+    for node in nodes:
+        for segment, following in node.words.items():
+            branches.setdefault(segment, []).append(following)
+    return branches
+
+
+def join_readings(readings: Iterable[Reading]) -> Reading:
+    union = NO_READING
+    for reading in readings:
+        union |= reading
+    return union

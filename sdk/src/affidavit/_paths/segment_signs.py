@@ -5,86 +5,25 @@ The weights of the signs are in `weights`; `bench/fit_paths.py` fits them on rec
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cached_property
 
-from .response_similarity import (
-    ALIKE_SIMILARITY,
-    UNLIKE_SIMILARITY,
-    Shapes,
-    collect_shapes,
-    measure_similarity,
-)
-from .segments import strip_ending, strip_values
+from .response_similarity import Shapes, collect_shapes
+from .segments import strip_values
+from .sign_names import NEVER_SEEN, PLACED_SIGNS
 from .templates import is_scaffold, may_be_version
-from .tree import NO_READING, PathNode, is_leading
-from .vocabulary import STRANGE_ORIGINS, Style, Vocabulary, begins_with_action, find_origin, is_action
+from .text_signs import list_text_signs
+from .traffic_facts import TrafficFacts
+from .tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
+from .vocabulary import STRANGE_ORIGINS, begins_with_action, find_origin, is_action
 from .words import Reading, singularize, split_words
-
-PLACED_SIGNS = frozenset({
-    "data follows", "words follow", "several words follow", "nothing follows", "is changed or deleted",
-    "word of a property name",    "no word of a property name", "value of an identifying property of its own exchange",
-    "value of an identifying property right before", "value of an identifying property elsewhere", "has a hyphen",
-    "a plural", "echoed in another place", "alone", "values beside it", "data beside it", "words beside it",
-    "more data than words beside it", "more unsure than words beside it", "far more words than data beside it",
-    "goes on as others beside it do", "reads like a domain",
-    "very many words beside it", "several unsure beside it", "many unsure beside it", "one of very many strange words",
-    "a word of many APIs", "a word of several APIs", "made of words of many APIs", "made of words of several APIs",
-    "made partly of words of other APIs", "made of words that no other API has",
-    "nothing follows a word that no other API has", "most paths go through it", "a tenth of all paths goes through it",
-})  # fmt: skip
-"""Signs whose meaning depends on the place: at the beginning, behind data or behind a word."""
 
 Prefix = tuple["str | None", ...]
 """The segments before a position, None for a parameter."""
 
-NEVER_SEEN = "never seen here"
-"""Every segment that is judged in a recording was seen in it, so no weight of this sign can be fitted."""
-
-KNOWN_WORDS = frozenset({"word of a property name", "an action"})
-
 LEAST_PATHS = 8  # below this, the number of paths through a segment is no sign
-MAX_COMPARED = 12  # siblings whose continuations are compared
-SURE_DATA = 0.7  # probability at the first look from which a neighbour counts as data
-SURE_WORD = 0.1  # probability at the first look below which a neighbour counts as a word
 CROWD_OF_STRANGE = 12
-CROWD_SIZE = 9  # siblings that make a crowd
-LONG_TEXT = 20  # characters
-SHORT_TEXT = 2  # characters
-
-_ODD_SIGN = re.compile(r"[^\w.$-]|[^\x00-\x7f]")
-_CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")
-_CAPITALISED = re.compile(r"(?:[A-Z][a-z]+){2,}")
-_DOMAIN = re.compile(r"(?:[a-z0-9_-]+\.)+[a-z]{2,}\.?|(?:[A-Z0-9_-]+\.)+[A-Z]{2,}\.?")
-_RUN = re.compile(r"[0-9]+|[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+")
-_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
-_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class TrafficFacts:
-    """Facts about all traffic together.
-
-    echoed_words: those that were the value of a property in the bodies of their own exchange.
-    parts: segments that occur between data, such as `items` in `orders/17/items/3`.
-    places: the number of different segments after which each segment occurs.
-    scalars: for each segment, the meaning of the properties that have it as a value.
-    hashes: the hash of each segment.
-    style: how the API writes its words.
-    paths: the number of different paths.
-    """
-
-    vocabulary: Vocabulary
-    echoed_words: Set[str]
-    parts: Set[str]
-    places: Mapping[str, int]
-    scalars: Mapping[str, Reading]
-    hashes: Mapping[str, int]
-    style: Style
-    paths: int
 
 
 class Siblings:
@@ -332,11 +271,6 @@ class Siblings:
             yield "a tenth of all paths goes through it"
 
 
-def count_paths(node: PathNode) -> int:
-    """Return how many different paths end at a node or below it; all data counts as one segment."""
-    return bool(node.shapes) + sum(map(count_paths, [*node.words.values(), *([node.data] if node.data else [])]))
-
-
 def _pass_scaffold(nodes: Iterable[PathNode]) -> Iterator[PathNode]:
     """Yield the nodes, and the nodes that follow `api` or `v2` behind them."""
     for node in nodes:
@@ -345,152 +279,3 @@ def _pass_scaffold(nodes: Iterable[PathNode]) -> Iterator[PathNode]:
 
 
 _STRONG = Reading.IDENTITY | Reading.OTHER
-
-
-@lru_cache(maxsize=20_000)
-def list_text_signs(text: str) -> tuple[str, ...]:
-    """Return the signs in the text of a segment."""
-    return tuple(_read_text(text))
-
-
-def _read_text(text: str) -> Iterator[str]:
-    stem, letters = strip_ending(text), [character for character in text if character.isalpha()]
-    if stem != text:
-        yield "has a file ending"
-    if "." in stem:
-        yield "reads like a domain" if _DOMAIN.fullmatch(stem) else "has a dot"
-    if _ODD_SIGN.search(stem):
-        yield "has a sign that no word has"
-    if stem.startswith("$"):
-        yield "begins with a dollar sign"
-    if len(text) > LONG_TEXT:
-        yield "long"
-    if len(text) <= SHORT_TEXT:
-        yield "one or two characters"
-    yield from _read_case(stem)
-    yield from _read_digits(stem)
-    if letters and (not _VOWEL.search(stem) or _CONSONANTS.search(stem)):
-        yield "hardly pronounceable"
-    if "-" in stem.strip("-"):
-        yield "has a hyphen"
-    if "_" in stem.strip("_"):
-        yield "has an underscore"
-
-
-def _read_case(stem: str) -> Iterator[str]:
-    if stem.islower() or not any(map(str.isalpha, stem)):
-        return
-    if stem.isupper():
-        yield "in capitals"
-    elif _CAMEL.fullmatch(stem):
-        yield "in camel case"
-    elif _CAPITALISED.fullmatch(stem):
-        yield "several capitalised words"
-    elif stem[:1].isupper() and stem[1:].islower():
-        yield "capitalised"
-    else:
-        yield "in mixed case"
-
-
-def _read_digits(stem: str) -> Iterator[str]:
-    if not any(map(str.isdigit, stem)):
-        return
-    runs = _RUN.findall(stem)
-    if sum(run.isdigit() for run in runs) > 1 or (len(runs) > 3 and len(stem) / len(runs) < 3):
-        yield "digits and letters take turns"
-    elif stem[-1].isdigit():
-        yield "ends with a number"
-    else:
-        yield "has a number inside"
-
-
-# --- siblings
-
-
-def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
-    """Yield the signs that the neighbours of a segment give.
-
-    probabilities: the probability that each is data, judged alone.
-    """
-    neighbours = {
-        word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
-    }
-    data_words = sorted(word for word, probability in neighbours.items() if probability > SURE_DATA)
-    sure_words = [word for word, probability in neighbours.items() if probability < SURE_WORD]
-    unsure = len(neighbours) - len(data_words) - len(sure_words)
-    yield from siblings.place_signs(_compare_numbers(siblings.data_count, len(data_words), len(sure_words), unsure))
-    if data_words:
-        own_text = list_text_signs(strip_values(segment))
-        alike = sum(list_text_signs(strip_values(word)) == own_text for word in data_words)
-        yield "reads like the data beside it" if 3 * alike >= len(data_words) else "reads unlike the data beside it"
-    likenesses = set[str]()
-    own = siblings.collect_shapes(segment)
-    nodes = siblings.collect_data(frozenset(data_words[:MAX_COMPARED]))
-    if nodes:
-        likenesses.add(likeness := _name_likeness(measure_similarity(own, collect_shapes(nodes))))
-        yield f"{likeness} the data beside it"
-    other_words = sorted(neighbours.keys() - set(data_words))
-    if other_words:
-        likenesses.add(likeness := _name_likeness(_measure_median(siblings, own, other_words[:MAX_COMPARED])))
-        yield f"{likeness} the words beside it"
-        if likeness == "answers like" and len(neighbours) + siblings.data_count >= CROWD_SIZE:
-            yield "one of a crowd that answers alike"
-    if "answers unlike" in likenesses and "answers like" not in likenesses:
-        if any(sign.endswith("right before") for sign in siblings.own_signs(segment)):
-            yield "named right before, but answers unlike those beside it"
-        if "goes on as others beside it do" in siblings.list_continuation_signs(segment):
-            yield "goes on as others beside it do, but answers unlike them"
-    yield from siblings.place_signs(siblings.list_continuation_signs(segment))
-    if siblings.is_crowded and siblings.is_strange(segment):
-        yield from siblings.place_signs(["one of very many strange words"])
-
-
-def _measure_median(siblings: Siblings, own: Shapes, words: Iterable[str]) -> float | None:
-    similarities = (measure_similarity(own, siblings.collect_shapes(word)) for word in words)
-    comparable = sorted(similarity for similarity in similarities if similarity is not None)
-    return comparable[len(comparable) // 2] if comparable else None
-
-
-def _compare_numbers(values: int, data: int, words: int, unsure: int) -> Iterator[str]:
-    """Yield the signs in the numbers of neighbours.
-
-    values: the neighbours that are data by their form.
-    data, words: the neighbours that are surely data, and those that are surely words.
-    """
-    if not values + data + words + unsure:
-        yield "alone"
-        return
-    for number, name in ((values, "values"), (data, "data"), (words, "words"), (unsure, "unsure")):
-        for least, amount in ((1, ""), (2, "several "), (5, "many "), (12, "very many ")):
-            if number >= least:
-                yield f"{amount}{name} beside it"
-    if data > words:
-        yield "more data than words beside it"
-    if unsure > words:
-        yield "more unsure than words beside it"
-    if words > 4 * (data + unsure):
-        yield "far more words than data beside it"
-
-
-def _name_likeness(similarity: float | None) -> str:
-    if similarity is None:
-        return "not comparable with"
-    if similarity >= ALIKE_SIMILARITY:
-        return "answers like"
-    return "answers unlike" if similarity < UNLIKE_SIMILARITY else "answers a little like"
-
-
-def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
-    """Return the nodes that follow, by segment."""
-    branches: dict[str, list[PathNode]] = {}
-    for node in nodes:
-        for segment, following in node.words.items():
-            branches.setdefault(segment, []).append(following)
-    return branches
-
-
-def join_readings(readings: Iterable[Reading]) -> Reading:
-    union = NO_READING
-    for reading in readings:
-        union |= reading
-    return union

@@ -1,0 +1,77 @@
+"""Signs in the text of a path segment alone: its case, digits, length and characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from .segments import strip_ending
+
+LONG_TEXT = 20  # characters
+SHORT_TEXT = 2  # characters
+
+_ODD_SIGN = re.compile(r"[^\w.$-]|[^\x00-\x7f]")
+_CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")
+_CAPITALISED = re.compile(r"(?:[A-Z][a-z]+){2,}")
+_DOMAIN = re.compile(r"(?:[a-z0-9_-]+\.)+[a-z]{2,}\.?|(?:[A-Z0-9_-]+\.)+[A-Z]{2,}\.?")
+_RUN = re.compile(r"[0-9]+|[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+")
+_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+
+
+@lru_cache(maxsize=20_000)
+def list_text_signs(text: str) -> tuple[str, ...]:
+    """Return the signs in the text of a segment."""
+    return tuple(_read_text(text))
+
+
+def _read_text(text: str) -> Iterator[str]:
+    stem, letters = strip_ending(text), [character for character in text if character.isalpha()]
+    if stem != text:
+        yield "has a file ending"
+    if "." in stem:
+        yield "reads like a domain" if _DOMAIN.fullmatch(stem) else "has a dot"
+    if _ODD_SIGN.search(stem):
+        yield "has a sign that no word has"
+    if stem.startswith("$"):
+        yield "begins with a dollar sign"
+    if len(text) > LONG_TEXT:
+        yield "long"
+    if len(text) <= SHORT_TEXT:
+        yield "one or two characters"
+    yield from _read_case(stem)
+    yield from _read_digits(stem)
+    if letters and (not _VOWEL.search(stem) or _CONSONANTS.search(stem)):
+        yield "hardly pronounceable"
+    if "-" in stem.strip("-"):
+        yield "has a hyphen"
+    if "_" in stem.strip("_"):
+        yield "has an underscore"
+
+
+def _read_case(stem: str) -> Iterator[str]:
+    if stem.islower() or not any(map(str.isalpha, stem)):
+        return
+    if stem.isupper():
+        yield "in capitals"
+    elif _CAMEL.fullmatch(stem):
+        yield "in camel case"
+    elif _CAPITALISED.fullmatch(stem):
+        yield "several capitalised words"
+    elif stem[:1].isupper() and stem[1:].islower():
+        yield "capitalised"
+    else:
+        yield "in mixed case"
+
+
+def _read_digits(stem: str) -> Iterator[str]:
+    if not any(map(str.isdigit, stem)):
+        return
+    runs = _RUN.findall(stem)
+    if sum(run.isdigit() for run in runs) > 1 or (len(runs) > 3 and len(stem) / len(runs) < 3):
+        yield "digits and letters take turns"
+    elif stem[-1].isdigit():
+        yield "ends with a number"
+    else:
+        yield "has a number inside"

@@ -1,0 +1,32 @@
+"""Facts about all traffic together, which the signs of a single segment use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from .vocabulary import Style, Vocabulary
+from .words import Reading
+
+
+@dataclass(frozen=True)
+class TrafficFacts:
+    """Facts about all traffic together.
+
+    echoed_words: segments that were the value of a property in the bodies of their own exchange.
+    parts: segments that occur between data, such as `items` in `orders/17/items/3`.
+    places: the number of different segments after which each segment occurs.
+    scalars: for each segment, the meaning of the properties that have it as a value.
+    hashes: the hash of each segment.
+    style: how the API writes its words.
+    paths: the number of different paths.
+    """
+
+    vocabulary: Vocabulary
+    echoed_words: Set[str]
+    parts: Set[str]
+    places: Mapping[str, int]
+    scalars: Mapping[str, Reading]
+    hashes: Mapping[str, int]
+    style: Style
+    paths: int
