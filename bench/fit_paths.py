@@ -1,12 +1,12 @@
 """Fit the weights by which the SDK distinguishes data from words in a path, on recordings of many APIs.
 
     python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...]
-        [--refine] [--write]
+        [--refine | --new] [--write]
 
 The recordings and the OpenAPI documents are described in `bench/README.md`. Prints the figures of each API under
 weights that were fitted on all other APIs; with `--half`, the figures of the APIs that are not named, under weights
-fitted on the named ones. `--refine` begins with the shipped weights. `--write` fits on all and writes
-`affidavit/_paths/weights.py`.
+fitted on the named ones. `--refine` begins with the shipped weights; `--new` fits only the signs that have none.
+`--write` fits on all and writes `affidavit/_paths/weights.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from affidavit._paths.traffic_facts import TrafficFacts
 from affidavit._paths.tree import PathNode
 from bench._support.described_apis import describe_recordings
 from bench._support.invented_apis import invent_recordings
-from bench._support.logistic import Table, fit_logistic
+from bench._support.logistic import Table, fit_logistic, fit_new_signs
 from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths
 from bench._support.recordings import PathRecording, list_recordings, read_path_recording, take_samples
 
@@ -125,15 +125,21 @@ def _walk(
 # --- the fit
 
 
-def fit(examples: Sequence[Example], start: Tables = ({}, {}), shipped: Tables | None = None) -> Tables:
+def fit(
+    examples: Sequence[Example], start: Tables = ({}, {}), shipped: Tables | None = None, *, only_new: bool = False
+) -> Tables:
     """Return the weights of the first look and of the second, which judges neighbours by the first look.
 
     start: the weights to begin with; weights near the result save time.
     shipped: the weights to refine, if the fit does not begin anew. The first look stays as it is then.
+    only_new: whether all shipped weights stay, and only the signs without one get theirs, at both looks.
     """
     weights = _balance(examples)
     own = [(example.own, example.is_data, weight) for example, weight in zip(examples, weights, strict=True)]
-    first = shipped[0] if shipped else fit_logistic(own, start[0])
+    if shipped and only_new:
+        first = fit_new_signs(own, shipped[0])
+    else:
+        first = shipped[0] if shipped else fit_logistic(own, start[0])
     probabilities: dict[int, Mapping[str, float]] = {}
     rows = []
     for example, weight in zip(examples, weights, strict=True):
@@ -142,6 +148,8 @@ def fit(examples: Sequence[Example], start: Tables = ({}, {}), shipped: Tables |
             probabilities[id(siblings)] = _look(siblings, first)
         beside = list_sibling_signs(siblings, example.segment, probabilities[id(siblings)])
         rows.append(((*example.own, *beside), example.is_data, weight))
+    if shipped and only_new:
+        return first, fit_new_signs(rows, shipped[1])
     return first, fit_logistic(rows, start[1], shipped and shipped[1])
 
 
@@ -224,27 +232,30 @@ def main() -> None:
     for recording in more:
         examples += collect_examples(recording, learn_all(recording))
     learning_apis = frozenset(_split_names(options.half))
-    shipped = split_tables(classify.WEIGHTS) if options.refine else None
+    shipped = split_tables(classify.WEIGHTS) if options.refine or options.new else None
     tables = fit(
         [item for item in examples if item.source in learning_apis or item.source in SHARES]
         if learning_apis
         else examples,
         shipped or ({}, {}),
         shipped,
+        only_new=options.new,
     )
     figures: dict[str, list[PathFigures]] = defaultdict(list)
     for api, parts in groupby(recordings, key=attrgetter("api")):
         if api in learning_apis:
             continue
         weights = (
-            tables if learning_apis else fit([example for example in examples if example.api != api], tables, shipped)
+            tables
+            if learning_apis
+            else fit([example for example in examples if example.api != api], tables, shipped, only_new=options.new)
         )
         for recording in parts:
             figures[api].append(measure(recording, learners[recording.name], weights))
             print(recording.name.ljust(20), format_figures(figures[api][-1]), flush=True)
     print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
     if options.write:
-        write_weights(fit(examples, tables, shipped))
+        write_weights(fit(examples, tables, shipped, only_new=options.new))
 
 
 def _split_names(text: str) -> list[str]:
@@ -257,7 +268,9 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--documents", metavar="DIRECTORY")
     parser.add_argument("--without", default="", metavar="NAME,...")
     parser.add_argument("--half", default="", metavar="API,...")
-    parser.add_argument("--refine", action="store_true")
+    beginning = parser.add_mutually_exclusive_group()
+    beginning.add_argument("--refine", action="store_true")
+    beginning.add_argument("--new", action="store_true")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 

@@ -80,6 +80,20 @@ _SECTIONS = [
     "feed",
 ]
 _SINGULAR = ["user", "channel", "room", "customer", "account", "device"]
+_MODULES = [
+    "accounts",
+    "billing",
+    "catalog",
+    "events",
+    "identity",
+    "media",
+    "messages",
+    "reports",
+    "search",
+    "security",
+    "storage",
+    "users",
+]
 _STYLES: tuple[Callable[[str, str, int], str], ...] = (
     lambda first, second, number: f"{first}-{second}",
     lambda first, second, number: second,
@@ -98,7 +112,7 @@ def invent_recordings() -> list[PathRecording]:
     kinds = (
         _one_link, _short_links, _tenants_first, _listed_parents, _beside_values, _keys_behind_data,
         _many_behind_data, _named_resources, _behind_a_singular, _words_as_names, _actions_as_names, _constants,
-        _fixed_words, _ordinary, _domains_first,
+        _fixed_words, _ordinary, _domains_first, _qualified_words, _dotted_names,
     )  # fmt: skip
     return [
         make_recording(f"invented_{kind.__name__}-{seed}", map(_split_call, kind(random.Random(seed))))
@@ -205,6 +219,38 @@ def _domains_first(rng: random.Random) -> Iterator[Call]:
                 f"{rng.choice(('GET', 'POST'))} {prefix}/{{domain}}|{written_domain}/{noun}",
                 [{"total": 1, "made": ""}],
             )
+
+
+def _qualified_words(rng: random.Random) -> Iterator[Call]:
+    """Words such as `Lumen.Network`, most of them in one namespace."""
+    prefix, before = rng.choice(_PREFIXES), rng.choice(("providers", "modules", "services", "extensions"))
+    noun, namespace = rng.choice(_NOUNS), rng.choice(_FIRST).title()
+    yield f"GET {prefix}/{noun}", [{"id": 17, "made": ""}]
+    parts = rng.sample(_MODULES, rng.randint(4, 8))
+    for part, section in zip(parts, rng.sample(_SECTIONS, len(parts)), strict=True):
+        inner = f"{rng.choice(_SECOND).title() if rng.random() < 0.2 else ''}{part.title()}"
+        name = f"{namespace if rng.random() < 0.9 else rng.choice(_FIRST).title()}.{inner}"
+        word = f"{prefix}/{noun}/{{id}}|{rng.randint(9, 999)}/{before}/{name}"
+        for following in {section: 1, **({rng.choice(_SECTIONS): 1} if rng.random() < 0.3 else {})}:
+            yield f"GET {word}/{following}", [{"made": "", **({"kind": name} if rng.random() < 0.3 else {})}]
+            for thing in _invent_names(rng, 2) if rng.random() < 0.7 else []:
+                yield f"{rng.choice(('GET', 'PUT'))} {word}/{following}/{{name}}|{thing}", {"name": thing, "size": 1}
+
+
+def _dotted_names(rng: random.Random) -> Iterator[Call]:
+    """Values such as `Jane.Doe` and `Acme.Sales`; a family or a firm begins all of them at times."""
+    prefix, noun, part = rng.choice(_PREFIXES), rng.choice(_NOUNS), rng.choice((*_NOUNS, ""))
+    noun = noun if rng.random() < 0.7 else ""
+    echoed, method = rng.random() < 0.3, rng.choice(("GET", "PUT", "DELETE"))
+    family = rng.choice(_FIRST).title() if rng.random() < 0.2 else ""
+    lasts = [*_SECOND, *_NOUNS] if rng.random() < 0.3 else _SECOND
+    for other in rng.sample(_NOUNS, rng.randint(0, 4)):
+        yield f"GET {prefix}/{other}", [{"id": 17, "made": ""}]
+        yield f"GET {prefix}/{other}/{{id}}|{rng.randint(9, 999)}/{rng.choice(('history', 'notes', 'lines'))}", []
+    for _ in range(rng.choice((1, 2, 3, 5, 8))):
+        name = f"{family or rng.choice(_FIRST).title()}.{rng.choice(lasts).title()}"
+        path = "/".join(filter(None, (prefix.strip("/"), noun, f"{{name}}|{name}", part)))
+        yield f"{method} /{path}", {"size": 1, **({"name": name} if echoed else {})} if rng.random() < 0.7 else None
 
 
 def _named_resources(rng: random.Random) -> Iterator[Call]:

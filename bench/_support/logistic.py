@@ -22,11 +22,11 @@ def fit_logistic(
     start: weights near those that are to be found, which saves time.
     shipped: the weights to refine, if the fit does not begin anew.
     """
-    total: dict[tuple[tuple[int, ...], bool], float] = defaultdict(float)
+    total: dict[tuple[tuple[int, ...], float, bool], float] = defaultdict(float)
     numbers: dict[str, int] = {"": 0}
     for signs, is_data, weight in rows:
         indexes = tuple(sorted({0, *(numbers.setdefault(sign, len(numbers)) for sign in signs)}))
-        total[indexes, is_data] += weight
+        total[indexes, 0.0, is_data] += weight
     ridge, centre = (RIDGE, {}) if shipped is None else (REFINING_RIDGE, shipped)
     centres = [centre.get(sign, 0.0) for sign in numbers]
     table = [start.get(sign, 0.0) for sign in numbers]
@@ -38,17 +38,46 @@ def fit_logistic(
     return {**centre, **{sign: table[index] for sign, index in numbers.items()}}
 
 
+def fit_new_signs(rows: Iterable[tuple[Sequence[str], bool, float]], shipped: Table) -> Table:
+    """Return the shipped weights, with fitted ones for the signs that lack a weight. Those that exist stay."""
+    total: dict[tuple[tuple[int, ...], float, bool], float] = defaultdict(float)
+    numbers: dict[str, int] = {}
+    for signs, is_data, weight in rows:
+        indexes = tuple(sorted({numbers.setdefault(sign, len(numbers)) for sign in signs if sign not in shipped}))
+        if indexes:
+            known = sum(shipped.get(sign, 0.0) for sign in {"", *signs})
+            total[indexes, known, is_data] += weight
+    table = [0.0] * len(numbers)
+    for _ in range(ROUNDS):
+        step = _newton_step(total, table, RIDGE, [0.0] * len(numbers), has_constant=False)
+        table = [weight + change for weight, change in zip(table, step, strict=True)]
+        if max(map(abs, step), default=0.0) < 1e-4:
+            break
+    return {**shipped, **{sign: table[index] for sign, index in numbers.items()}}
+
+
 def _newton_step(
-    total: Mapping[tuple[tuple[int, ...], bool], float], table: Sequence[float], ridge: float, centres: Sequence[float]
+    total: Mapping[tuple[tuple[int, ...], float, bool], float],
+    table: Sequence[float],
+    ridge: float,
+    centres: Sequence[float],
+    *,
+    has_constant: bool = True,
 ) -> list[float]:
+    """Return the change of each weight.
+
+    total: the weight of all rows with the same signs, the same sum of weights that stay, and the same label.
+    has_constant: whether the first weight is that of the empty name, which nothing pulls towards zero.
+    """
     size = len(table)
     gradient = [ridge * (centre - weight) for weight, centre in zip(table, centres, strict=True)]
-    gradient[0] = 0.0
+    if has_constant:
+        gradient[0] = 0.0
     hessian = [[0.0] * size for _ in range(size)]
     for index in range(size):
-        hessian[index][index] = ridge if index else 1e-6
-    for (indexes, is_data), weight in total.items():
-        probability = to_probability(sum(table[index] for index in indexes))
+        hessian[index][index] = ridge if index or not has_constant else 1e-6
+    for (indexes, known, is_data), weight in total.items():
+        probability = to_probability(known + sum(table[index] for index in indexes))
         slope, curve = weight * (is_data - probability), weight * probability * (1 - probability)
         for position, index in enumerate(indexes):
             gradient[index] += slope

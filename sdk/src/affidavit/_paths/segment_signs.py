@@ -66,8 +66,28 @@ class Siblings:
         return segment in self.facts.vocabulary or is_action(segment)
 
     def is_strange(self, segment: str) -> bool:
-        """Return whether neither a property nor the paths of other APIs have the words of a segment."""
-        return not self.is_known_word(segment) and find_origin(segment) in STRANGE_ORIGINS
+        """Return whether neither a property nor the paths of other APIs have the words of a segment.
+
+        A name in a namespace is not strange, since the others in it have such words.
+        """
+        is_known = self.is_known_word(segment) or self.is_in_namespace(segment)
+        return not is_known and find_origin(segment) in STRANGE_ORIGINS
+
+    def is_in_namespace(self, segment: str) -> bool:
+        """Return whether a segment is in a namespace of the API, and goes on in its own way.
+
+        `gateways` follows `Lumen.Network` only, but `orders` follows each customer of `/customers/Acme.Sales/orders`.
+        """
+        if not self.facts.style.is_in_namespace(strip_values(segment)):
+            return False
+        return bool(self._following_words(segment)) and self._goes_on_in_many_ways
+
+    @cached_property
+    def _goes_on_in_many_ways(self) -> bool:
+        """Return whether no word follows several segments that are most of those which words follow."""
+        number = sum(bool(self._following_words(word)) for word in self.words)
+        most = max(self._continuations.values(), default=0)
+        return most < 2 or 2 * most <= number
 
     @cached_property
     def is_crowded(self) -> bool:
@@ -129,7 +149,7 @@ class Siblings:
     def _list_own_signs(self, segment: str) -> Iterator[str]:
         yield from self.position_signs
         yield from list_text_signs(strip_values(segment))
-        yield from self._list_word_signs(strip_values(segment))
+        yield from self._list_word_signs(strip_values(segment), in_namespace=self.is_in_namespace(segment))
         yield from self._list_body_signs(segment)
         yield from self._list_following_signs(segment)
 
@@ -159,7 +179,7 @@ class Siblings:
 
     # --- the word itself
 
-    def _list_word_signs(self, text: str) -> Iterator[str]:
+    def _list_word_signs(self, text: str, *, in_namespace: bool) -> Iterator[str]:
         vocabulary, words = self.facts.vocabulary, split_words(text)
         if is_action(text):
             yield "an action"
@@ -173,7 +193,7 @@ class Siblings:
             yield "no word of a property name"
         if words and singularize(words[-1]) != words[-1]:
             yield "a plural"
-        yield from self.facts.style.compare(text)
+        yield from self.facts.style.compare(text, in_namespace=in_namespace)
 
     # --- bodies
 

@@ -8,7 +8,7 @@ PLACED_SIGNS = frozenset({
     "value of an identifying property right before", "value of an identifying property elsewhere", "has a hyphen",
     "a plural", "echoed in another place", "alone", "values beside it", "data beside it", "words beside it",
     "more data than words beside it", "more unsure than words beside it", "far more words than data beside it",
-    "goes on as others beside it do", "reads like a domain",
+    "goes on as others beside it do", "reads like a domain", "reads like a qualified name",
     "very many words beside it", "several unsure beside it", "many unsure beside it", "one of very many strange words",
     "a word of many APIs", "a word of several APIs", "made of words of many APIs", "made of words of several APIs",
     "made partly of words of other APIs", "made of words that no other API has",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .segments import strip_ending
+from .vocabulary import is_qualified_name
 
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters
@@ -30,7 +31,10 @@ def _read_text(text: str) -> Iterator[str]:
     stem, letters = strip_ending(text), [character for character in text if character.isalpha()]
     if stem != text:
         yield "has a file ending"
-    if "." in stem:
+    is_qualified = is_qualified_name(stem)
+    if is_qualified:
+        yield "reads like a qualified name"
+    elif "." in stem:
         yield "reads like a domain" if _DOMAIN.fullmatch(stem) else "has a dot"
     if _ODD_SIGN.search(stem):
         yield "has a sign that no word has"
@@ -40,7 +44,8 @@ def _read_text(text: str) -> Iterator[str]:
         yield "long"
     if len(text) <= SHORT_TEXT:
         yield "one or two characters"
-    yield from _read_case(stem)
+    if not is_qualified:
+        yield from _read_case(stem)
     yield from _read_digits(stem)
     if letters and (not _VOWEL.search(stem) or _CONSONANTS.search(stem)):
         yield "hardly pronounceable"

@@ -77,32 +77,56 @@ Each segment with words has one of them.
 STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
 
 LEAST_WORDS = 3  # words of the API that must be known before a segment is compared with them
+LEAST_NAMES = 3  # qualified names with familiar words that make a namespace
 _HUMP = re.compile(r"[a-z][A-Z]")
+_QUALIFIED = re.compile(r"[A-Z]+[a-z][A-Za-z0-9]*(?:\.[A-Z]+[a-z][A-Za-z0-9]*)+")
 
 
 class Style:
     """The style in which an API writes the words of its paths: in capitals or not, joined by which sign.
 
-    Only segments count that are made of words of other APIs, too.
+    Only segments count that are made of words of other APIs, too. Of qualified names, such as `Lumen.Network`, the
+    first part counts: most of them begin with a namespace of the API, whereas people have many names.
     """
 
     def __init__(self, segments: Iterable[str]) -> None:
-        familiar_segments = [segment for segment in segments if find_origin(segment) in WORD_ORIGINS[:4]]
+        segments = list(segments)
+        self._namespaces = Counter(map(_read_namespace, filter(is_qualified_name, segments)))
+        self._familiar_namespaces = Counter(map(_read_namespace, filter(_is_familiar_inside, segments)))
+        familiar_segments = [
+            segment
+            for segment in segments
+            if find_origin(segment) in WORD_ORIGINS[:4] and not is_qualified_name(segment)
+        ]
         self._cases = Counter(map(_read_case, familiar_segments))
         self._joints = Counter(filter(None, map(_read_joint, familiar_segments)))
 
-    def compare(self, segment: str) -> Iterator[str]:
-        """Yield the signs in the words of a segment, and whether they are written as the API's other words are."""
+    def compare(self, segment: str, *, in_namespace: bool) -> Iterator[str]:
+        """Yield the signs in the words of a segment, and whether they are written as the API's other words are.
+
+        in_namespace: whether it is a qualified name in a namespace of the API, whose capital letters say nothing.
+        """
         origin, case = find_origin(segment), _read_case(segment)
         if origin is None:
             return
         strange = False
+        if in_namespace:
+            yield "in a namespace of several names"
+            case = ""
         if case and self._cases.total() >= LEAST_WORDS:
             strange = 2 * self._cases[case] < self._cases.total()
             yield "capital letters unlike the words of the API" if strange else "capital letters as words of the API"
         if not strange:
             yield origin
         yield from self._compare_joint(_read_joint(segment))
+
+    def is_in_namespace(self, segment: str) -> bool:
+        """Return whether most qualified names begin as this one does, and some go on with words of other APIs."""
+        if not is_qualified_name(segment):
+            return False
+        namespace = _read_namespace(segment)
+        most = 2 * self._namespaces[namespace] > self._namespaces.total()
+        return most and self._familiar_namespaces[namespace] >= LEAST_NAMES
 
     def _compare_joint(self, joint: str) -> Iterator[str]:
         if joint and self._joints.total() >= LEAST_WORDS:
@@ -123,6 +147,20 @@ def find_origin(segment: str) -> str | None:
     if all(word in MANY or word in SEVERAL for word in words):
         return WORD_ORIGINS[3 if len(words) > 1 else 1]
     return WORD_ORIGINS[4 if any(word in MANY or word in SEVERAL for word in words) else 5]
+
+
+def is_qualified_name(text: str) -> bool:
+    """Return whether a text is words in PascalCase joined by dots: `Lumen.Network`, but also `Jane.Doe`."""
+    return _QUALIFIED.fullmatch(text) is not None
+
+
+def _is_familiar_inside(text: str) -> bool:
+    """Return whether a text is a qualified name that has words of other APIs behind its first part."""
+    return is_qualified_name(text) and find_origin(text.partition(".")[2]) in WORD_ORIGINS[:4]
+
+
+def _read_namespace(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _read_case(segment: str) -> str:
