@@ -9,6 +9,7 @@ from typing import Any
 from catalog.queries import OperationCounts
 from intents.rejections.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.series import Totals
+from wire.chance import is_within_chance
 from workspaces.templatetags.format import rate_change
 
 ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
@@ -48,10 +49,16 @@ class Fact:
 
     @property
     def is_alarming(self) -> bool:
-        """Return whether this rate, which should be low, is well above that of the period before, if there is one."""
+        """Return whether this rate, which should be low, is well above that of the period before, if there is one.
+
+        A rise that may be chance is none.
+        """
+        previous = self.previous or 0
         if not self.total or not self.previous_total or self.value < MIN_ALARMING_CASES:
             return False
-        return self.value / self.total > ALARMING_FACTOR * (self.previous or 0) / self.previous_total
+        if is_within_chance(self.value, self.total, previous, self.previous_total):
+            return False
+        return self.value / self.total > ALARMING_FACTOR * previous / self.previous_total
 
     @property
     def points(self) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from math import sqrt
 
 from outcomes.analytics.lag import LagDistribution
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.series import chart_buckets, read_series
+from wire.chance import is_within_chance
 from wire.period import Period, floor_to_quarter
 from wire.time_buckets import Bucket
 from workspaces.annotations.queries import list_annotations_of_period
@@ -18,7 +18,6 @@ from workspaces.models import Environment
 
 MAX_PHASES = 6  # a page shows the latest
 MOST_PENDING = 0.1  # of a phase's outcomes; with more to come, its share is too low to compare
-LARGEST_BY_CHANCE = 1.96  # standard errors: two equal shares differ by more in one of twenty samples
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,11 @@ class PhaseChange:
 
     @property
     def is_within_chance(self) -> bool:
-        """Return whether chance alone often makes samples of these sizes differ so much (test of two proportions)."""
+        """Return whether chance alone often makes samples of these sizes differ so much."""
         if self.points is None or not self.previous:
             return False
-        conversations = self.phase.conversations, self.previous.conversations
-        pooled_share = (self.phase.reached + self.previous.reached) / sum(conversations)
-        error = sqrt(max(0.0, pooled_share * (1 - pooled_share)) * sum(1 / count for count in conversations))
-        return abs(self.points) <= 100 * LARGEST_BY_CHANCE * error
+        phase, previous = self.phase, self.previous
+        return is_within_chance(phase.reached, phase.conversations, previous.reached, previous.conversations)
 
 
 def share_of(phase: Phase) -> float:

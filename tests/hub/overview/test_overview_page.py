@@ -307,6 +307,23 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
+def test_a_rise_that_may_be_chance_is_not_shown(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    for result, count, days_ago in (("accepted", 367, 8), ("expired", 3, 8), ("accepted", 546, 1), ("expired", 12, 1)):
+        record_verifications(production, [Verification(result, now - timedelta(days=days_ago), count=count)])
+    assert "More calls are rejected" not in overview()
+
+
+def test_one_broken_join_and_joins_of_one_cause_are_not_called_most(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    record_outcomes(production, [Report("a", "purchase")], now=timezone.now())
+    assert "1 broken join. </b> It is of a conversation that was never registered" in tidy(overview())
+    record_outcomes(production, [Report("b", "purchase")], now=timezone.now())
+    page = tidy(overview())
+    assert "All 2 broken joins have one cause. </b> They are of conversations that were never registered" in page
+
+
 def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
@@ -321,7 +338,9 @@ def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview,
     for reason in ("replayed", "malformed", "bad-signature", "args-mismatch"):
         record(reason, 6, 1)
     page = tidy(overview())
-    assert "20.0 % of them, 5.0 % in the 7 days before. No single reason explains the rise. It began <time" in page
+    assert (
+        "20.0 % of them, 5.0 % in the 7 days before. No single reason explains the rise. There are more since " in page
+    )
     assert "16 of 40" not in page
     assert 'rejections">See them</a>' in page.partition("More calls are rejected.")[2].partition("</p>")[0]
 
