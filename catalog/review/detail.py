@@ -102,6 +102,7 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
         first = next((row.day for row in days if row.presence.seen), first)
     else:
         days = list(list_property_days(operation, shape, node, span))
+        first = _find_day_of_new_type(days, drift, first)
     before = _sum_side(days, node, DaySpan(min(first_before, first - ONE_DAY), first - ONE_DAY))
     begins_with_day = drift.last_day is not None and drift.last_day < first
     change_day = None if begins_with_day else _sum_side(days, node, DaySpan(first, first))
@@ -129,6 +130,16 @@ def _find_first_observed(operation: Operation, first: date) -> date:
 def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> ObservedSide:
     rows = [row for row in days if span.first <= row.day <= span.last]
     return ObservedSide(span, sum_presence(rows, node), sum_types(rows))
+
+
+def _find_day_of_new_type(days: Sequence[PropertyDay], drift: Drift, first: date) -> date:
+    """Return the first day on which a value had the new type; `first` if the change is of no type, or no day has it.
+
+    A report of several days is dated at its beginning, when the new type may not have been sent yet.
+    """
+    names = set(list_counted_types(drift.before, drift.after)) if drift.kind == "type" else set()
+    holds_type = (row.day for row in days if row.day >= first and names & {*row.types, *row.type.split()[:1]})
+    return next(holds_type, first)
 
 
 def find_first_day(drift: Drift) -> date:

@@ -121,7 +121,7 @@ def test_an_absence_that_is_too_short_to_be_drift_is_counted(api, browser_client
     for count, body in ((30, {"id": 1, "note": "x"}), (3, {"id": 1})):
         deliver(api, workspace, *[{**observation(response=body, count=1), "lastSeenAt": FIRST}] * count)
     start = f"/w/{workspace.workspace.slug}/production"
-    assert "absent in the latest 3, too few to count as gone" in open_page(browser_client, start, "/note")
+    assert "absent in the latest 3, not yet counted as gone" in open_page(browser_client, start, "/note")
     assert "absent in the latest" not in open_page(browser_client, start, "/id")
 
 

@@ -95,7 +95,7 @@ def test_a_change_of_type_says_how_many_values_have_the_new_type(api, browser_cl
 def test_the_overview_says_how_long_a_property_was_absent(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 30)
     deliver(api, workspace, *[observation(response={"id": 1})] * 30)
-    assert "absent 30 times in a row" in open_page(browser_client, workspace, "overview")
+    assert "absent 30 times in a row when detected" in open_page(browser_client, workspace, "overview")
 
 
 def test_a_property_no_longer_seen_shows_the_day_it_was_last_seen(api, browser_client, workspace):
@@ -280,7 +280,7 @@ def test_the_difference_lists_what_would_change_from_this_environment_to_the_oth
     ]
     page = open_page(browser_client, filled_workspace, "difference", against="staging")
     assert "<b> Deploying staging to production would break 1 field for clients of production. </b>" in page
-    assert "3 certain differences; 3 cannot be told yet: too few calls, 2 of them may break clients, too." in page
+    assert "3 certain differences; 3 need more calls to tell, 2 of them may break clients, too." in page
 
 
 def test_a_property_that_is_no_longer_seen_is_missing_in_the_difference(api, browser_client, workspace):

@@ -50,19 +50,19 @@ def released(api: Any, workspace: Any) -> Any:
 @pytest.mark.django_db
 def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(browser_client, released):
     query = {"method": "GET", "path": PATH, "part": "200", "at": "/note"}
-    too_few = "absent in the latest 11, too few"
-    assert f"{too_few} to count as gone" in open_page(browser_client, released, "property", "staging", **query)
+    absent = "absent in the latest 11, not yet counted as gone"
+    assert absent in open_page(browser_client, released, "property", "staging", **query)
     (presence,) = load_table(browser_client, released, "property", "presence", "staging", **query)
     (row,) = compare(browser_client, released, "production", "staging")
     assert presence == {"state": "absent-lately", "seen": 60, "of": 71, "absent": 11}
     assert presence == {name: row[f"{name}Against"] for name in presence}
     assert (row["change"], row["certain"], row["state"]) == ("new", False, "no-longer-seen")
     page = open_page(browser_client, released, "difference")
-    assert f"in 60 of 71; {too_few} to count as gone" in page
-    assert "Deploying staging to production would break nothing for certain." in page
-    assert "No certain difference; 1 cannot be told yet: too few calls." in page
+    assert f"in 60 of 71; {absent}" in page
+    assert "Deploying staging to production is not known to break anything." in page
+    assert "No certain difference; 1 needs more calls to tell." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
-    assert "Deploying production to staging may break 1 field: too few calls to tell." in back
+    assert "Deploying production to staging may break 1 field: more calls will tell." in back
 
 
 @pytest.mark.django_db
@@ -94,7 +94,7 @@ def test_a_property_that_is_not_always_sent_breaks_nobody_where_it_is_missing(ap
     observe(api, workspace, "staging", (20, SHORT))
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "")
-    assert "Deploying staging to production would break nothing for certain." in open_page(
+    assert "Deploying staging to production is not known to break anything." in open_page(
         browser_client, workspace, "difference"
     )
 
@@ -127,7 +127,7 @@ def test_a_property_that_only_staging_has_not_sent_lately_is_named_and_not_certa
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["pointer"], row["change"], row["certain"]) == ("/note", "gone", False)
     page = open_page(browser_client, workspace, "difference")
-    assert "Deploying staging to production may break 1 field: too few calls to tell." in page
+    assert "Deploying staging to production may break 1 field: more calls will tell." in page
 
 
 @pytest.mark.django_db
@@ -140,7 +140,7 @@ def test_an_optional_property_is_only_missing_for_certain_after_enough_calls(
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["certain"], row["seen"], row["of"], row["ofAgainst"]) == (certain, 3, 30, calls)
     page = open_page(browser_client, workspace, "difference")
-    assert (f"never seen in {calls}, too few to tell" in page) is not certain
+    assert (f"never seen in {calls}, too few calls to tell" in page) is not certain
 
 
 @pytest.mark.django_db
@@ -149,7 +149,7 @@ def test_an_operation_that_was_never_called_may_exist(api, browser_client, works
     observe(api, workspace, "staging", (3, SHORT))
     deliver(api, workspace, observation("DELETE", PATH, 204))
     page = open_page(browser_client, workspace, "difference")
-    assert "Deploying staging to production may break 1 operation: too few calls to tell." in page
+    assert "Deploying staging to production may break 1 operation: more calls will tell." in page
     assert "never called" in page
 
 

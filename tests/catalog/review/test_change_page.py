@@ -99,11 +99,20 @@ def test_the_page_counts_presence_and_types_before_and_after(api, browser_client
     assert "Present and values by type are of these whole days of UTC" in page
     assert "After" not in page[page.index("<table") : page.index("</table>")]  # no later day yet
     assert field.after is None
-    drift.since -= timedelta(days=1)  # so that a whole day follows the change
+    drift.since -= timedelta(days=1)  # a report can begin a day before the new type
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=1))
     assert field is not None
+    assert field.change_day is not None
+    assert (field.change_day.days.first, field.change_day.types) == (
+        drift.since.date() + timedelta(days=1),
+        {"number": 3},
+    )
+    row = observation(response={"id": 1, "total": 2.5}, lastSeenAt=noon + 3 * 86_400)
+    deliver(api, workspace, *[row] * 3)
+    field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=2))
+    assert field is not None
     assert field.after is not None
-    assert (field.before.presence, field.after.presence) == (Presence(3, 3), Presence(3, 3))
+    assert (field.before.presence, field.after.presence) == (Presence(3, 6), Presence(3, 3))
 
 
 def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
@@ -374,7 +383,7 @@ def test_the_page_says_between_which_times_a_change_began(browser_client, start,
     assert re.search(r"began between <time[^>]*>[^<]+</time> and <time[^>]*>[^<]+</time>, when it was detected", page)
     Drift.objects.update(since=detected - timedelta(seconds=40))
     page = open_page(browser_client, f"{start}/change", id=total.pk)
-    assert re.search(r"began at <time[^>]*>[^<]+</time>, when it was detected", page)
+    assert re.search(r"began <time[^>]*>[^<]+</time>, when it was detected", page)
 
 
 def test_the_line_below_the_heading_has_no_empty_item(api, browser_client, workspace):
