@@ -183,7 +183,10 @@ def test_a_field_sent_less_often_and_then_no_more_has_changes_that_link_to_each_
     assert f'<a href="{start}/change?id={quiet.pk}">later no longer seen</a>' in feed
     assert feed.count(">later ") == 1
     for drift, other, word in ((optional, quiet, "later"), (quiet, optional, "earlier")):
-        story = open_page(browser_client, f"{start}/change", id=drift.pk).partition("Other changes of this field")[2]
+        head, _, story = open_page(browser_client, f"{start}/change", id=drift.pk).partition(
+            "Other changes of this field"
+        )
+        assert (f'<b>Later <a href="{start}/change?id={other.pk}">' in head) is (word == "later")
         assert f'href="{start}/change?id={other.pk}"' in story
         assert f'<span class="soft">{word}, <time' in story
 
