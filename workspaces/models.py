@@ -276,10 +276,6 @@ class SignInLink(models.Model):
         return f"link for {self.user}"
 
 
-# The positions of the sides of a change among the facts of an audit entry; all other names come before them.
-FACT_POSITIONS = {"before": 1, "from": 1, "after": 2, "to": 2}
-
-
 class AuditEntry(models.Model):
     """An action: who did what, when and from where. It never holds a key or a secret. Rows are only added.
 
@@ -301,13 +297,6 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} by {self.actor}"
-
-    def list_facts(self) -> list[tuple[str, Any]]:
-        """Return the names and values of `facts` with the value before a change in front of the value after it.
-
-        The database orders names by length.
-        """
-        return sorted(self.facts.items(), key=lambda fact: FACT_POSITIONS.get(fact[0], 0))
 
 
 class RetentionPolicy(models.Model):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -12,6 +13,7 @@ from django.http import HttpRequest
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
+from workspaces.audit.describe import Fact, describe_action, describe_facts
 from workspaces.models import AuditEntry, Environment
 from workspaces.page import Page
 
@@ -36,6 +38,21 @@ KIND_LABELS = {
 }
 
 
+@dataclass(frozen=True)
+class AuditRow:
+    """An entry as the page shows it.
+
+    environment, method, path: of the operation that the entry is about, if it has a page.
+    """
+
+    entry: AuditEntry
+    action: str
+    facts: Sequence[Fact]
+    environment: str = ""
+    method: str = ""
+    path: str = ""
+
+
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the entries of the workspace in a period, the latest first: by default changes, and what people decided."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
@@ -54,8 +71,11 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
     def build_context() -> Mapping[str, Any]:
         entry_page = Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         hidden_entries = entries_of_all_kinds.exclude(_select_kind(kind)) if kind != EVERYTHING else all_entries.none()
+        keys_by_actor = environment.workspace.index_keys_by_actor()
+        environment_names = set(environment.workspace.environments.values_list("name", flat=True))
         return {
             "entries": entry_page,
+            "rows": [_build_row(entry, environment_names) for entry in entry_page],
             "first_at": all_entries.aggregate(first=Min("at"))["first"],
             "hidden_count": hidden_entries.count(),
             "hidden_words": _describe_hidden(hidden_entries) if kind == CHANGES else "",
@@ -64,13 +84,23 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
             "actor": actor,
             "action": action,
             "actors": _list_values(all_entries, "actor"),
-            "actions": _list_values(all_entries, "action"),
-            "keys_by_actor": environment.workspace.index_keys_by_actor(),
+            "actions": [(name, describe_action(name)) for name in _list_values(all_entries, "action")],
+            "keys_by_actor": keys_by_actor,
+            "keys_by_prefix": {key.prefix: key for key in keys_by_actor.values()},
             "may_open_keys": True,  # whoever may open this page is an admin
         }
 
     tables = [Table("audit", COLUMNS, lambda: _export_rows(entries))]
     return Page("workspaces/audit.html", build_context, tables, takes={"kind": KIND_LABELS.__contains__})
+
+
+def _build_row(entry: AuditEntry, environment_names: Collection[str]) -> AuditRow:
+    row = AuditRow(entry, describe_action(entry.action), describe_facts(entry.facts))
+    environment_name, operation = entry.facts.get("environment"), entry.facts.get("operation")
+    if not (isinstance(operation, str) and isinstance(environment_name, str) and environment_name in environment_names):
+        return row
+    method, _, path = operation.partition(" ")
+    return replace(row, environment=environment_name, method=method, path=path)
 
 
 def _describe_hidden(entries: QuerySet[AuditEntry]) -> str:

@@ -1,6 +1,6 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `points`, `ago`, `moment`, `bytes`, `fact`, `spaced`, `member`, `breakable`.
+Filters: `count`, `percent`, `points`, `ago`, `moment`, `bytes`, `fact`, `member`, `breakable`.
 Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 """
 
@@ -20,6 +20,7 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from wire.filters import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from workspaces.audit.describe import space_name
 from workspaces.models import Environment
 
 register = template.Library()
@@ -148,12 +149,6 @@ def format_fact(value: Any) -> str:
             return "none"
         case _:
             return str(value)
-
-
-@register.filter(name="spaced")
-def space_name(name: str) -> str:
-    """Write `previousSignsUntil` as `previous signs until`."""
-    return re.sub("(?<=[a-z0-9])([A-Z])", r" \1", name).lower()
 
 
 @register.filter

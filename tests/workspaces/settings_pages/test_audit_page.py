@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.audit.record import record_audit
@@ -20,6 +21,11 @@ PAGE = "/w/lumen-books/production/audit"
 @pytest.fixture
 def admin(workspace) -> Client:
     return client_with(Membership.ADMIN, workspace)
+
+
+def read_words(response) -> str:
+    """Return the text of a page without tags, with single spaces."""
+    return " ".join(strip_tags(response.content.decode()).split())
 
 
 def rows(client, query="") -> list[dict]:
@@ -83,11 +89,30 @@ def test_an_entry_has_the_value_before_a_change_in_front_of_the_value_after_it(a
     record_audit(workspace.workspace.pk, "retention changed", retention, actor="ada", now=now)
     role = {"member": "bo", "from": "viewer", "to": "editor"}
     record_audit(workspace.workspace.pk, "role changed", role, actor="ada", now=now)
-    entries = admin.get(PAGE).context["entries"]
-    assert [[name for name, _ in entry.list_facts()] for entry in entries][:2] == [
-        ["member", "from", "to"],
-        ["before", "after"],
-    ]
+    text = read_words(admin.get(PAGE))
+    assert "retention changed: rejections 90 → 30" in text
+    assert "role changed: member bo · viewer → editor" in text
+
+
+def test_an_entry_names_and_links_what_it_is_about(admin, workspace):
+    key = workspace.workspace.api_keys.create(prefix="gak_a1b2c3d4", kind="secret", name="ci", digest=b"x" * 32)
+    confirmation = "24d7bbea-f782-4a73-bb2a-e397b59cd4c7"
+    now = timezone.now()
+    for action, facts in (
+        ("confirmation confirmed", {"operation": "POST /orders", "confirmationId": confirmation}),
+        ("key revoked", {"key": key.prefix, "name": "ci"}),
+        ("drift muted", {"operation": "GET /cart", "place": "200 /total", "days": 7, "environment": "production"}),
+        ("drift unmuted", {"operation": "GET /cart", "environment": "gone"}),
+    ):
+        record_audit(workspace.workspace.pk, action, facts, actor="ada", now=now)
+    response = admin.get(PAGE)
+    text, page = read_words(response), response.content.decode()
+    assert "call confirmed: POST /orders · confirmation 24d7bbea" in text
+    assert f'title="{confirmation}"' in page
+    assert f'/keys#key-{key.pk}"><code>gak_a1b2c3d4</code></a>' in page
+    assert "drift muted: GET /cart · location 200 /total · for 7 days · environment production" in text
+    assert page.count("/operation?method=GET&amp;path=%2Fcart") == 1
+    assert rows(admin, "?action=confirmation confirmed")[0]["facts"]["confirmationId"] == confirmation
 
 
 def test_other_workspaces_and_lower_roles_do_not_see_the_page(admin, workspace, other_workspace):

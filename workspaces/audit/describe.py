@@ -1,0 +1,125 @@
+"""Describe entries of the audit log in words that a person reads in one line (pure). Exports have the stored facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+ACTIONS = {
+    "confirmation confirmed": "call confirmed",
+    "confirmation declined": "call declined",
+    "confirmation decision undone": "decision on a call undone",
+}
+# How a fact is named on the page. All other names are written with spaces; "" is for values that explain themselves.
+LABELS = {
+    "operation": "",
+    "place": "location",
+    "confirmationId": "confirmation",
+    "because": "reason",
+    "days": "for",
+    "query": "filters",
+    "v1Until": "version 1 accepted until",
+    "previousVerifiesUntil": "previous secret verifies until",
+    "previousSignsUntil": "previous secret signs until",
+    "expiresAt": "expires",
+}
+# The order of facts in the line, changes last. The database orders names by length.
+OTHER_NAMES = ""
+READING_ORDER = (
+    *("operation", "key", "secret", "member", "email", "annotation", "alert", "page"),
+    *("name", "confirmationId", "query", "change", "place", OTHER_NAMES, "days", "environment", "environments"),
+)
+# (name of the old value, name of the new value, label)
+CHANGES = (
+    ("before", "after", ""),
+    ("before", "annotation", "text"),
+    ("from", "to", ""),
+    ("source", "target", "template"),
+)
+CHANGED_IN_PLACE = ("label", "audience")  # their lists are [before, after]
+ID_NAMES = ("confirmationId", "conversation", "user")
+CODE = (*ID_NAMES, "operation", "place", "key", "secret", "template", "audience")
+UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+SHORT_ID = 8  # characters
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact of an entry.
+
+    name: as stored; "" for a change between two facts.
+    before: the old value if this is a change; `value` is then the new one.
+    full_id: the whole id if `value` is its beginning.
+    """
+
+    name: str
+    label: str
+    value: Any
+    before: Any = None
+    is_change: bool = False
+    full_id: str = ""
+
+    @property
+    def is_code(self) -> bool:
+        return (self.name or self.label) in CODE
+
+
+def describe_action(action: str) -> str:
+    """Return the action without a word that is said twice."""
+    return ACTIONS.get(action, action)
+
+
+def describe_facts(facts: Mapping[str, Any]) -> list[Fact]:
+    """Return every fact that has a value, what the entry is about first, changes last."""
+    single_facts = dict(facts)
+    changes: list[Fact] = []
+    for old_name, new_name, label in CHANGES:
+        if old_name in single_facts and new_name in single_facts:
+            old_value, new_value = single_facts.pop(old_name), single_facts.pop(new_name)
+            changes.extend(_describe_change(label, old_value, new_value))
+    for name in CHANGED_IN_PLACE:
+        if isinstance(single_facts.get(name), list) and len(single_facts[name]) == 2:
+            changes.extend(_describe_change(name, *single_facts.pop(name)))
+    names = sorted(single_facts, key=_find_position)
+    return [*(_describe_fact(name, single_facts[name]) for name in names if single_facts[name] != ""), *changes]
+
+
+def space_name(name: str) -> str:
+    """Write `previousSignsUntil` as `previous signs until`, and `broken_joins` as `broken joins`."""
+    return re.sub("(?<=[a-z0-9])([A-Z])", r" \1", name).replace("_", " ").lower()
+
+
+def _find_position(name: str) -> int:
+    return READING_ORDER.index(name if name in READING_ORDER else OTHER_NAMES)
+
+
+def _describe_fact(name: str, value: Any) -> Fact:
+    label = LABELS.get(name, space_name(name))
+    if name == "days" and isinstance(value, int):
+        return Fact(name, label, "1 day" if value == 1 else f"{value:,} days")
+    if name == "query" and isinstance(value, str):
+        members = parse_qsl(value, keep_blank_values=True)
+        return Fact(name, label, ", ".join(f"{key} {text}".strip() for key, text in members))
+    if isinstance(value, str) and (UUID_TEXT.fullmatch(value) or name in ID_NAMES) and len(value) > SHORT_ID:
+        return Fact(name, label, value[:SHORT_ID], full_id=value)
+    return Fact(name, label, _name_nothing(value))
+
+
+def _describe_change(label: str, before: Any, after: Any) -> Iterator[Fact]:
+    """Return a change; of two objects, a fact for each member, whether it changed or not."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in {**before, **after}:
+            if name in before and name in after and before[name] == after[name]:
+                yield _describe_fact(name, after[name])
+            else:
+                yield from _describe_change(LABELS.get(name, space_name(name)), before.get(name), after.get(name))
+    else:
+        yield Fact("", label, _name_nothing(after), before=_name_nothing(before), is_change=True)
+
+
+def _name_nothing(value: Any) -> Any:
+    return NONE if value in ("", [], {}) else value
