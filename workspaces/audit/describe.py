@@ -99,7 +99,7 @@ def _find_position(name: str) -> int:
 
 def _describe_fact(name: str, value: Any) -> Fact:
     label = LABELS.get(name, space_name(name))
-    if name == "days" and isinstance(value, int):
+    if name == "days" and isinstance(value, int) and not isinstance(value, bool):
         return Fact(name, label, "1 day" if value == 1 else f"{value:,} days")
     if name == "query" and isinstance(value, str):
         members = parse_qsl(value, keep_blank_values=True)
