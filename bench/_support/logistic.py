@@ -45,8 +45,8 @@ def fit_new_signs(rows: Iterable[tuple[Sequence[str], bool, float]], shipped: Ta
     for signs, is_data, weight in rows:
         indexes = tuple(sorted({numbers.setdefault(sign, len(numbers)) for sign in signs if sign not in shipped}))
         if indexes:
-            known = sum(shipped.get(sign, 0.0) for sign in {"", *signs})
-            total[indexes, known, is_data] += weight
+            fixed_sum = sum(shipped.get(sign, 0.0) for sign in {"", *signs})
+            total[indexes, fixed_sum, is_data] += weight
     table = [0.0] * len(numbers)
     for _ in range(ROUNDS):
         step = _newton_step(total, table, RIDGE, [0.0] * len(numbers), has_constant=False)
@@ -76,8 +76,8 @@ def _newton_step(
     hessian = [[0.0] * size for _ in range(size)]
     for index in range(size):
         hessian[index][index] = ridge if index or not has_constant else 1e-6
-    for (indexes, known, is_data), weight in total.items():
-        probability = to_probability(known + sum(table[index] for index in indexes))
+    for (indexes, fixed_sum, is_data), weight in total.items():
+        probability = to_probability(fixed_sum + sum(table[index] for index in indexes))
         slope, curve = weight * (is_data - probability), weight * probability * (1 - probability)
         for position, index in enumerate(indexes):
             gradient[index] += slope

@@ -169,8 +169,10 @@ class OutcomeReporter(Reporter):
         """Return the counts of all outcomes so far."""
         with self._lock:
             delivered_count = self._outbox.delivered_weight
-            waiting = self._report_count - delivered_count - self._loss_count
-            return OutcomeCounts(self._report_count, delivered_count, self._recorded_count, self._loss_count, waiting)
+            unsent_count = self._report_count - delivered_count - self._loss_count
+            return OutcomeCounts(
+                self._report_count, delivered_count, self._recorded_count, self._loss_count, unsent_count
+            )
 
     def _compute_pause(self) -> float | None:
         """Return the seconds until the next send, which is delayed so that outcomes are batched; None without any."""
