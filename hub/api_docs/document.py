@@ -20,6 +20,20 @@ PARTS: Mapping[str, Sequence[str]] = {
     "Intents": ("intents", "confirmations", "verification-reports"),
     "Annotations": ("annotations",),
 }
+# How the package `affidavit` does the same, for the calls of a customer's backend
+IN_PYTHON: Mapping[str, str] = {
+    "POST /api/conversation-outcomes": "`OutcomeReporter` queues outcomes and sends them in the background.",
+    "POST /api/witness-reports": "`Witness`, or the middleware of your framework, sends the shapes of the traffic.",
+    "GET /api/witness-rules": "`Witness` reads the rules at its start and applies them.",
+    "GET /api/catalog": "`affidavit catalog pull` writes the catalog into a file, if it changed.",
+    "GET /api/catalog/mcp.json": "`affidavit catalog pull --form mcp` writes them into a file, if they changed.",
+    "GET /api/catalog/openapi.json": "`affidavit catalog pull --form openapi` writes it into a file, if it changed.",
+    "GET /api/catalog/schemas.json": "`affidavit catalog pull --form schemas` writes it into a file, if it changed.",
+    "GET /api/catalog/tools.json": "`affidavit tools lock` notes their promises, `affidavit tools verify` compares.",
+    "POST /api/intents/verify": "`IntentVerifier` verifies in your own process, without a call of the hub.",
+    "POST /api/verification-reports": "`VerificationReports` counts verifications and sends them every few seconds.",
+    "POST /api/annotations": "`affidavit annotate` adds one from a shell.",
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,7 @@ class Field:
 class ApiCall:
     """One call of the API.
 
+    in_python: what does the same in Python, or "".
     body and answer: examples as JSON text, the body "" for GET.
     errors: the error codes of the call by status.
     """
@@ -45,6 +60,7 @@ class ApiCall:
     path: str
     summary: str
     description: str
+    in_python: str
     scope: str
     fields: Sequence[Field]
     body: str
@@ -95,6 +111,7 @@ def build_call(document: Json, path: str, method: str, operation: Json) -> ApiCa
         path=path,
         summary=operation["summary"],
         description=operation["description"],
+        in_python=IN_PYTHON.get(f"{method.upper()} {path}", ""),
         scope=operation["x-scope"],
         fields=[*list_fields(document, content.get("schema", {})), *parameters],
         body=_write_example(content) if content else "",

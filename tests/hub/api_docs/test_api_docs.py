@@ -11,10 +11,12 @@ import jsonschema
 import pytest
 from django.urls import resolve
 
+import affidavit
+from affidavit._cli import main
 from catalog.downloads.api import Catalog, McpTools, OpenApi, Schemas, Tools
 from catalog.ingest.api import WitnessReports
 from catalog.ingest.fold import fold_reports
-from hub.api_docs.document import list_calls, render_document
+from hub.api_docs.document import IN_PYTHON, list_calls, render_document
 from outcomes.ingest.api import ConversationOutcomes, Conversations
 from outcomes.models import Outcome
 from tests.catalog.reports import environment_of
@@ -86,6 +88,20 @@ def test_the_page_shows_every_call_once(browser_client, workspace):
     assert workspace.report_key[:12] in page
     assert workspace.report_key not in page
     assert 'aria-label="Sections"' in page
+
+
+def test_calls_of_a_backend_name_what_does_the_same_in_python(browser_client, workspace, capsys):
+    page = browser_client.get(PAGE).content.decode()
+    assert {f"{call.method} {call.path}" for calls in list_calls().values() for call in calls} >= set(IN_PYTHON)
+    for name in re.findall("`([^`]+)`", " ".join(IN_PYTHON.values())):
+        assert f"<code>{name}</code>" in page
+        program, *words = name.split()
+        if program == "affidavit":
+            with pytest.raises(SystemExit, match="0"):
+                main([*words, "--help"])
+            assert set(words) <= set(re.findall(r"[\w-]+", capsys.readouterr().out)), name
+        else:
+            assert hasattr(affidavit, program)
 
 
 def test_the_types_of_fields_are_those_of_json_or_say_more():
