@@ -9,6 +9,7 @@ from hub.key_uses.views import show_keys
 from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
+from hub.rotation_results.views import show_secrets
 from hub.sample import views as sample
 from hub.search.views import show_search
 from wire.http.read_only import read_only
@@ -25,6 +26,7 @@ urlpatterns = [
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview, is_shareable=True),
     *page_paths("keys", show_keys, role=Membership.ADMIN),
+    *page_paths("secrets", show_secrets, role=Membership.ADMIN),
     *page_paths("search", show_search),
     *page_paths("api", api_docs.show_api_docs),
     *page_paths("glossary", show_glossary),

@@ -19,7 +19,6 @@ urlpatterns = [
     path("workspaces/new/<slug:slug>", views.show_created_workspace, name="created-workspace"),
     path(f"{SETTINGS}/keys/create", keys.post_key, name="create-key"),
     path(f"{SETTINGS}/keys/<int:key_id>/revoke", keys.post_revocation, name="revoke-key"),
-    *page_paths("secrets", secrets.show_secrets, role=Membership.ADMIN),
     path(f"{SETTINGS}/secrets/prepare", secrets.post_preparation, name="prepare-secret"),
     path(f"{SETTINGS}/secrets/activate", secrets.post_activation, name="activate-secret"),
     path(f"{SETTINGS}/secrets/<int:secret_id>/revoke", secrets.post_revocation, name="revoke-secret"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 
 from catalog.browse.views import write_example_report
 from catalog.change_labels import CHANGE_KINDS
@@ -14,12 +15,15 @@ from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
 from catalog.queries import count_operations
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
+from hub.rotation_results.queries import find_unknown_secret
 from hub.sample.views import may_remove_sample
 from hub.sample.workspace import count_missing_days
 from intents.gate.queries import has_decisions
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
+from intents.rejections.outage import Outage
 from intents.rejections.queries import has_verifications
+from intents.rejections.read_outage import read_outage
 from intents.rejections.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
@@ -38,6 +42,7 @@ from workspaces.page import Page
 LATEST_DRIFT = 5
 TOP_REASONS = 8
 REASON_COLUMNS = ("reason", "rejections", "rejectionsBefore")
+OUTAGE_COLUMNS = ("lastAcceptedAt", "rejections", "mainReason", "withMainReason", "lastAt")
 
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -62,6 +67,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def build_context() -> Mapping[str, Any]:
         facts = {fact.name: fact for fact in read_facts()}
         breaking = summarize_breaking_drift(environment, period)
+        outage = _read_outage_in(environment, period)
         steps = list_setup_steps(
             has_operations=facts["operations"].value > 0,
             has_outcomes=has_any_outcome(environment),
@@ -79,6 +85,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "broken_joins": facts["brokenJoins"],
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
             "rejected_calls": facts["rejections"],
+            "outage": outage,
+            "unknown_secret": find_unknown_secret(environment, outage, now=timezone.now()) if outage else None,
             "rise": rejections.rise if facts["rejections"].is_alarming else None,
             "new_reason": rejections.new_reason,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
@@ -115,9 +123,23 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             export_series(analytics, "series-by-key"),
             export_drift(drift),
             Table("reasons", REASON_COLUMNS, list_reason_rows),
+            Table("outage", OUTAGE_COLUMNS, lambda: _list_outage_rows(environment, period)),
             build_annotations_table(environment, period),
         ],
     )
+
+
+def _read_outage_in(environment: Environment, period: Period) -> Outage | None:
+    """Return the outage of the environment if its last rejection is in the period."""
+    outage = read_outage(environment, now=timezone.now())
+    is_shown = outage and period.start <= outage.last_at and (period.is_current or outage.last_at < period.end)
+    return outage if is_shown else None
+
+
+def _list_outage_rows(environment: Environment, period: Period) -> Iterator[Sequence[Any]]:
+    outage = _read_outage_in(environment, period)
+    if outage:
+        yield outage.since, outage.rejections, outage.reason, outage.reason_count, outage.last_at
 
 
 def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:

@@ -51,7 +51,7 @@ WHERE %(operation)s = '' OR operation = %(operation)s
 """
 SUMS_OF_SEGMENTS = f"""
 {SEGMENTS} CROSS JOIN LATERAL (
-  SELECT starts_at, result, count FROM intents_verificationrollup
+  SELECT starts_at, result, count, last_at FROM intents_verificationrollup
   WHERE environment_id = ANY(%(environments)s) AND grain = segment.grain AND version = {ALL_VERSIONS}
     AND starts_at >= since AND starts_at < till
   OFFSET 0

@@ -1,0 +1,1 @@
+"""What became of calls since the present signing secret signs."""

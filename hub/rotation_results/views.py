@@ -1,0 +1,36 @@
+"""The page of signing secrets, with what became of calls. `workspaces` makes the page; the results are of intents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from hub.rotation_results.queries import read_signing_results
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.models import Environment, Workspace
+from workspaces.page import Page
+from workspaces.settings_pages import secrets
+
+RESULT_COLUMNS = (
+    *("environment", "secretId", "signsFrom", "accepted", "badSignatures", "badSignaturesBefore"),
+    *("verificationsBefore", "noneAcceptedSince"),
+)
+
+
+def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the signing secrets of the workspace, and what became of calls since the present one signs."""
+    page = secrets.show_secrets(request, environment, period)
+    results = Table("results", RESULT_COLUMNS, lambda: _list_result_rows(environment.workspace))
+    return replace(page, tables=[*page.tables, results])
+
+
+def _list_result_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    for result in read_signing_results(workspace, now=timezone.now()):
+        secret, has_stopped = result.secret, result.outage is not None
+        numbers = (result.accepted, result.rejected, result.rejected_before, result.verified_before)
+        yield (result.environment.name, secret.prefix, secret.signs_from, *numbers, has_stopped)

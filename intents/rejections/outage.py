@@ -1,0 +1,71 @@
+"""Calls of which none is accepted any more (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from intents.reports.verification import ACCEPTED
+from wire.chance import is_within_chance
+
+MIN_OUTAGE = 5  # rejections in a row: fewer may be one caller's mistake
+
+
+@dataclass(frozen=True)
+class Rejections:
+    """Numbers of rejections by reason, and the time of the last one; None if there is none."""
+
+    counts: Counter[str]
+    last_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Outage:
+    """The rejections since the last accepted call.
+
+    since: the time of the last accepted call; None if no call was ever accepted.
+    counts: the rejections since then by reason; never empty.
+    last_at: the time of the last rejection.
+    """
+
+    since: datetime | None
+    counts: Counter[str]
+    last_at: datetime
+
+    @property
+    def rejections(self) -> int:
+        return self.counts.total()
+
+    @property
+    def reason(self) -> str:
+        """Return the most frequent reason."""
+        return min(self.counts, key=lambda reason: (-self.counts[reason], reason))
+
+    @property
+    def reason_count(self) -> int:
+        """Return the number of rejections with the most frequent reason."""
+        return self.counts[self.reason]
+
+
+def find_outage(since: datetime | None, rejections: Rejections, usual: Mapping[str, int]) -> Outage | None:
+    """Return the outage that these rejections since the last accepted call are; None if they may be chance.
+
+    If no call was ever accepted, one rejection is an outage: there is no usual share to compare with.
+
+    since: the time of the last accepted call; None if there is none.
+    usual: the numbers of verifications by result before these rejections.
+    """
+    count = rejections.counts.total()
+    if not count or rejections.last_at is None:
+        return None
+    if since is not None and (count < MIN_OUTAGE or _is_usual(count, usual)):
+        return None
+    return Outage(since, rejections.counts, rejections.last_at)
+
+
+def _is_usual(count: int, usual: Mapping[str, int]) -> bool:
+    verifications = sum(usual.values())
+    rejected = verifications - usual.get(ACCEPTED, 0)
+    return bool(verifications) and is_within_chance(count, count, rejected, verifications)

@@ -1,0 +1,80 @@
+"""Read whether calls of an environment are accepted at present, from sums of verifications and single rejections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import Max, Sum
+
+from intents.models import ALL_VERSIONS, Rejection, VerificationRollup
+from intents.rejections.outage import Outage, Rejections, find_outage
+from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
+from intents.reports.verification import ACCEPTED
+from wire.period import QUARTER, floor_to_quarter
+from wire.postgresql.replica import get_read_connection
+from wire.tallies.spans import Segment, cover, segment_columns
+from wire.timestamps import EARLIEST
+from workspaces.models import Environment
+
+USUAL = timedelta(days=7)  # how long before a change its numbers are compared with
+
+SELECT_RESULTS = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
+
+
+def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
+    """Return the outage if none of the latest calls was accepted, and that is no chance."""
+    since = find_last_accepted(environment)
+    rejections = sum_rejections_since(environment, since, now=now)
+    if since is None or not rejections.counts:
+        return find_outage(since, rejections, {})
+    usual = count_results_before(environment, floor_to_quarter(since) + QUARTER)
+    rejected_in_quarter = _sum_single_rejections(environment, since).counts
+    return find_outage(since, rejections, usual - rejected_in_quarter)
+
+
+def find_last_accepted(environment: Environment) -> datetime | None:
+    """Return the time of the last accepted call; None if there is none. Sums of months have it, too."""
+    months = VerificationRollup.objects.filter(
+        environment=environment, grain="m", version=ALL_VERSIONS, result=ACCEPTED
+    )
+    last_at: datetime | None = months.aggregate(last_at=Max("last_at"))["last_at"]
+    return last_at
+
+
+def sum_rejections_since(environment: Environment, since: datetime | None, *, now: datetime) -> Rejections:
+    """Sum all rejections after a moment; None sums all.
+
+    Those of its quarter hour are counted one by one, because tallies are no finer. If their retention has ended, they
+    are missing.
+    """
+    start = floor_to_quarter(since) + QUARTER if since else EARLIEST
+    first = _sum_single_rejections(environment, since) if since else Rejections(Counter(), None)
+    rows = _read_results(environment, cover(start, max(start, now + FORWARD_DAYS)))
+    counts = Counter({result: count for result, count, _ in rows if result != ACCEPTED})
+    moments = [last_at for result, _, last_at in rows if result != ACCEPTED]
+    last_at = max([*moments, *([first.last_at] if first.last_at else [])], default=None)
+    return Rejections(counts + first.counts, last_at)
+
+
+def count_results_before(environment: Environment, moment: datetime) -> Counter[str]:
+    """Count the verifications of the seven days before a moment by result, in whole quarter hours."""
+    end = floor_to_quarter(moment)
+    return Counter({result: count for result, count, _ in _read_results(environment, cover(end - USUAL, end))})
+
+
+def _read_results(environment: Environment, segments: Sequence[Segment]) -> list[tuple[str, int, datetime]]:
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_RESULTS, {"environments": [environment.pk], **segment_columns(segments)})
+        return cursor.fetchall()
+
+
+def _sum_single_rejections(environment: Environment, since: datetime) -> Rejections:
+    """Sum the rejections after a moment, until its quarter hour ends."""
+    rows = Rejection.objects.filter(
+        environment=environment, occurred_at__gt=since, occurred_at__lt=floor_to_quarter(since) + QUARTER
+    )
+    sums = list(rows.values_list("reason").annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by())
+    counts = Counter({reason: int(count) for reason, count, _ in sums})
+    return Rejections(counts, max((last_at for *_, last_at in sums), default=None))
