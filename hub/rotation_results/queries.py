@@ -65,15 +65,16 @@ def find_unknown_secret(environment: Environment, outage: Outage, *, now: dateti
 
 
 def _read_result(environment: Environment, signer: SigningSecret, signs_from: datetime, now: datetime) -> SigningResult:
-    uses = SecretUse.objects.filter(environment=environment, secret=signer).aggregate(sum=Sum("count"))["sum"]
-    last_accepted = find_last_accepted(environment)
-    is_unreported = not uses and last_accepted is not None and last_accepted > signs_from + IN_FLIGHT
+    uses = SecretUse.objects.filter(environment=environment)
+    accepted = uses.filter(secret=signer).aggregate(sum=Sum("count"))["sum"]
+    last_accepted, arrival = find_last_accepted(environment), signs_from + IN_FLIGHT
+    is_reported = last_accepted is None or last_accepted <= arrival or uses.filter(last_at__gt=arrival).exists()
     before = count_results_before(environment, signs_from)
     outage = read_outage(environment, now=now)
     return SigningResult(
         environment,
         signer,
-        None if is_unreported else int(uses or 0),
+        int(accepted or 0) if accepted or is_reported else None,
         sum_rejections_since(environment, signs_from, now=now).counts[REASON],
         before[REASON],
         before.total(),

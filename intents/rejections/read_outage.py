@@ -67,7 +67,7 @@ def count_results_before(environment: Environment, moment: datetime) -> Counter[
 def _read_results(environment: Environment, segments: Sequence[Segment]) -> list[tuple[str, int, datetime]]:
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_RESULTS, {"environments": [environment.pk], **segment_columns(segments)})
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
 def _sum_single_rejections(environment: Environment, since: datetime) -> Rejections:

@@ -76,6 +76,11 @@ def test_a_backend_that_does_not_report_its_secret_is_not_said_to_lack_it(browse
     [row] = read_results(browser_client)
     assert (row["accepted"], row["noneAcceptedSince"]) == (None, False)
     assert "not reported" in tidy(browser_client.get(PAGE))
+    old = SigningSecret.objects.exclude(pk=rotation.pk).get()
+    record(production, rotation, "accepted", 30, count=5, secret=old.prefix)
+    record(production, rotation, "bad-signature", 31, count=2)
+    [row] = read_results(browser_client)
+    assert (row["accepted"], row["badSignatures"]) == (0, 2)
 
 
 def test_another_reason_does_not_blame_the_secret(browser_client, production, rotation):
