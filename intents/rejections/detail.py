@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -16,6 +16,7 @@ from workspaces.models import Environment
 
 AROUND = timedelta(days=1)  # how far before and after a rejection to look for others
 MAX_EVENTS = 50  # events of each kind
+RETRY = "intent minted again"
 CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
 
 
@@ -26,6 +27,7 @@ class CallEvent:
     reason: why it was rejected.
     count: the number of identical events.
     actor: the person or the key that did it, if any; the detail names it, too.
+    intent, confirmation, rejection: the row that the event is read from; None for the others.
     """
 
     occurred_at: datetime
@@ -34,6 +36,13 @@ class CallEvent:
     reason: str = ""
     count: int = 1
     actor: str = ""
+    intent: MintedIntent | None = None
+    confirmation: Confirmation | None = None
+    rejection: Rejection | None = None
+
+    @property
+    def is_retry(self) -> bool:
+        return self.kind == RETRY
 
     def list_cells(self) -> Sequence[Any]:
         """Return the cells of an export, in the order of CALL_EVENT_COLUMNS."""
@@ -134,7 +143,7 @@ def list_events_of_call(environment: Environment, tool_call_id: str) -> list[Cal
     rejections = Rejection.objects.filter(**conditions)
     confirmations = {intent.confirmation.pk: intent.confirmation for intent in intents if intent.confirmation}
     events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
-    events += [CallEvent(intent.issued_at, "intent minted", intent.operation) for intent in intents]
+    events += _describe_intents(intents)
     events += map(_describe_rejection, rejections.order_by("occurred_at", "id")[:MAX_EVENTS])
     return sorted(events, key=lambda event: unix_seconds(event.occurred_at))  # intents have whole seconds
 
@@ -146,12 +155,28 @@ def _list_around(environment: Environment, rejection: Rejection) -> QuerySet[Rej
 
 def _describe_rejection(rejection: Rejection) -> CallEvent:
     return CallEvent(
-        rejection.occurred_at, "rejected", rejection.operation, reason=rejection.reason, count=rejection.count
+        rejection.occurred_at,
+        "rejected",
+        rejection.operation,
+        reason=rejection.reason,
+        count=rejection.count,
+        rejection=rejection,
     )
 
 
+def _describe_intents(intents: Iterable[MintedIntent]) -> Iterator[CallEvent]:
+    """Yield an event for each intent, the earliest first. One for the same call as an earlier one is a retry."""
+    calls = set()
+    for intent in intents:
+        call = (intent.sub, intent.operation, intent.args_hash, intent.confirmation_id)
+        kind = RETRY if call in calls else "intent minted"
+        calls.add(call)
+        yield CallEvent(intent.issued_at, kind, intent.operation, intent=intent)
+
+
 def _describe_confirmation(confirmation: Confirmation) -> list[CallEvent]:
-    events = [CallEvent(confirmation.created_at, "confirmation requested", confirmation.summary)]
+    created_at, summary = confirmation.created_at, confirmation.summary
+    events = [CallEvent(created_at, "confirmation requested", summary, confirmation=confirmation)]
     if confirmation.decided_at:
         actor = confirmation.decided_by
         events.append(CallEvent(confirmation.decided_at, "confirmed", f"by {actor}", actor=actor))

@@ -34,19 +34,20 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
-        rejection_count = call.rejections.count()
+        intent_count, rejection_count = call.intents.count(), call.rejections.count()
         return {
             "section_page": "rejections" if rejection_count else "confirmations",
             "tool_call_id": tool_call_id,
-            "now": now,
             "other_environments": list(list_environments_with(environment, tool_call_id)),
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,
-            "intents": call.intents[:MAX_EVENTS],
-            "intent_count": call.intents.count(),
-            "rejections": call.rejections[:MAX_EVENTS],
+            "has_intents": intent_count > 0,
             "rejection_count": rejection_count,
+            "rejection": None,  # the timeline links to every rejection
+            "first_rejection": call.rejections.first(),
+            "is_cut": max(intent_count, rejection_count) > MAX_EVENTS,
+            "max_events": MAX_EVENTS,
             "confirmations": [(item, item.state_at(now)) for item in call.list_confirmations(MAX_EVENTS)],
         }
 

@@ -25,7 +25,7 @@ from django.test.signals import template_rendered
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from affidavit import mint_intent
+from affidavit import args_hash, mint_intent
 from affidavit.operations import Identity
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
@@ -34,7 +34,11 @@ from catalog.browse import views as browse_views
 from catalog.drift import views as drift_views
 from catalog.ingest.limit import record_excess
 from catalog.models import WitnessReport
+from intents.gate.mint import mint_for_call
+from intents.gate.policy import Call
 from intents.rejections import views as rejections_views
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
 from outcomes.broken_joins import views as joins_views
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
@@ -284,6 +288,7 @@ def test_every_variable_of_every_template_exists(
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
+    open_outage(browser_client, workspace, start)
     open_shared_links(browser_client, client, start)
     open_members(browser_client, start)
     open_alerts(browser_client, start, settings)
@@ -329,6 +334,9 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
             assert browser.get(response["Location"]).status_code == 200
     lookalike = {"conversationId": "conv_2", "outcomeKey": "Purchase"}
     assert api.post("/api/conversation-outcomes", {"outcomes": [lookalike]}).status_code == 200
+    call = Call("user-1", "GET /books/17", args_hash({}))
+    mint_for_call(environment_of(created), call, tool_call_id="call_minted", now=timezone.now())
+    assert browser.get(f"{start}/toolcall", {"id": "call_minted"}).status_code == 200
     late = {"conversationId": "conv_unseen"}
     assert api.post("/api/conversations", {"conversations": [late]}).status_code == 200
     assert api.post("/api/witness-reports", report(observation())).status_code == 202
@@ -361,6 +369,15 @@ def open_settings(browser: Client, start: str) -> None:
     assert browser.post(f"{start}/secrets/{newest_secret.pk}/revoke", follow=True).status_code == 200
     newest = ApiKey.objects.latest("id")
     assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
+
+
+def open_outage(browser: Client, created: NewWorkspace, start: str) -> None:
+    """Let a backend lack the present secret, before and after the first accepted call of its environment."""
+    rejected = Verification("bad-signature", timezone.now() + timedelta(seconds=1), count=500)
+    for environment in created.workspace.environments.all():
+        record_verifications(environment, [rejected])
+        assert browser.get(f"{start.rpartition('/')[0]}/{environment.name}/overview").status_code == 200
+    assert browser.get(f"{start}/secrets").status_code == 200
 
 
 def open_shared_links(browser: Client, stranger: Client, start: str) -> None:

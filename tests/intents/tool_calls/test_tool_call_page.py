@@ -18,7 +18,7 @@ from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
-from intents.models import Rejection
+from intents.models import Confirmation, Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls.detail import find_tool_call
@@ -52,8 +52,9 @@ def open_page(client: Any, start: str, tool_call_id: str, *, status: int = 200) 
 def test_the_page_lists_all_events_with_links(browser_client, start):
     page = open_page(browser_client, start, "call_81")
     assert "3 rejections</span>" in page
-    assert "1 intent of version 2 minted" in page
-    assert page.count('<td data-is="Intent version" class="num">2</td>') == 3
+    assert "minted" not in page.partition("<h1")[2].partition('class="card"')[0]
+    assert page.count("· version 2 </span>") == 3
+    assert re.search(r"version 2 · user <code>user_17</code> · valid until [0-9:]{8} · no step-up </span>", page)
     assert "Refund <12.50>" in page
     assert "<code>user_17</code>" in page
     # Rejections only: what was minted may be no operation of the catalog.
@@ -69,15 +70,27 @@ def test_the_page_lists_all_events_with_links(browser_client, start):
     assert [row["state"] for row in tables["confirmations"]] == ["used"]
 
 
-def test_the_tables_do_not_repeat_the_times_of_the_timeline(browser_client, start, production):
+def test_the_page_tells_each_fact_once(browser_client, start, production):
+    page = open_page(browser_client, start, "call_81").partition("<main")[2]
+    assert page.count("<section") == 1
+    assert page.count("Refund <12.50>") == page.count("<code>user_17</code>") == 1
     mint_for_call(production, Call("user_17", "GET /a", args_hash({})), tool_call_id="call_9", now=timezone.now())
-    record_verifications(production, [Verification("expired", timezone.now(), 2, "GET /a", "call_9")])
+    assert "no rejection</span>" in open_page(browser_client, start, "call_9")
+
+
+def test_a_second_intent_for_the_same_call_is_said_to_be_a_retry(browser_client, start, production):
+    confirmation = Confirmation.objects.get(tool_call_id="call_81")
+    again = confirmation.used_at + timedelta(seconds=30)
+    mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_81", now=again)
+    page = open_page(browser_client, start, "call_81")
+    assert page.count("intent minted again, a retry of the same call with the same confirmation") == 1
+    assert page.count("intent minted") == 2
+    tables = json.loads(browser_client.get(f"{start}/toolcall.json", {"id": "call_81"}).getvalue())["tables"]
+    assert [event["event"] for event in tables["events"]].count("intent minted again") == 1
+    for operation in ("GET /a", "GET /b", "GET /b"):
+        mint_for_call(production, Call("user_17", operation, args_hash({})), tool_call_id="call_9", now=again)
     page = open_page(browser_client, start, "call_9")
-    assert "Received" not in page
-    for words in ("Minted</th>", "Requested</th>", "Decided</th>", ">Count</th>"):
-        assert words not in page + open_page(browser_client, start, "call_81")
-    assert 'data-is="Received"' in open_page(browser_client, start, "call_81"), "times tell several rejections apart"
-    assert "confirmed, used </span>" in open_page(browser_client, start, "call_81")
+    assert page.count("intent minted again, a retry of the same call <span") == 1
 
 
 def test_a_call_without_a_rejection_is_in_the_section_confirmations(browser_client, start, production):
