@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalog.browse import property_views, views
+from catalog.browse import property_views
 from catalog.drift import views as drift_views
 from catalog.review import actions as review_actions
 from catalog.review import views as review_views
@@ -15,8 +15,6 @@ CHANGE_PATH = "w/<slug:slug>/<str:environment>/change/<int:pk>"
 RULES_PATH = "w/<slug:slug>/<str:environment>/rules"
 
 urlpatterns = [
-    *page_paths("catalog", views.show_catalog, is_shareable=True),
-    *page_paths("operation", views.show_operation),
     *page_paths("property", property_views.show_property),
     *page_paths("drift", drift_views.show_drift, is_shareable=True),
     *page_paths("change", review_views.show_change),

@@ -12,6 +12,7 @@ from hub.retention import views as retention
 from hub.rotation_results.views import show_secrets
 from hub.sample import views as sample
 from hub.search.views import show_search
+from hub.verified_operations import views as verified_operations
 from wire.http.read_only import read_only
 from workspaces.models import Membership
 from workspaces.page import page_paths
@@ -25,6 +26,8 @@ urlpatterns = [
     path("metrics", read_only(metrics), name="metrics"),
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview, is_shareable=True),
+    *page_paths("catalog", verified_operations.show_catalog, is_shareable=True),
+    *page_paths("operation", verified_operations.show_operation),
     *page_paths("keys", show_keys, role=Membership.ADMIN),
     *page_paths("secrets", show_secrets, role=Membership.ADMIN),
     *page_paths("search", show_search),

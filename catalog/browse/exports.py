@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
-    "unknowns", "driftedAt", "observationsInPeriod",
+    "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt",
 )  # fmt: skip
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
@@ -29,17 +30,19 @@ PROPERTY_COLUMNS = (
 )  # fmt: skip
 
 
-def export_operations(operations: QuerySet[Any]) -> Table:
-    return Table("operations", OPERATION_COLUMNS, lambda: map(_operation_row, operations.iterator()))
+def export_operations(operations: QuerySet[Any], verified: Mapping[int, datetime]) -> Table:
+    """Return the operations. verified: when each was last verified, by its row id."""
+    rows = partial(_operation_row, verified)
+    return Table("operations", OPERATION_COLUMNS, lambda: map(rows, operations.iterator()))
 
 
-def _operation_row(operation: Any) -> Sequence[Any]:
+def _operation_row(verified: Mapping[int, datetime], operation: Any) -> Sequence[Any]:
     statuses = {str(status): count for status, count in operation.status_counts}
     undecided_segments = [segment for segment, _ in operation.undecided_segments]
     return (
         operation.method, operation.path, operation.observations, statuses, operation.properties, undecided_segments,
         operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
-        operation.observations_in_period,
+        operation.observations_in_period, verified.get(operation.pk),
     )  # fmt: skip
 
 

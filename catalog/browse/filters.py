@@ -17,12 +17,14 @@ SORTED_COLUMNS = (
 )
 SORT_KEYS = frozenset(key for key, _, _ in SORTED_COLUMNS)
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
-# The values of `show=`, which narrow the list; the last three depend on the period of the page.
+# The values of `show=`, which narrow the list; `new`, `drifted` and `unseen` depend on the period of the page.
 SUBSETS = {
     "unknown": "with several or unknown types",
     "new": "new in this period",
     "drifted": "drifted in this period",
     "unseen": "not seen in this period",
+    "verified": "verified by a backend",
+    "unverified": "never verified by a backend",
 }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import BigIntegerField, CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce, Collate
 
+from affidavit.operations import Identity
 from catalog.browse.filters import OperationFilters
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
@@ -80,10 +82,14 @@ def summarize_excess(environment: Environment, period: Period) -> Excess:
     )
 
 
-def list_operations(environment: Environment, period: Period, filters: OperationFilters) -> QuerySet[Operation]:
+def list_operations(
+    environment: Environment, period: Period, filters: OperationFilters, verified_pks: Collection[int] = ()
+) -> QuerySet[Operation]:
     """Return the operations that pass the filters, in their order, without evidence.
 
     Each has `observations_in_period`, by whole days of UTC, with those of operations shown under it.
+
+    verified_pks: the operations that a backend verified.
     """
     operations = _count_observed(visible_operations(environment), environment, find_days(period))
     for word in filters.words:
@@ -102,7 +108,28 @@ def list_operations(environment: Environment, period: Period, filters: Operation
             operations = operations.filter(first_seen_at__gte=period.start, first_seen_at__lt=period.end)
         case "unseen":
             operations = operations.filter(last_seen_at__lt=period.start)
+        case "verified":
+            operations = operations.filter(pk__in=verified_pks)
+        case "unverified":
+            operations = operations.exclude(pk__in=verified_pks)
     return operations.order_by(*ORDERS[filters.sort]).only(*LISTED_COLUMNS)
+
+
+def find_verified(environment: Environment, verifications: Mapping[Identity, datetime]) -> Mapping[int, datetime]:
+    """Return when each visible operation was last verified, by its row id; only of those that ever were.
+
+    A verification of an operation that is shown under another counts for that one.
+
+    verifications: the last verification of each operation, as backends named it.
+    """
+    moments: dict[int, datetime] = {}
+    keys = {identity.key for identity in verifications}
+    rows = Operation.objects.filter(environment=environment, key__in=keys)
+    for pk, method, key in rows.values_list(Coalesce("shown_under_id", "pk"), "method", "key"):
+        moment = verifications.get(Identity(method, key))
+        if moment:
+            moments[pk] = max(moment, moments.get(pk, moment))
+    return moments
 
 
 def _count_observed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -15,7 +16,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from affidavit import describe
-from affidavit.operations import READS
+from affidavit.operations import READS, Identity
 from catalog.browse import exports
 from catalog.browse.filters import (
     SORT_KEYS,
@@ -28,6 +29,7 @@ from catalog.browse.filters import (
 from catalog.browse.presence import list_presence
 from catalog.browse.queries import (
     excess_operations,
+    find_verified,
     list_methods,
     list_operations,
     summarize_excess,
@@ -68,6 +70,7 @@ from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 
+NO_OPERATION = Identity("", "")  # of verifications that named none
 OPERATIONS_A_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
@@ -94,9 +97,13 @@ EXAMPLE_REPORT = """{%s"reportId": "%s", "observations": [
       "properties": {"id": {"type": "integer"}, "paid": {"type": "boolean"}}}}]}"""
 
 
-def show_catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:
+def show_catalog(
+    request: HttpRequest, environment: Environment, period: Period, *, verifications: Mapping[Identity, datetime]
+) -> Page:
+    """Show the list of operations. verifications: the last verification of each, as backends named it."""
     filters = OperationFilters.from_address(request.GET)
-    operations = list_operations(environment, period, filters)
+    verified = find_verified(environment, verifications)
+    operations = list_operations(environment, period, filters, verified)
     reports = dead_letters(environment)
 
     def build_context() -> Mapping[str, Any]:
@@ -104,6 +111,8 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         return {
             "filters": filters,
             "operations": page,
+            "verified": verified,
+            "has_unnamed": NO_OPERATION in verifications,
             "days": find_days(period),
             "today": timezone.now().date(),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
@@ -123,7 +132,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         }
 
     tables = [
-        exports.export_operations(operations),
+        exports.export_operations(operations, verified),
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),
     ]
@@ -138,8 +147,13 @@ def write_example_report(environment: Environment) -> str:
     return EXAMPLE_REPORT % (target, report_id)
 
 
-def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show one operation with its shapes. Raises NotFound if the environment has no such operation."""
+def show_operation(
+    request: HttpRequest, environment: Environment, period: Period, *, verifications: Mapping[Identity, datetime]
+) -> Page:
+    """Show one operation with its shapes. Raises NotFound if the environment has no such operation.
+
+    verifications: the last verification of each operation, as backends named it.
+    """
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
     words = split_words(read_text(request.GET, "find"))
@@ -161,6 +175,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             **build_code_context(environment, operation),
             "operation": operation,
             "needs_confirmation": operation.method not in READS,
+            "verified_at": find_verified(environment, verifications).get(operation.shown_under_id or operation.pk),
             "no_longer_seen": count_no_longer_seen(operation, shapes),
             "days": days,
             "observed": observed_days,

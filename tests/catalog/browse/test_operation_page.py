@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 
 from catalog.browse import views
 from catalog.models import Drift, Operation
-from tests.catalog.reports import deliver, observation
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
 AT = 1_790_000_000
@@ -60,6 +63,8 @@ def test_the_facts_are_at_the_top(browser_client, filled_workspace):
 
 def test_only_operations_that_change_data_need_a_confirmation(browser_client, api, workspace):
     deliver(api, workspace, observation("GET", PATH, 200), observation("PATCH", PATH, 200))
+    verifications = [Verification("accepted", timezone.now(), 2, f"{method} {PATH}") for method in ("GET", "PATCH")]
+    record_verifications(environment_of(workspace), verifications)
     pages = {method: open_page(browser_client, workspace, method=method) for method in ("GET", "PATCH")}
     assert {method for method, page in pages.items() if "needs a confirmation" in page} == {"PATCH"}
 

@@ -1,0 +1,1 @@
+"""Which operations of the catalog backends verify."""

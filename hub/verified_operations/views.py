@@ -1,0 +1,39 @@
+"""The pages of the catalog, with the last verification of each operation, which is of intents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.http import HttpRequest
+
+from affidavit.operations import Identity, strip_names
+from catalog.browse import views as browse
+from intents.models import split_operation
+from intents.rejections.last_verifications import read_last_verifications
+from wire.period import Period
+from workspaces.models import Environment
+from workspaces.page import Page
+
+
+def show_catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the list of operations."""
+    return browse.show_catalog(request, environment, period, verifications=index_verifications(environment))
+
+
+def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show one operation with its shapes."""
+    return browse.show_operation(request, environment, period, verifications=index_verifications(environment))
+
+
+def index_verifications(environment: Environment) -> Mapping[Identity, datetime]:
+    """Return when each operation was last verified, by the catalog's identity: names of parameters do not matter.
+
+    Verifications of other transports, or without an operation, are all under Identity("", "").
+    """
+    moments: dict[Identity, datetime] = {}
+    for operation, last_at in read_last_verifications(environment):
+        method, path = split_operation(operation)
+        identity = Identity(method, strip_names(path))
+        moments[identity] = max(last_at, moments.get(identity, last_at))
+    return moments
