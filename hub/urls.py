@@ -6,6 +6,7 @@ from hub import health
 from hub.api_docs import views as api_docs
 from hub.glossary.views import show_glossary
 from hub.key_uses.views import show_keys
+from hub.last_data.views import show_environments
 from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
@@ -29,6 +30,7 @@ urlpatterns = [
     *page_paths("catalog", verified_operations.show_catalog, is_shareable=True),
     *page_paths("operation", verified_operations.show_operation),
     *page_paths("keys", show_keys, role=Membership.ADMIN),
+    *page_paths("environments", show_environments, role=Membership.ADMIN),
     *page_paths("secrets", show_secrets, role=Membership.ADMIN),
     *page_paths("search", show_search),
     *page_paths("api", api_docs.show_api_docs),

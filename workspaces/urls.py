@@ -22,7 +22,6 @@ urlpatterns = [
     path(f"{SETTINGS}/secrets/prepare", secrets.post_preparation, name="prepare-secret"),
     path(f"{SETTINGS}/secrets/activate", secrets.post_activation, name="activate-secret"),
     path(f"{SETTINGS}/secrets/<int:secret_id>/revoke", secrets.post_revocation, name="revoke-secret"),
-    *page_paths("environments", environments.show_environments, role=Membership.ADMIN),
     path(f"{SETTINGS}/environments/create", environments.post_environment, name="create-environment"),
     path(f"{SETTINGS}/environments/<str:name>/change", environments.post_change, name="change-environment"),
     path(f"{SETTINGS}/environments/<str:name>/archive", environments.post_archiving, name="archive-environment"),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Max, Sum
+from django.db.models import Max, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationRollup
 from intents.rejections.outage import Outage, Rejections, find_outage
@@ -36,10 +36,20 @@ def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
 
 def find_last_accepted(environment: Environment) -> datetime | None:
     """Return the time of the last accepted call; None if there is none. Sums of months have it, too."""
-    months = VerificationRollup.objects.filter(
-        environment=environment, grain="m", version=ALL_VERSIONS, result=ACCEPTED
-    )
-    last_at: datetime | None = months.aggregate(last_at=Max("last_at"))["last_at"]
+    return _find_last(_list_months(environment).filter(result=ACCEPTED))
+
+
+def find_last_verification(environment: Environment) -> datetime | None:
+    """Return the time of the last verification, accepted or not; None if there is none."""
+    return _find_last(_list_months(environment))
+
+
+def _list_months(environment: Environment) -> QuerySet[VerificationRollup]:
+    return VerificationRollup.objects.filter(environment=environment, grain="m", version=ALL_VERSIONS)
+
+
+def _find_last(sums: QuerySet[VerificationRollup]) -> datetime | None:
+    last_at: datetime | None = sums.aggregate(last_at=Max("last_at"))["last_at"]
     return last_at
 
 

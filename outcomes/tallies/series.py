@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from outcomes.models import ALL_KEYS, Tally
 from wire.period import Period
@@ -110,6 +110,13 @@ def find_first_data(environment: Environment) -> datetime | None:
     has_counts = Q(conversations__gt=0) | Q(outcomes__gt=0) | Q(broken__gt=0)
     quarters = Tally.objects.filter(has_counts, environment=environment, grain="q", outcome_key=ALL_KEYS)
     return quarters.order_by("starts_at").values_list("starts_at", flat=True).first()
+
+
+def find_last_report(environment: Environment) -> datetime | None:
+    """Return when an outcome was last reported; None if none was."""
+    months = Tally.objects.filter(environment=environment, grain="m", outcome_key=ALL_KEYS)
+    last_at: datetime | None = months.aggregate(last_at=Max("last_reported_at"))["last_at"]
+    return last_at
 
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:

@@ -147,8 +147,8 @@
   function showAge() {
     const seconds = Math.max(0, Math.round((Date.now() - updatedAt) / 1000));
     const age = seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
-    const status = `${isSignedOut ? "signed out, " : ""}not updated since ${formatMoment(updatedAt)}`;
-    write("[data-updated]", isStale ? "" : `updated ${age} ago`);
+    const status = `${isSignedOut ? "signed out, " : ""}page not refreshed since ${formatMoment(updatedAt)}`;
+    write("[data-updated]", isStale ? "" : `page refreshed ${age} ago`);
     write("[data-live-status]", isStale ? status : ""); // announced once, not every second
     document.querySelector("[data-sign-in]")?.toggleAttribute("hidden", !(isStale && isSignedOut));
   }

@@ -48,7 +48,7 @@ def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, start_of_pag
     page = new_tab().open(f"{start_of_pages}/catalog")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
     page.locator("#catalog-search").fill("search")
-    page.get_by_text(re.compile(r"^not updated since \d\d:\d\d$")).wait_for()
+    page.get_by_text(re.compile(r"^page not refreshed since \d\d:\d\d$")).wait_for()
     page.unroute(re.compile(r"/catalog\?"))
     page.locator("#catalog-search").fill("searc")
     expect(page.locator("[data-live-status]")).to_have_text("")
@@ -58,7 +58,7 @@ def test_the_age_of_a_page_is_a_time_in_its_zone(new_tab, start_of_pages):
     page = new_tab().open(f"{start_of_pages}/catalog?tz=Asia/Kathmandu")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=503, body=""))
     page.locator("#catalog-search").fill("search")
-    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^not updated since"))
+    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^page not refreshed since"))
     minutes = {
         f"{timezone.now().astimezone(ZoneInfo('Asia/Kathmandu')) - timedelta(minutes=age):%H:%M}" for age in (0, 1)
     }
@@ -71,7 +71,7 @@ def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new
     page = tab.open(f"{start_of_pages}/overview?range=30d")
     page.context.clear_cookies()
     page.clock.run_for(16_000)
-    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^signed out, not updated since"))
+    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^signed out, page not refreshed since"))
     page.set_viewport_size({"width": 320, "height": 900})
     assert page.locator(".stamp").evaluate("stamp => stamp.getBoundingClientRect().right <= 320")
     page.get_by_role("link", name="Sign in again").click()

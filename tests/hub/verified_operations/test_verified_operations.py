@@ -43,7 +43,7 @@ def test_the_catalog_tells_verified_operations_from_those_that_never_were(browse
     assert verified["GET /orders/{orderId}"]
     assert verified["POST /refunds"] is None
     page = tidy(browser_client.get(CATALOG))
-    assert page.count("<span class=\"tag\">never</span>") == 2
+    assert page.count('<span class="tag">never</span>') == 2
     assert "named no operation" not in page
 
 
