@@ -37,6 +37,7 @@ from catalog.browse.queries import (
 from catalog.browse.search import find_property_hits
 from catalog.browse.tree_filter import find_nodes
 from catalog.browse.tree_rows import TreeRow, build_rows, label_node
+from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
@@ -46,6 +47,7 @@ from catalog.drift.current_presence import list_no_longer_seen
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.extent import count_no_longer_seen
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
+from catalog.drift.no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
@@ -304,7 +306,9 @@ def build_tree_context(
     }
     if inside_only or len(nodes) > MAX_SCHEMA_NODES or any(row.is_closed for row in rows):
         return {**context, "schema": ""}
-    schema = build_part_schema(json.loads(operation.outline), shape.key, describe(shape.evidence, counts=False))
+    absent = {at: day for (key, at), day in find_absent_properties(operation).items() if key == shape.key}
+    descriptor = mark_descriptor(describe(shape.evidence, counts=False), absent)
+    schema = build_part_schema(json.loads(operation.outline), shape.key, descriptor)
     text = json.dumps(schema, indent=2, ensure_ascii=False)
     return {**context, "schema": text, "is_any_allowed": "{}" in text}
 
@@ -368,7 +372,7 @@ def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineRe
 
 def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
     """Return the call as a shell command, and its tool definition unless that is too long to read."""
-    outline = json.loads(operation.outline)
+    outline = drop_marked(mark_outline(json.loads(operation.outline), find_absent_properties(operation)))
     tool = build_tool(find_operation_name(environment, outline), outline)
     definition = json.dumps(tool, indent=2, ensure_ascii=False)
     is_short = len(definition) <= MAX_TOOL_LENGTH

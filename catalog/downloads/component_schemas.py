@@ -19,6 +19,7 @@ from catalog.downloads.schema_names import (
 Schema = dict[str, Any]
 REFERENCE_PREFIX = "#/components/schemas/"
 NULL = {"type": "null"}
+ANNOTATIONS = frozenset({"deprecated", "description"})  # of one use of an object, not of the object
 NULLABLE_OBJECT = ["object", "null"]
 NESTING = ("items", "additionalProperties")  # members that hold one schema
 NESTED = frozenset({*NESTING, "properties"})
@@ -56,7 +57,14 @@ class ComponentSchemas:
         return {names[number]: self._schemas[number] for number in sorted(names, key=names.__getitem__)}
 
     def _share(self, schema: Schema) -> Schema:
-        """Return `schema` with references in place of objects. A nullable object becomes a reference or null."""
+        """Return `schema` with references in place of objects. A nullable object becomes a reference or null.
+
+        What a schema says of one use of an object stays beside the reference, so that all uses share the object.
+        """
+        annotations = {name: schema[name] for name in ANNOTATIONS if name in schema}
+        if annotations and schema.get("properties"):
+            plain_schema = {name: value for name, value in schema.items() if name not in ANNOTATIONS}
+            return {"allOf": [self._share(plain_schema)], **annotations}
         schema_with_references = schema | {name: self._share(schema[name]) for name in NESTING if name in schema}
         if not schema.get("properties"):
             return schema_with_references
@@ -123,7 +131,7 @@ def find_references(schema: Schema, position: Position = Position.OBJECT) -> Ite
     """Yield the number of each object that a schema refers to, directly or in its items or values."""
     if "$ref" in schema:
         yield int(schema["$ref"]), position
-    for inner in schema.get("anyOf", ()):
+    for inner in (*schema.get("anyOf", ()), *schema.get("allOf", ())):
         yield from find_references(inner, position)
     if "items" in schema:
         yield from find_references(schema["items"], Position.ITEM)

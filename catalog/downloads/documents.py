@@ -11,17 +11,25 @@ from io import BytesIO
 from typing import Any
 
 from affidavit.operations import Identity
+from catalog.downloads.absent_properties import drop_marked, mark_outlines
 from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.mcp import build_mcp_document
 from catalog.downloads.openapi import build_openapi_document
-from catalog.downloads.queries import find_catalog_digest, iterate_operation_texts, load_catalog
+from catalog.downloads.queries import (
+    digest_absent_properties,
+    find_absence_digest,
+    find_catalog_digest,
+    iterate_operation_texts,
+    load_catalog,
+)
 from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
+from catalog.drift.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "6"  # increased when the same catalog is rendered differently, so that its ETag changes
+EDITION = "7"  # increased when the same catalog is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """The values of tools' hints that manual overrides set, by operation."""
@@ -33,6 +41,9 @@ class CatalogContent:
 
     environment: the name of the environment.
     title: the title of the document.
+    revision: the revision of the catalog, and of what is no longer seen in it.
+    outlines: with marks on the properties that are no longer seen.
+    current_outlines: without these properties.
     hints: the hints of tools, for formats that show them.
     """
 
@@ -42,14 +53,18 @@ class CatalogContent:
     outlines: Sequence[Outline]
     hints: Hints
 
+    @property
+    def current_outlines(self) -> list[Outline]:
+        return [*map(drop_marked, self.outlines)]
+
 
 FORMATS: Mapping[str, Callable[[CatalogContent], Mapping[str, Any]]] = {
     "openapi": lambda content: build_openapi_document(content.title, content.revision, content.outlines),
     "schemas": lambda content: build_schema_document(content.title, content.outlines),
-    "tools": lambda content: build_tools_document(content.environment, content.outlines),
-    "tools for openai": lambda content: build_openai_document(content.environment, content.outlines),
-    "tools for anthropic": lambda content: build_anthropic_document(content.environment, content.outlines),
-    "mcp": lambda content: build_mcp_document(content.outlines, content.hints),
+    "tools": lambda content: build_tools_document(content.environment, content.current_outlines),
+    "tools for openai": lambda content: build_openai_document(content.environment, content.current_outlines),
+    "tools for anthropic": lambda content: build_anthropic_document(content.environment, content.current_outlines),
+    "mcp": lambda content: build_mcp_document(content.current_outlines, content.hints),
 }
 FORMATS_WITH_HINTS = frozenset({"mcp"})
 
@@ -124,8 +139,11 @@ def format_catalog_etag(digest: str, evidence: bool) -> str:
 def render_format(environment: Environment, format_name: str) -> Document:
     """Render the catalog as it is now in one of FORMATS."""
     outlines, revision = load_catalog(environment)
+    absent = load_no_longer_seen(environment)
+    revision = combine_revision(revision, digest_absent_properties(absent))
     hints = load_format_hints(environment, format_name)
-    content = CatalogContent(environment.name, title(environment), revision, outlines, hints)
+    marked_outlines = mark_outlines(outlines, absent)
+    content = CatalogContent(environment.name, title(environment), revision, marked_outlines, hints)
     body = Packer()
     for text in iterate_json(FORMATS[format_name](content)):
         body.write(text)
@@ -135,8 +153,15 @@ def render_format(environment: Environment, format_name: str) -> Document:
 
 def compute_format_etag(environment: Environment, format_name: str) -> str:
     """Return the validator of what `render_format` would render now, without rendering it."""
-    revision = find_catalog_digest(environment, evidence=False)
+    catalog_digest = find_catalog_digest(environment, evidence=False)
+    revision = combine_revision(catalog_digest, find_absence_digest(environment))
     return hash_format_etag(environment, format_name, revision, load_format_hints(environment, format_name))
+
+
+def combine_revision(catalog_digest: str, absence_digest: str) -> str:
+    """Return the digest of the catalog; if some of it is no longer seen, one of both."""
+    both = f"{catalog_digest} {absence_digest}"
+    return hashlib.sha256(both.encode()).hexdigest() if absence_digest else catalog_digest
 
 
 def load_format_hints(environment: Environment, format_name: str) -> Hints:

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from catalog.downloads.absent_properties import describe_mark, remove_mark
 from catalog.evidence.outlines import Descriptor, Outline, has_fields, is_repeated_field, list_outline_parts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def build_schema(descriptor: Descriptor) -> dict[str, Any]:
-    """Return the schema for which every observed value is valid; `{}` if nothing certain is known."""
+    """Return the schema for which every observed value is valid; `{}` if nothing certain is known.
+
+    That of a property that is no longer seen says so, and that it is deprecated.
+    """
+    if mark := describe_mark(descriptor):
+        return build_schema(remove_mark(descriptor)) | mark
     kind = descriptor["type"]
     if kind == "unknown":
         return {}
@@ -48,7 +54,8 @@ def build_field_schema(descriptor: Descriptor) -> dict[str, Any]:
     if not is_repeated_field(descriptor):
         return build_schema(descriptor)
     item = build_schema(descriptor["items"])
-    return {"anyOf": [item, {"type": "array", "items": item}]} if item else {}
+    schema = {"anyOf": [item, {"type": "array", "items": item}]} if item else {}
+    return schema | describe_mark(descriptor)
 
 
 def build_part_schema(outline: Outline, part: str, descriptor: Descriptor) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from affidavit.operations import READS, Identity, strip_names
+from affidavit.operations import READS, Identity
+from catalog.downloads.absent_properties import identify_outline
 from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.tools import build_tool
@@ -24,10 +25,9 @@ def build_mcp_document(outlines: Sequence[Outline], rules: Mapping[Identity, Map
     rules: by operation, the values of hints that manual overrides set.
     """
     names = name_outlines(outlines)
-    identities = [Identity(outline["method"], strip_names(outline["path"])) for outline in outlines]
     tools = [
-        build_mcp_tool(name, outline, rules.get(identity, {}))
-        for name, outline, identity in zip(names, outlines, identities, strict=True)
+        build_mcp_tool(name, outline, rules.get(identify_outline(outline), {}))
+        for name, outline in zip(names, outlines, strict=True)
     ]
     return {"tools": tools, **RESULT}
 

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from affidavit.operations import PARAMETER, REQUEST, strip_names
+from catalog.downloads.absent_properties import describe_mark, remove_mark
 from catalog.downloads.component_schemas import ComponentSchemas
 from catalog.downloads.json_schema import build_field_schema, build_part_schema, build_schema
 from catalog.downloads.operation_names import name_outlines
@@ -104,7 +105,8 @@ def build_path_parameters(path: str, outline: Outline) -> Iterator[dict[str, Any
 def build_query_parameters(query: Descriptor) -> Iterator[dict[str, Any]]:
     properties = query.get("properties", {})
     for name, descriptor in properties.items():
-        yield {"name": name, "in": "query", "schema": build_field_schema(descriptor)}
+        schema = build_field_schema(remove_mark(descriptor))
+        yield {"name": name, "in": "query", "schema": schema, **describe_mark(descriptor)}
     if "values" in query:
         schema = {"type": "object", "additionalProperties": build_field_schema(query["values"])}
         name = find_unused_name(DATA_NAMES, properties)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.db import connection
 
+from affidavit.operations import Identity
 from catalog.downloads.operation_names import name_operations, split_name_words
+from catalog.drift.current_presence import AbsentProperties
+from catalog.drift.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.models import CatalogRevision
 from catalog.queries import BY_PATH, visible_operations
@@ -26,6 +29,14 @@ DIGESTS = """
 STORE_DIGESTS = """
     UPDATE catalog_catalogrevision
     SET digested_changes = changes, document_digest = %(document)s, outline_digest = %(outline)s
+    WHERE environment_id IN (
+        SELECT environment_id FROM catalog_catalogrevision
+        WHERE environment_id = %(environment)s AND changes = %(changes)s FOR UPDATE SKIP LOCKED
+    )
+"""
+STORE_ABSENCE_DIGEST = """
+    UPDATE catalog_catalogrevision
+    SET absence_changes = changes, absence_digest = %(digest)s
     WHERE environment_id IN (
         SELECT environment_id FROM catalog_catalogrevision
         WHERE environment_id = %(environment)s AND changes = %(changes)s FOR UPDATE SKIP LOCKED
@@ -72,6 +83,34 @@ def compute_catalog_digests(environment: Environment) -> tuple[str, str]:
     with connection.cursor() as cursor:
         cursor.execute(STORE_DIGESTS, {"environment": environment.pk, "changes": changes, **digests})
     return document, outline
+
+
+def find_absence_digest(environment: Environment) -> str:
+    """Return the digest of what is no longer seen, "" if that is nothing.
+
+    It is computed once per change of the catalog.
+    """
+    row = CatalogRevision.objects.filter(environment=environment).first()
+    if row is None or row.absence_changes != row.changes:
+        return compute_absence_digest(environment, row.changes if row else None)
+    return row.absence_digest
+
+
+def compute_absence_digest(environment: Environment, changes: int | None) -> str:
+    """Return the digest, and store it unless the catalog changed since it had `changes`."""
+    digest = digest_absent_properties(load_no_longer_seen(environment))
+    with connection.cursor() as cursor:
+        cursor.execute(STORE_ABSENCE_DIGEST, {"environment": environment.pk, "changes": changes, "digest": digest})
+    return digest
+
+
+def digest_absent_properties(absent: Mapping[Identity, AbsentProperties]) -> str:
+    lines = [
+        json.dumps([*identity, *place, str(last_day)])
+        for identity, places in absent.items()
+        for place, last_day in places.items()
+    ]
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest() if lines else ""
 
 
 def find_operation_name(environment: Environment, outline: Outline) -> str:

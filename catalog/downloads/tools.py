@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from affidavit.operations import PARAMETER, READS, REQUEST
+from catalog.downloads.absent_properties import is_marked
 from catalog.downloads.json_schema import build_fields_schema, build_part_schema, build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
@@ -110,7 +111,7 @@ def describe_body(descriptor: Descriptor) -> str:
     kind = descriptor["type"]
     if kind == "array":
         return f"a list of {describe_body(descriptor['items'])}"
-    names = list(descriptor.get("properties", {}))
+    names = [name for name, inner in descriptor.get("properties", {}).items() if not is_marked(inner)]
     if kind != "object" or not names:
         return "a body of unknown type" if kind == "unknown" else f"type {kind}"
     ellipsis = ", …" if len(names) > MAX_PROPERTIES_NAMED else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from enum import StrEnum
 
 from catalog.drift.absence import Absence, AbsenceStates, is_always_present, is_unusual
@@ -23,6 +24,9 @@ class PresenceState(StrEnum):
     NO_LONGER_SEEN = "no-longer-seen"
     NEVER_SEEN = "never-seen"
 
+
+AbsentProperties = Mapping[tuple[str, str], date | None]
+"""By part and pointer, the UTC day on which each property was last seen; None if that is not known."""
 
 _FROM_BEST_TO_WORST = (PresenceState.SEEN, PresenceState.ABSENT_LATELY, PresenceState.NO_LONGER_SEEN)
 

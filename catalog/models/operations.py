@@ -186,6 +186,7 @@ class CatalogRevision(models.Model):
 
     changes: the number of changes so far.
     digested_changes: the number of changes that the digests include; if it is lower, they are out of date.
+    absence_digest, absence_changes: the same of the properties that are no longer seen.
     """
 
     environment = models.OneToOneField(Environment, on_delete=models.CASCADE, primary_key=True, related_name="+")
@@ -193,6 +194,8 @@ class CatalogRevision(models.Model):
     digested_changes = models.BigIntegerField(default=0)
     document_digest = models.CharField(max_length=64, blank=True)
     outline_digest = models.CharField(max_length=64, blank=True)
+    absence_changes = models.BigIntegerField(db_default=0)
+    absence_digest = models.CharField(max_length=64, blank=True, db_default="")
 
     def __str__(self) -> str:
         return str(self.changes)

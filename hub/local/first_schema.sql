@@ -222,7 +222,9 @@ CREATE TABLE public.catalog_catalogrevision (
     changes bigint NOT NULL,
     digested_changes bigint NOT NULL,
     document_digest character varying(64) NOT NULL,
-    outline_digest character varying(64) NOT NULL
+    outline_digest character varying(64) NOT NULL,
+    absence_changes bigint DEFAULT 0 NOT NULL,
+    absence_digest character varying(64) DEFAULT ''::character varying NOT NULL
 );
 CREATE TABLE public.catalog_drift (
     id bigint NOT NULL,
@@ -2626,33 +2628,34 @@ INSERT INTO public.django_migrations VALUES
 	(51, 'catalog', '0016_drift_of_operation', now()),
 	(52, 'catalog', '0017_reporter_activity', now()),
 	(53, 'catalog', '0018_counts_of_new_types', now()),
-	(54, 'workspaces', '0008_annotations', now()),
-	(55, 'workspaces', '0009_retention_of_alerts', now()),
-	(56, 'workspaces', '0010_shared_links', now()),
-	(57, 'intents', '0001_initial', now()),
-	(58, 'intents', '0002_gate', now()),
-	(59, 'intents', '0003_keyed_hashes', now()),
-	(60, 'intents', '0004_verification_rollup', now()),
-	(61, 'intents', '0005_keys', now()),
-	(62, 'intents', '0006_months', now()),
-	(63, 'intents', '0007_time_to_undo_a_decision', now()),
-	(64, 'intents', '0008_rejections_of_a_tool_call', now()),
-	(65, 'intents', '0009_reporter_of_a_rejection', now()),
-	(66, 'mfa', '0001_initial', now()),
-	(67, 'mfa', '0002_authenticator_timestamps', now()),
-	(68, 'mfa', '0003_authenticator_type_uniq', now()),
-	(69, 'outcomes', '0001_initial', now()),
-	(70, 'outcomes', '0002_moves_and_api_keys', now()),
-	(71, 'outcomes', '0003_leading_keys', now()),
-	(72, 'outcomes', '0004_keys_to_search', now()),
-	(73, 'outcomes', '0005_shards', now()),
-	(74, 'outcomes', '0006_partitions', now()),
-	(75, 'socialaccount', '0001_initial', now()),
-	(76, 'socialaccount', '0002_token_max_lengths', now()),
-	(77, 'socialaccount', '0003_extra_data_default_dict', now()),
-	(78, 'socialaccount', '0004_app_provider_id_settings', now()),
-	(79, 'socialaccount', '0005_socialtoken_nullable_app', now()),
-	(80, 'socialaccount', '0006_alter_socialaccount_extra_data', now());
+	(54, 'catalog', '0019_what_is_no_longer_seen', now()),
+	(55, 'workspaces', '0008_annotations', now()),
+	(56, 'workspaces', '0009_retention_of_alerts', now()),
+	(57, 'workspaces', '0010_shared_links', now()),
+	(58, 'intents', '0001_initial', now()),
+	(59, 'intents', '0002_gate', now()),
+	(60, 'intents', '0003_keyed_hashes', now()),
+	(61, 'intents', '0004_verification_rollup', now()),
+	(62, 'intents', '0005_keys', now()),
+	(63, 'intents', '0006_months', now()),
+	(64, 'intents', '0007_time_to_undo_a_decision', now()),
+	(65, 'intents', '0008_rejections_of_a_tool_call', now()),
+	(66, 'intents', '0009_reporter_of_a_rejection', now()),
+	(67, 'mfa', '0001_initial', now()),
+	(68, 'mfa', '0002_authenticator_timestamps', now()),
+	(69, 'mfa', '0003_authenticator_type_uniq', now()),
+	(70, 'outcomes', '0001_initial', now()),
+	(71, 'outcomes', '0002_moves_and_api_keys', now()),
+	(72, 'outcomes', '0003_leading_keys', now()),
+	(73, 'outcomes', '0004_keys_to_search', now()),
+	(74, 'outcomes', '0005_shards', now()),
+	(75, 'outcomes', '0006_partitions', now()),
+	(76, 'socialaccount', '0001_initial', now()),
+	(77, 'socialaccount', '0002_token_max_lengths', now()),
+	(78, 'socialaccount', '0003_extra_data_default_dict', now()),
+	(79, 'socialaccount', '0004_app_provider_id_settings', now()),
+	(80, 'socialaccount', '0005_socialtoken_nullable_app', now()),
+	(81, 'socialaccount', '0006_alter_socialaccount_extra_data', now());
 SELECT pg_catalog.setval('public.account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('public.account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('public.alerts_alert_id_seq', 1, false);
@@ -2679,7 +2682,7 @@ SELECT pg_catalog.setval('public.catalog_redactionrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalog_templaterule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalog_witnessreport_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 61, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 80, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 81, true);
 SELECT pg_catalog.setval('public.intents_mintedintent_id_seq', 1, false);
 SELECT pg_catalog.setval('public.intents_rejection_id_seq', 1, false);
 SELECT pg_catalog.setval('public.intents_verificationreport_id_seq', 1, false);

@@ -83,6 +83,20 @@ def test_each_change_is_listed_with_its_time_and_count(api, with_books, run):
     ]
 
 
+def test_what_is_no_longer_seen_is_listed_with_its_last_day(api, with_books, run):
+    with_note = observation("GET", "/notes", response={"id": 1, "note": "x"}, lastSeenAt=AT)
+    deliver(api, with_books, *[with_note] * 30)
+    run("lock")
+    deliver(api, with_books, *[observation("GET", "/notes", response={"id": 1}, lastSeenAt=AT)] * 30)
+    status, output = run("verify")
+    reason = "last seen on 2026-09-21, absent 30 times in a row when detected"
+    assert status == 1
+    assert [line.strip() for line in output.splitlines()[2:]] == [
+        f"description: now GET /notes. Answers 200 with an object (id).; {reason}",
+        f"output /note: removed, was string; {reason}",
+    ]
+
+
 def test_a_manual_override_is_listed_with_its_time(run):
     run("lock")
     operation = Operation.objects.get(method="GET", key="/books/{}")

@@ -49,6 +49,8 @@ class History:
             )  # because a description names responses
             if (is_of_node or is_described) and row["since"] is not None:
                 return f"since {_format_time(row['since'])}{_format_counts(row)}"
+            if is_of_node or is_described:
+                return f"last seen on {row['lastDay']}, absent {row['of']:,} times in a row when detected"
         return self._describe_override(operation) if change.part else ""
 
     def _describe_override(self, operation: str) -> str:

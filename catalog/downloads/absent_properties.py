@@ -1,0 +1,94 @@
+"""Mark the properties of outlines that are no longer seen, or leave them out (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from affidavit.operations import REQUEST, Identity, strip_names
+from catalog.drift.current_presence import AbsentProperties
+from catalog.evidence.outlines import Descriptor, Outline
+from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
+
+# The member of a marked descriptor that says since when it is no longer seen. An outline with marks has it, too.
+MARK = "noLongerSeen"
+_MEMBERS = {ITEMS: "items", VALUES: "values"}
+
+
+def identify_outline(outline: Outline) -> Identity:
+    return Identity(outline["method"], strip_names(outline["path"]))
+
+
+def mark_outlines(outlines: Iterable[Outline], absent: Mapping[Identity, AbsentProperties]) -> list[Outline]:
+    """Return the outlines, with marks on the properties that are no longer seen."""
+    return [mark_outline(outline, absent.get(identify_outline(outline), {})) for outline in outlines]
+
+
+def mark_outline(outline: Outline, absent: AbsentProperties) -> Outline:
+    def mark_part(part: str, descriptor: Descriptor) -> Descriptor:
+        return mark_descriptor(descriptor, {pointer: day for (key, pointer), day in absent.items() if key == part})
+
+    return {**_rewrite_parts(outline, mark_part), MARK: ""} if absent else outline
+
+
+def mark_descriptor(descriptor: Descriptor, absent: Mapping[str, Any]) -> Descriptor:
+    """Return the descriptor of a part with these properties marked.
+
+    absent: by pointer the last day, or None.
+    """
+    for pointer, last_day in absent.items():
+        text = f"No longer seen: last seen on {last_day}." if last_day else "No longer seen."
+        descriptor = _mark_property(descriptor, split_pointer(pointer), text)
+    return descriptor
+
+
+def drop_marked(outline: Outline) -> Outline:
+    """Return the outline without its marked properties, except those whose names would then have to fit the values of a
+    map.
+    """
+    return _rewrite_parts(outline, lambda _, descriptor: _drop_marked(descriptor)) if MARK in outline else outline
+
+
+def is_marked(descriptor: Descriptor) -> bool:
+    return MARK in descriptor
+
+
+def remove_mark(descriptor: Descriptor) -> Descriptor:
+    return {name: value for name, value in descriptor.items() if name != MARK}
+
+
+def describe_mark(descriptor: Descriptor) -> dict[str, Any]:
+    """Return the members of a schema, or of a parameter in OpenAPI, that say what the mark says; {} without one."""
+    return {"deprecated": True, "description": descriptor[MARK]} if is_marked(descriptor) else {}
+
+
+def _rewrite_parts(outline: Outline, rewrite: Callable[[str, Descriptor], Descriptor]) -> Outline:
+    requests = {part: rewrite(part, outline[part]) for part in ("query", REQUEST) if outline[part] is not None}
+    responses = {status: rewrite(status, descriptor) for status, descriptor in outline["responses"].items()}
+    return {**outline, **requests, "responses": responses}
+
+
+def _mark_property(descriptor: Descriptor, steps: Sequence[str], text: str) -> Descriptor:
+    """Return the descriptor with a mark at `steps`; the same one if it has no such node."""
+    if not steps:
+        return {**descriptor, MARK: text}
+    step, *inner_steps = steps
+    if step in _MEMBERS:
+        member = _MEMBERS[step]
+        marked = {member: _mark_property(descriptor[member], inner_steps, text)} if member in descriptor else {}
+        return {**descriptor, **marked}
+    name, properties = property_name(step), descriptor.get("properties", {})
+    if name not in properties:
+        return descriptor
+    return {**descriptor, "properties": {**properties, name: _mark_property(properties[name], inner_steps, text)}}
+
+
+def _drop_marked(descriptor: Descriptor) -> Descriptor:
+    rewritten = {member: _drop_marked(descriptor[member]) for member in _MEMBERS.values() if member in descriptor}
+    if "properties" in descriptor:
+        rewritten["properties"] = {
+            name: _drop_marked(inner)
+            for name, inner in descriptor["properties"].items()
+            if "values" in descriptor or not is_marked(inner)
+        }
+    return {**descriptor, **rewritten}

@@ -1,0 +1,60 @@
+"""What is no longer seen in an environment, read in few queries, for documents that have to be right about today."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date
+
+from django.db.models import Prefetch
+
+from affidavit.operations import Identity, part_key
+from catalog.drift.absence import NO_LONGER_SEEN
+from catalog.drift.current_presence import AbsentProperties, list_no_longer_seen
+from catalog.evidence.parts import find_absence_states, part_of
+from catalog.models import Drift, Operation, OperationPart
+from catalog.queries import LARGE_TEXTS, visible_operations
+from workspaces.models import Environment
+
+
+def load_no_longer_seen(environment: Environment) -> dict[Identity, AbsentProperties]:
+    """Return the properties that are no longer seen, without those inside, by operation; operations without are left
+    out.
+    """
+    parts = Prefetch("parts", OperationPart.objects.defer("evidence"))
+    operations = visible_operations(environment).filter(pk__in=_find_candidates(environment)).defer(*LARGE_TEXTS)
+    places = {
+        operation: _list_absent_places(operation) for operation in operations.prefetch_related(parts, "baseline_resets")
+    }
+    last_days = _load_last_days(environment, [operation.pk for operation in places])
+    return {
+        operation.identity: {place: last_days.get((operation.pk, *place)) for place in absent}
+        for operation, absent in places.items()
+        if absent
+    }
+
+
+def find_absent_properties(operation: Operation) -> AbsentProperties:
+    """Return the same for one operation."""
+    last_days = _load_last_days(operation.environment, [operation.pk])
+    return {place: last_days.get((operation.pk, *place)) for place in _list_absent_places(operation)}
+
+
+def _find_candidates(environment: Environment) -> set[int]:
+    """Return the ids of operations that may have such properties: a baseline reset can hide them."""
+    rows = OperationPart.objects.filter(environment=environment).exclude(absences={})
+    states = rows.values_list("operation_id", "absences").iterator()
+    return {operation for operation, absences in states if any(list_no_longer_seen(absences))}
+
+
+def _list_absent_places(operation: Operation) -> list[tuple[str, str]]:
+    parts = dict.fromkeys(part_of(row) for row in operation.parts.all())
+    return [
+        (part_key(part), pointer)
+        for part in parts
+        for pointer in list_no_longer_seen(find_absence_states(operation, part))
+    ]
+
+
+def _load_last_days(environment: Environment, operations: Collection[int]) -> dict[tuple[int, str, str], date | None]:
+    drift = Drift.objects.filter(environment=environment, operation__in=operations, kind=NO_LONGER_SEEN).order_by("id")
+    return {(change.operation_id, change.part, change.pointer): change.last_day for change in drift}
