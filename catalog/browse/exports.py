@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
-    "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt",
+    "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt", "noLongerSeen",
 )  # fmt: skip
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
@@ -30,19 +30,32 @@ PROPERTY_COLUMNS = (
 )  # fmt: skip
 
 
-def export_operations(operations: QuerySet[Any], verified: Mapping[int, datetime]) -> Table:
-    """Return the operations. verified: when each was last verified, by its row id."""
-    rows = partial(_operation_row, verified)
-    return Table("operations", OPERATION_COLUMNS, lambda: map(rows, operations.iterator()))
+def export_operations(
+    operations: QuerySet[Any], verified: Mapping[int, datetime], count_absent: Callable[[], Mapping[int, int]]
+) -> Table:
+    """Return the table of operations.
+
+    verified: when each was last verified, by its row id.
+    count_absent: called when it is downloaded; returns how many properties are no longer seen, by operation.
+    """
+
+    def list_rows() -> Iterator[Sequence[Any]]:
+        absent = count_absent()
+        return (
+            _operation_row(operation, verified.get(operation.pk), absent.get(operation.pk, 0))
+            for operation in operations.iterator()
+        )
+
+    return Table("operations", OPERATION_COLUMNS, list_rows)
 
 
-def _operation_row(verified: Mapping[int, datetime], operation: Any) -> Sequence[Any]:
+def _operation_row(operation: Any, verified_at: datetime | None, absent: int) -> Sequence[Any]:
     statuses = {str(status): count for status, count in operation.status_counts}
     undecided_segments = [segment for segment, _ in operation.undecided_segments]
     return (
-        operation.method, operation.path, operation.observations, statuses, operation.properties, undecided_segments,
-        operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
-        operation.observations_in_period, verified.get(operation.pk),
+        operation.method, operation.path, operation.observations, statuses, operation.properties - absent,
+        undecided_segments, operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
+        operation.observations_in_period, verified_at, absent,
     )  # fmt: skip
 
 

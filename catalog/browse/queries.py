@@ -6,11 +6,27 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import BigIntegerField, CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    CharField,
+    Count,
+    F,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import Identity
 from catalog.browse.filters import OperationFilters
+from catalog.drift.extent import count_absent_by_operation
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
 from catalog.evidence.days import DaySpan, find_days
@@ -22,7 +38,6 @@ from workspaces.models import Environment
 ORDERS = {
     "path": BY_PATH,
     "observations": ("-observations_in_period", *BY_PATH),
-    "properties": ("-properties", *BY_PATH),
     "first": ("-first_seen_at", *BY_PATH),
     "last": ("-last_seen_at", *BY_PATH),
 }
@@ -112,6 +127,8 @@ def list_operations(
             operations = operations.filter(pk__in=verified_pks)
         case "unverified":
             operations = operations.exclude(pk__in=verified_pks)
+    if filters.sort == "properties":
+        return operations.order_by(_count_present(environment).desc(), *BY_PATH).only(*LISTED_COLUMNS)
     return operations.order_by(*ORDERS[filters.sort]).only(*LISTED_COLUMNS)
 
 
@@ -130,6 +147,15 @@ def find_verified(environment: Environment, verifications: Mapping[Identity, dat
         if moment:
             moments[pk] = max(moment, moments.get(pk, moment))
     return moments
+
+
+def _count_present(environment: Environment) -> Case:
+    """Return the number of an operation's properties without those that are no longer seen."""
+    operations: dict[int, list[int]] = {}
+    for operation, absent in count_absent_by_operation(environment).items():
+        operations.setdefault(absent, []).append(operation)
+    present = (When(pk__in=pks, then=F("properties") - Value(absent)) for absent, pks in operations.items())
+    return Case(*present, default=F("properties"), output_field=IntegerField())
 
 
 def _count_observed(

@@ -45,7 +45,11 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.current_presence import list_no_longer_seen
 from catalog.drift.exports import export_changes, export_versions
-from catalog.drift.extent import count_no_longer_seen
+from catalog.drift.extent import (
+    count_absent_by_operation,
+    count_properties,
+    count_properties_of_operations,
+)
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
 from catalog.drift.no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes, summarize_drift_of_operations
@@ -117,6 +121,7 @@ def show_catalog(
             "has_unnamed": NO_OPERATION in verifications,
             "days": find_days(period),
             "today": timezone.now().date(),
+            "property_counts": count_properties_of_operations(environment, list(page)),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
             "is_empty": not (page.paginator.count or filters.is_active),
@@ -134,7 +139,7 @@ def show_catalog(
         }
 
     tables = [
-        exports.export_operations(operations, verified),
+        exports.export_operations(operations, verified, lambda: count_absent_by_operation(environment)),
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),
     ]
@@ -178,7 +183,7 @@ def show_operation(
             "operation": operation,
             "needs_confirmation": operation.method not in READS,
             "verified_at": find_verified(environment, verifications).get(operation.shown_under_id or operation.pk),
-            "no_longer_seen": count_no_longer_seen(operation, shapes),
+            "extent": count_properties(operation),
             "days": days,
             "observed": observed_days,
             "gap": find_gap(operation, days),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Max, Min, Sum
 
-from catalog.drift.compared_operations import find_absent_places
-from catalog.drift.current_presence import list_no_longer_seen
-from catalog.drift.queries import load_outlines
+from catalog.drift.no_longer_seen import find_absent_properties, load_absent_places
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
-from catalog.evidence.parts import PartShape, find_absence_states
 from catalog.models import Operation
 from catalog.queries import visible_operations
 from workspaces.models import Environment
@@ -37,29 +34,47 @@ class CatalogExtent:
     last_seen_at: datetime | None
 
 
+@dataclass(frozen=True)
+class PropertyCounts:
+    """How many properties are still sent, and how many are no longer seen, including those inside these."""
+
+    properties: int
+    no_longer_seen: int
+
+
 def measure_catalog(environment: Environment) -> CatalogExtent:
     totals = visible_operations(environment).aggregate(
         operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")
     )
-    no_longer_seen = _count_no_longer_seen(environment)
+    no_longer_seen = sum(count_absent_by_operation(environment).values())
     properties = (totals["properties"] or 0) - no_longer_seen
     return CatalogExtent(environment, totals["operations"], properties, no_longer_seen, totals["first"], totals["last"])
 
 
-def _count_no_longer_seen(environment: Environment) -> int:
-    absent = {key: places.no_longer_seen for key, places in find_absent_places(environment).items()}
-    outlines = load_outlines(environment, [key for key, places in absent.items() if places])
-    return sum(_count_inside(outline, absent.get(key, ())) for key, outline in outlines.items())
+def count_absent_by_operation(
+    environment: Environment, operations: Collection[Operation] | None = None
+) -> dict[int, int]:
+    """Return how many properties are no longer seen, including those inside them, by the id of each operation that has
+    any.
 
-
-def count_no_longer_seen(operation: Operation, shapes: Iterable[PartShape]) -> int:
-    """Return how many properties of an operation are no longer seen, including the properties inside those.
-
-    shapes: all parts of the operation.
+    operations: None for all that are visible.
     """
-    states = {shape.key: find_absence_states(operation, shape.part) for shape in shapes}
-    places = [(key, pointer) for key, absences in states.items() for pointer in list_no_longer_seen(absences)]
-    return _count_inside(json.loads(operation.outline), places) if places else 0
+    absent = load_absent_places(environment, operations)
+    return {operation.pk: _count_inside(json.loads(operation.outline), places) for operation, places in absent.items()}
+
+
+def count_properties(operation: Operation) -> PropertyCounts:
+    absent = find_absent_properties(operation)
+    no_longer_seen = _count_inside(json.loads(operation.outline), absent) if absent else 0
+    return PropertyCounts(operation.properties - no_longer_seen, no_longer_seen)
+
+
+def count_properties_of_operations(
+    environment: Environment, operations: Collection[Operation]
+) -> dict[int, PropertyCounts]:
+    """Return the counts of each of these operations, by its id."""
+    absent = count_absent_by_operation(environment, operations)
+    return {row.pk: PropertyCounts(row.properties - absent.get(row.pk, 0), absent.get(row.pk, 0)) for row in operations}
 
 
 def _count_inside(outline: Outline, places: Iterable[tuple[str, str]]) -> int:

@@ -57,10 +57,12 @@ class ComparedVersion:
     """One side of a comparison.
 
     properties: the number of properties in all parts of its outline, without those that were no longer seen.
+    no_longer_seen: the number of those.
     """
 
     version: OperationVersion
     properties: int
+    no_longer_seen: int
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         return None
     versions = {version.number: version for version in list_versions(operation).filter(number__in=outlines)}
     sides = {
-        number: ComparedVersion(versions[number], _count_properties(operation, number, outline))
+        number: ComparedVersion(versions[number], *_count_properties(operation, number, outline))
         for number, outline in outlines.items()
     }
     differences = [
@@ -167,14 +169,17 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     return VersionComparison(sides[before], sides[after], changes, inside, media_types)
 
 
-def _count_properties(operation: Operation, number: int, outline: Outline) -> int:
-    """Return how many properties a version has, without those that were no longer seen in it."""
+def _count_properties(operation: Operation, number: int, outline: Outline) -> tuple[int, int]:
+    """Return how many properties of a version were still seen in it, and how many no longer were."""
     last_kinds: dict[tuple[str, str], str] = {}
     drift = operation.drift.filter(version__lte=number, kind__in=PRESENCE_KINDS)
     for part, pointer, kind in drift.order_by("id").values_list("part", "pointer", "kind"):
         last_kinds[part, pointer] = kind
     absent = [property_key for property_key, kind in last_kinds.items() if kind == NO_LONGER_SEEN]
-    return sum(1 for _ in list_outline_nodes(remove_properties(outline, absent)))
+    present, total = (
+        sum(1 for _ in list_outline_nodes(whole)) for whole in (remove_properties(outline, absent), outline)
+    )
+    return present, total - present
 
 
 def has_version(operation: Operation, number: str) -> bool:

@@ -12,7 +12,7 @@ from catalog.drift.absence import NO_LONGER_SEEN
 from catalog.drift.current_presence import AbsentProperties, list_no_longer_seen
 from catalog.evidence.parts import find_absence_states, part_of
 from catalog.models import Drift, Operation, OperationPart
-from catalog.queries import LARGE_TEXTS, visible_operations
+from catalog.queries import visible_operations
 from workspaces.models import Environment
 
 
@@ -20,17 +20,26 @@ def load_no_longer_seen(environment: Environment) -> dict[Identity, AbsentProper
     """Return the properties that are no longer seen, without those inside, by operation; operations without are left
     out.
     """
-    parts = Prefetch("parts", OperationPart.objects.defer("evidence"))
-    operations = visible_operations(environment).filter(pk__in=_find_candidates(environment)).defer(*LARGE_TEXTS)
-    places = {
-        operation: _list_absent_places(operation) for operation in operations.prefetch_related(parts, "baseline_resets")
-    }
+    places = load_absent_places(environment)
     last_days = _load_last_days(environment, [operation.pk for operation in places])
     return {
         operation.identity: {place: last_days.get((operation.pk, *place)) for place in absent}
         for operation, absent in places.items()
-        if absent
     }
+
+
+def load_absent_places(
+    environment: Environment, operations: Collection[Operation] | None = None
+) -> dict[Operation, list[tuple[str, str]]]:
+    """Return part and pointer of each of these properties, by visible operation.
+
+    operations: None for all.
+    """
+    parts = Prefetch("parts", OperationPart.objects.defer("evidence"))
+    candidates = visible_operations(environment).filter(pk__in=_find_candidates(environment, operations))
+    rows = candidates.defer("document", "search").prefetch_related(parts, "baseline_resets")
+    places = {operation: _list_absent_places(operation) for operation in rows}
+    return {operation: absent for operation, absent in places.items() if absent}
 
 
 def find_absent_properties(operation: Operation) -> AbsentProperties:
@@ -39,9 +48,11 @@ def find_absent_properties(operation: Operation) -> AbsentProperties:
     return {place: last_days.get((operation.pk, *place)) for place in _list_absent_places(operation)}
 
 
-def _find_candidates(environment: Environment) -> set[int]:
+def _find_candidates(environment: Environment, operations: Collection[Operation] | None) -> set[int]:
     """Return the ids of operations that may have such properties: a baseline reset can hide them."""
     rows = OperationPart.objects.filter(environment=environment).exclude(absences={})
+    if operations is not None:
+        rows = rows.filter(operation__in=operations)
     states = rows.values_list("operation_id", "absences").iterator()
     return {operation for operation, absences in states if any(list_no_longer_seen(absences))}
 

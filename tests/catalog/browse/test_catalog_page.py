@@ -74,6 +74,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         "driftedAt": None,
         "observationsInPeriod": 0,
         "lastVerifiedAt": None,
+        "noLongerSeen": 0,
     }
     assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
     response = browser_client.get(address(filled_workspace, ".csv"), {"table": "operations"})
@@ -247,3 +248,22 @@ def test_every_download_of_the_menu_answers_with_what_its_link_says(browser_clie
     tools = {label: json.loads(answer.getvalue())["tools"][0] for label, answer in documents.items() if "ool" in label}
     assert "requiresConfirmation" in tools["Tool definitions"]
     assert "inputSchema" in tools["MCP tools"]
+
+
+def test_properties_are_counted_as_the_comparison_counts_them(api, browser_client, workspace):
+    """What is no longer seen is counted apart, on every page."""
+    with_notes = {"id": 1, "note": "x", "owner": {"name": "x"}}
+    deliver(api, workspace, *[observation(path="/a", response=with_notes)] * 30)
+    deliver(api, workspace, *[observation(path="/a", response={"id": 1})] * 30)
+    deliver(api, workspace, observation(path="/b", response={"id": 1, "note": 1}))
+    rows = list_rows(browser_client, workspace, sort="properties")
+    assert [(row["path"], row["properties"], row["noLongerSeen"]) for row in rows] == [("/b", 2, 0), ("/a", 1, 3)]
+    page = browser_client.get(address(workspace), {"sort": "properties"}).content.decode()
+    cells = re.findall(r'data-is="Properties" class="num">(.*?)</td>', page, re.DOTALL)
+    assert [re.sub(r"<.*?>", "", cell).split() for cell in cells] == [["2"], ["1", "3", "no", "longer", "seen"]]
+    compared = browser_client.get(f"/w/{workspace.workspace.slug}/production/difference.json")
+    extents = json.loads(b"".join(compared.streaming_content))["tables"]["environments"]
+    assert (extents[0]["properties"], extents[0]["noLongerSeen"]) == (3, 3)
+    operation = f"/w/{workspace.workspace.slug}/production/operation"
+    text = browser_client.get(operation, {"method": "GET", "path": "/a"}).content.decode()
+    assert re.search(r" 1 property,\s+3 no longer seen", text)
