@@ -82,13 +82,15 @@ MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # rows of the tree
 MAX_SCHEMA_NODES = 400  # nodes of a shape whose JSON Schema is shown; a longer one is in the download only
-# The downloads of contract 5, by the name of their address
-FORMAT_LINKS = {
-    "catalog-openapi": "OpenAPI",
-    "catalog-schemas": "JSON Schema",
-    "catalog-tools": "Tool definitions",
-    "catalog-mcp": "MCP tools",
-}
+# The downloads of contract 5: the name of the address, the query, the format, and what it is for
+FORMAT_LINKS = (
+    ("catalog-openapi", "", "OpenAPI 3.1", "for API tools and code generators"),
+    ("catalog-schemas", "", "JSON Schema", "to validate bodies and queries"),
+    ("catalog-mcp", "", "MCP tools", "for MCP servers: the answer to tools/list"),
+    ("catalog-tools", "&format=openai", "Tools for OpenAI", "ready for requests to its API"),
+    ("catalog-tools", "&format=anthropic", "Tools for Anthropic", "ready for requests to its API"),
+    ("catalog-tools", "", "Tool definitions", "for any other assistant"),
+)
 # The hints of an MCP tool, by name
 HINT_LABELS = {
     "readOnlyHint": "Read-only",
@@ -129,7 +131,7 @@ def show_catalog(
             "methods": list_methods(environment),
             "status_classes": STATUS_CLASSES,
             "subsets": SUBSETS.items(),
-            "formats": FORMAT_LINKS.items(),
+            "formats": FORMAT_LINKS,
             "other_environments": environment.readable_siblings,
             "columns": SORTED_COLUMNS,
             "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],

@@ -242,7 +242,7 @@ def test_a_search_lists_the_matching_properties_with_links(api, workspace, brows
 
 def test_every_download_of_the_menu_answers_with_what_its_link_says(browser_client, filled_workspace):
     page = browser_client.get(address(filled_workspace), {"range": "all"}).content.decode()
-    links = re.findall(r'<a href="(/api/catalog/[^"]+)">\s*([^<]+?)\s*</a>', page)
+    links = re.findall(r'<a href="(/api/catalog/[^"]+)">\s*([^<]+?)\s*<small>[^<]+</small>\s*</a>', page)
     documents = {label: browser_client.get(html.unescape(link)) for link, label in links}
     assert {answer.status_code for answer in documents.values()} == {200}
     tools = {label: json.loads(answer.getvalue())["tools"][0] for label, answer in documents.items() if "ool" in label}
@@ -267,3 +267,17 @@ def test_properties_are_counted_as_the_comparison_counts_them(api, browser_clien
     operation = f"/w/{workspace.workspace.slug}/production/operation"
     text = browser_client.get(operation, {"method": "GET", "path": "/a"}).content.decode()
     assert re.search(r" 1 property,\s+3 no longer seen", text)
+
+
+def test_each_download_says_what_it_is_for(browser_client, filled_workspace):
+    page = browser_client.get(address(filled_workspace)).content.decode()
+    menu = page[page.index("Download as") :].partition("</ul>")[0]
+    links = re.findall(r'<a href="(.*?)">\s*(.*?)\s*<small>(.*?)</small>', menu)
+    assert [label for _, label, _ in links] == [
+        "OpenAPI 3.1", "JSON Schema", "MCP tools", "Tools for OpenAI", "Tools for Anthropic", "Tool definitions",
+    ]  # fmt: skip
+    assert links[0][2] == "for API tools and code generators"
+    for link, _, purpose in links:
+        assert purpose
+        assert browser_client.get(unescape(link)).status_code == 200
+    assert unescape(links[3][0]).endswith("&format=openai")
