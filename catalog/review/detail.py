@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from catalog.browse.presence import Presence
 from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.change_labels import list_counted_types
-from catalog.drift.absence import PRESENCE_KINDS
+from catalog.drift.absence import PRESENCE_KINDS, Absence, AbsenceStates
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import find_node
+from catalog.evidence.parts import find_absence_states, find_node
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.queries import find_operation
 from catalog.review.impact import is_new_status
@@ -71,6 +71,8 @@ class CurrentField:
     change_day: the day of the change, with observations from before and after it; None if the change began with a day.
     after: None if no later day was observed.
 
+    since_detection: the presence of a new property after its detection; None for other changes, or if it is not known.
+
     If the change is a new status, presence is the number of calls with that status, of all calls of the operation.
     """
 
@@ -79,6 +81,7 @@ class CurrentField:
     change_day: ObservedSide | None
     after: ObservedSide | None
     days: Sequence[PropertyDay]
+    since_detection: Presence | None = None
 
     @property
     def sides(self) -> Sequence[tuple[str, ObservedSide]]:
@@ -109,7 +112,17 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     first_after = first if begins_with_day else first + ONE_DAY
     is_observed = any(row.day >= first_after for row in days)
     after = _sum_side(days, node, DaySpan(first_after, last)) if is_observed else None
-    return CurrentField(node, before, change_day, after, days)
+    since_detection = _count_since_detection(drift, node, find_absence_states(operation, shape.part))
+    return CurrentField(node, before, change_day, after, days, since_detection)
+
+
+def _count_since_detection(drift: Drift, node: Node, states: AbsenceStates) -> Presence | None:
+    """Return the presence of a new property after the fold that brought it, by what its counters say of that fold."""
+    absence = Absence.from_state(states.get(node.pointer, ()))
+    if drift.kind != "new" or node.is_reset or node.parents is None or absence.first_seen != drift.seen:
+        return None
+    seen, objects = node.seen - absence.first_seen, node.parents - absence.first_objects
+    return Presence(seen, objects) if 0 <= seen <= objects and objects else None
 
 
 def count_new_type_since(drift: Drift, node: Node) -> Presence | None:

@@ -139,10 +139,25 @@ def test_the_page_says_how_many_values_have_the_new_type_since_it_was_detected(a
     deliver(api, workspace, *[observation(response={"total": "x"})] * 2, observation(response={"total": 3}))
     drift = Drift.objects.get()
     address = f"/w/{workspace.workspace.slug}/production/change"
-    assert "<b>2 strings in 33 values when detected</b> ·" in open_page(browser_client, address, id=drift.pk)
+    page = open_page(browser_client, address, id=drift.pk)
+    assert "<b>2 strings in 33 values when detected</b>, none in the 30 before ·" in page
     deliver(api, workspace, *[observation(response={"total": "x"})] * 6, observation(response={"total": 3}))
     page = open_page(browser_client, address, id=drift.pk)
-    assert "<b>2 strings in 33 values when detected</b>, <b>6 of 7 since then</b> ·" in page
+    assert "<b>2 strings in 33 values when detected</b>, none in the 30 before, <b>6 of 7 since then</b> ·" in page
+
+
+def test_the_page_says_how_often_a_new_property_was_present_since_it_was_detected(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1})] * 30)
+    bodies = [{"id": 1, "note": "x"}] * 4 + [{"id": 1}] * 3
+    deliver(api, workspace, *[observation(response=body) for body in bodies])
+    drift = Drift.objects.get(kind="new")
+    address = f"/w/{workspace.workspace.slug}/production/change"
+    page = open_page(browser_client, address, id=drift.pk)
+    assert "in 4 of 7 answers</span> when detected ·" in page
+    deliver(api, workspace, *[observation(response=body) for body in bodies[2:]])
+    page = open_page(browser_client, address, id=drift.pk)
+    assert "in 4 of 7 answers</span> when detected · <b>2 of 5 since then</b> ·" in page
+    assert "4 of 7, when detected; 2 of 5 since then" in page
 
 
 def test_the_page_names_what_was_released_before_the_change(api, browser_client, workspace):
@@ -233,7 +248,9 @@ def test_an_acknowledgement_has_a_name_and_a_time_and_can_be_undone(browser_clie
         response = browser_client.post(address)
         assert (response.status_code, response["Location"]) == (303, f"{start}/change?id={total.pk}#review")
     assert list_new(browser_client, start) == ["/note"]
-    assert "Acknowledged by test-operator" in open_page(browser_client, f"{start}/change", id=total.pk)
+    page = open_page(browser_client, f"{start}/change", id=total.pk)
+    assert "Acknowledged by test-operator" in page
+    assert "<b>What to do</b> <p> Nothing more has to be done. </p>" in page
     assert ">acknowledged</span>" in open_page(browser_client, f"{start}/drift")
     for _ in range(2):
         browser_client.post(address, {"undo": "1"})
