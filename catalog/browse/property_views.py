@@ -9,6 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
+from catalog.browse.operation_views import require_operation
 from catalog.browse.presence import Presence
 from catalog.browse.property_chart import draw_presence, draw_types
 from catalog.browse.property_days import (
@@ -26,7 +27,6 @@ from catalog.browse.property_history import (
     find_successor,
     list_property_drift,
 )
-from catalog.browse.views import require_operation
 from catalog.drift.current_presence import CurrentPresence, find_current_presence
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.evidence.days import DaySpan, find_days

@@ -8,7 +8,8 @@ from datetime import datetime
 from django.http import HttpRequest
 
 from affidavit.operations import Identity, strip_names
-from catalog.browse import views as browse
+from catalog.browse import operation_views
+from catalog.browse import views as catalog_views
 from intents.models import split_operation
 from intents.rejections.last_verifications import read_last_verifications
 from wire.period import Period
@@ -18,12 +19,12 @@ from workspaces.page import Page
 
 def show_catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the list of operations."""
-    return browse.show_catalog(request, environment, period, verifications=index_verifications(environment))
+    return catalog_views.show_catalog(request, environment, period, verifications=index_verifications(environment))
 
 
 def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show one operation with its shapes."""
-    return browse.show_operation(request, environment, period, verifications=index_verifications(environment))
+    return operation_views.show_operation(request, environment, period, verifications=index_verifications(environment))
 
 
 def index_verifications(environment: Environment) -> Mapping[Identity, datetime]:

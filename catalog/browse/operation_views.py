@@ -1,0 +1,301 @@
+"""The page of one operation with its shapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest
+
+from affidavit import describe
+from affidavit.operations import READS, Identity
+from catalog.browse import exports
+from catalog.browse.presence import list_presence
+from catalog.browse.queries import find_verified
+from catalog.browse.tree_filter import find_nodes
+from catalog.browse.tree_rows import TreeRow, build_rows, label_node
+from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
+from catalog.downloads.curl import build_curl_command
+from catalog.downloads.json_schema import build_part_schema
+from catalog.downloads.mcp import derive_hints
+from catalog.downloads.queries import find_operation_name
+from catalog.downloads.tools import build_tool
+from catalog.drift.current_presence import list_no_longer_seen
+from catalog.drift.exports import export_changes, export_versions
+from catalog.drift.extent import count_properties
+from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
+from catalog.drift.no_longer_seen import find_absent_properties
+from catalog.drift.queries import find_latest_changes
+from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import (
+    PartShape,
+    build_part_shapes,
+    choose_part,
+    find_absence_states,
+    list_observed_nodes,
+    list_parameters,
+    list_part_nodes,
+)
+from catalog.models import BaselineReset, MapRule, Operation
+from catalog.queries import find_operation
+from catalog.rules.errors import NO_CHANGE
+from catalog.rules.hints import list_operation_hints
+from catalog.rules.reported_templates import build_template_context
+from catalog.shape_pointers import VALUES
+from wire.errors import NotFound
+from wire.filters import read_text, split_words
+from wire.period import Period
+from workspaces.models import Environment
+from workspaces.page import Page
+
+MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
+MAX_ROWS = 1000  # rows of the tree
+MAX_SCHEMA_NODES = 400  # nodes of a shape whose JSON Schema is shown; a longer one is in the download only
+# The hints of an MCP tool, by name
+HINT_LABELS = {
+    "readOnlyHint": "Read-only",
+    "destructiveHint": "Destructive",
+    "idempotentHint": "Idempotent",
+    "openWorldHint": "Open world",
+}
+
+
+def show_operation(
+    request: HttpRequest, environment: Environment, period: Period, *, verifications: Mapping[Identity, datetime]
+) -> Page:
+    """Show one operation with its shapes. Raises NotFound if the environment has no such operation.
+
+    verifications: the last verification of each operation, as backends named it.
+    """
+    operation = require_operation(request, environment)
+    shapes = build_part_shapes(operation)
+    words = split_words(read_text(request.GET, "find"))
+    shape = choose_part_with(words, shapes, request.GET.get("part", ""))
+    days = find_days(period)
+    observed_days = load_days(operation, days) if days else None
+    comparison = compare_versions(operation, request.GET)
+    pointer = request.GET.get("at", "")
+
+    def build_context() -> Mapping[str, Any]:
+        nodes = list(list_part_nodes(shape))
+        if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
+            return build_tree_context(request, operation, shape, nodes, observed_days, period, inside_only=True)
+        resets = [reset for reset in operation.baseline_resets.all() if not reset.through_id]
+        template, hints = build_template_context(operation, request.GET), list_hints(operation)
+        timeline, media_types = build_timeline(operation), operation.count_media_types(shape.key)
+        return {
+            **build_tree_context(request, operation, shape, nodes, observed_days, period),
+            **build_code_context(environment, operation),
+            "operation": operation,
+            "needs_confirmation": operation.method not in READS,
+            "verified_at": find_verified(environment, verifications).get(operation.shown_under_id or operation.pk),
+            "extent": count_properties(operation),
+            "days": days,
+            "observed": observed_days,
+            "gap": find_gap(operation, days),
+            "media_types": media_types,
+            "without_media_type": max(shape.observations - sum(count for _, count in media_types), 0),
+            "shapes": [(shape, count_observations(shape, observed_days)) for shape in shapes],
+            "parameters": list_parameters(operation),
+            "timeline": fold_media_types(timeline),
+            "versions": [entry.version for entry in timeline],
+            "comparison": comparison,
+            "baseline_resets": resets,
+            "map_rules": operation.map_rules.all(),
+            "template": template,
+            "hints": hints,
+            "open_overrides": {
+                "template": bool(template["rules"] or template["fault"]),
+                "baseline": bool(resets),
+                "hints": any(hint["rule"] for hint in hints),
+            },
+            "refused": NO_CHANGE.get(request.GET.get("refused", "")),
+            "selected": build_node_context(operation, shape, nodes, pointer),
+            "is_field_chosen": "at" in request.GET,
+            "other_matches": list_other_matches(words, shapes, shape),
+        }
+
+    tables = [
+        exports.export_properties(shapes, observed_days, words),
+        exports.export_responses(operation),
+        export_versions(operation),
+        export_changes(comparison),
+    ]
+    branch = "catalog/_partials/branch.html" if pointer else ""
+    takes = dict.fromkeys(("before", "after"), partial(has_version, operation))
+    return Page("catalog/operation.html", build_context, tables, partial=branch, takes=takes)
+
+
+def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str) -> PartShape:
+    """Return the part that the address names, else the usual one. A search selects the first part with a match."""
+    usual = choose_part(shapes, key)
+    if not words or usual.key == key:
+        return usual
+    with_match = (shape for shape in (usual, *shapes) if find_nodes(list(list_part_nodes(shape)), words).pointers)
+    return next(with_match, usual)
+
+
+def list_other_matches(
+    words: Sequence[str], shapes: Sequence[PartShape], shown_part: PartShape
+) -> list[tuple[PartShape, int]]:
+    """Return the other parts in which the search finds nodes, with the number of these nodes."""
+    other_shapes = [shape for shape in shapes if shape.key != shown_part.key] if words else []
+    counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in other_shapes]
+    return [(shape, count) for shape, count in counts if count]
+
+
+def require_operation(request: HttpRequest, environment: Environment) -> Operation:
+    """Return the operation that the address names; raises NotFound if there is none."""
+    method, path = read_text(request.GET, "method").upper(), read_text(request.GET, "path")
+    operation = find_operation(environment, method, path, as_reported=request.GET.get("as") == "reported")
+    if operation is None:
+        detail = (
+            "This environment has no such operation. Look for it in the catalog or in another environment,"
+            " or report an observation of it."
+        )
+        raise NotFound(detail)
+    return operation
+
+
+def build_tree_context(
+    request: HttpRequest,
+    operation: Operation,
+    shape: PartShape,
+    nodes: Sequence[Node],
+    observed_days: ObservedDays | None,
+    period: Period,
+    *,
+    inside_only: bool = False,
+) -> Mapping[str, Any]:
+    """Return the rows of a shape from the node `at` on, and its schema unless rows are closed or too many.
+
+    observed_days: the days of the period; None for all time.
+    """
+    pointer = request.GET.get("at", "")
+    open_branches = set(request.GET.getlist("open"))
+    find = read_text(request.GET, "find").strip()
+    matches = find_nodes(nodes, split_words(find)) if find else None
+    build = partial(
+        build_rows,
+        matches.nodes or nodes[:1] if matches else nodes,
+        inside_only=inside_only,
+        open_branches=open_branches,
+        open_at_first=set(list_branches_of(pointer)),
+        are_all_open=bool(matches),
+        limit=MAX_ROWS,
+    )
+    tree_rows, is_cut = build(pointer=pointer if inside_only else "")
+    if pointer and all(row.node.pointer != pointer for row in tree_rows):
+        tree_rows, is_cut = build(pointer=pointer)
+    in_period = list_observed_nodes(observed_days.build_part(shape)) if observed_days else None
+    presence = list_presence([row.node for row in tree_rows], in_period)
+    changes = find_latest_changes(operation, shape.key, period)
+    absent_pointers = set(list_no_longer_seen(find_absence_states(operation, shape.part)))
+    rows = [
+        replace(
+            row,
+            presence=presence[row.node.pointer],
+            change=changes.get(row.node.pointer),
+            is_vanished=row.node.pointer in absent_pointers,
+            is_match=matches is not None and row.node.pointer in matches.pointers,
+            is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
+        )
+        for row in tree_rows
+    ]
+    context = {
+        "operation": operation,
+        "part": shape,
+        "rows": rows,
+        "at": pointer,
+        "find": find,
+        "match_count": len(matches.pointers) if matches else None,
+        "node_count": len(nodes) - 1,
+        "root": TreeRow(nodes[0]) if nodes else None,
+        "max_rows": MAX_ROWS,
+        "is_cut": is_cut,
+        "query_without_at": build_query_without(request, "at"),
+    }
+    if inside_only or len(nodes) > MAX_SCHEMA_NODES or any(row.is_closed for row in rows):
+        return {**context, "schema": ""}
+    absent = {at: day for (key, at), day in find_absent_properties(operation).items() if key == shape.key}
+    descriptor = mark_descriptor(describe(shape.evidence, counts=False), absent)
+    schema = build_part_schema(json.loads(operation.outline), shape.key, descriptor)
+    text = json.dumps(schema, indent=2, ensure_ascii=False)
+    return {**context, "schema": text, "is_any_allowed": "{}" in text}
+
+
+def list_branches_of(pointer: str) -> list[str]:
+    """Return the pointer and those of all branches above it."""
+    steps = pointer.split("/")
+    return ["/".join(steps[: number + 1]) for number in range(1, len(steps))]
+
+
+def count_observations(shape: PartShape, observed_days: ObservedDays | None) -> int:
+    """Return how often a part was, or could have been, observed in the period.
+
+    observed_days: None for all time.
+    """
+    return observed_days.count_observations(shape) if observed_days else shape.observations
+
+
+def build_node_context(
+    operation: Operation, shape: PartShape, nodes: Sequence[Node], pointer: str
+) -> Mapping[str, Any]:
+    """Return the node that the address names, else the root, with its map rule and its latest reset in force, if any.
+
+    has_keys: whether some keys observed in the node are data, not names of properties.
+    """
+    by_pointer = {node.pointer: node for node in nodes}
+    node = by_pointer.get(pointer, nodes[0])
+    has_keys = not node.map_names and f"{node.pointer}/{VALUES}" in by_pointer
+    rule, reset = find_map_rule(operation, shape, node), find_reset(operation, shape, node)
+    return {"node": node, "label": label_node(node), "rule": rule, "reset": reset, "has_keys": has_keys}
+
+
+def list_hints(operation: Operation) -> list[Mapping[str, Any]]:
+    """Return each hint of the operation's tool with its value, and the rule in force that set it, if any."""
+    rules = {rule.hint: rule for rule in reversed(list_operation_hints(operation))}
+    default_values = derive_hints(operation.method)
+    return [
+        {
+            "name": hint,
+            "label": label,
+            "value": rules[hint].value if hint in rules else default_values[hint],
+            "rule": rules.get(hint),
+        }
+        for hint, label in HINT_LABELS.items()
+    ]
+
+
+def find_map_rule(operation: Operation, shape: PartShape, node: Node) -> MapRule | None:
+    for rule in operation.map_rules.all():
+        if rule.reverted_at is None and (rule.part, rule.pointer) == (shape.key, node.pointer):
+            return rule
+    return None
+
+
+def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineReset | None:
+    """Return the latest reset of exactly this node that was made on this operation and not undone."""
+    resets = (reset for reset in operation.baseline_resets.all() if reset.reverted_at is None and not reset.through_id)
+    of_node = [reset for reset in resets if (reset.part, reset.pointer) == (shape.key, node.pointer)]
+    return max(of_node, key=lambda reset: reset.epoch, default=None)
+
+
+def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
+    """Return the call as a shell command, and its tool definition unless that is too long to read."""
+    outline = drop_marked(mark_outline(json.loads(operation.outline), find_absent_properties(operation)))
+    tool = build_tool(find_operation_name(environment, outline), outline)
+    definition = json.dumps(tool, indent=2, ensure_ascii=False)
+    is_short = len(definition) <= MAX_TOOL_LENGTH
+    return {"curl": build_curl_command(outline), "tool": definition if is_short else ""}
+
+
+def build_query_without(request: HttpRequest, name: str) -> str:
+    members = request.GET.copy()
+    members.pop(name, None)
+    return members.urlencode()
