@@ -1,4 +1,4 @@
-"""Whether two shares differ by more than chance (pure)."""
+"""Whether two shares differ by more than chance, and whether a run of absences is one (pure)."""
 
 from __future__ import annotations
 
@@ -15,3 +15,14 @@ def is_within_chance(count: int, total: int, other_count: int, other_total: int)
     pooled = (count + other_count) / (total + other_total)
     error = sqrt(max(0.0, pooled * (1 - pooled)) * (1 / total + 1 / other_total))
     return abs(count / total - other_count / other_total) <= LARGEST_BY_CHANCE * error
+
+
+def chance_of_run(missing: int, present: int, total: int) -> float:
+    """Return how probable it is that the latest `missing` of `total` cases are all without what `present` of them have.
+
+    It is the one-sided test of Fisher: every order of the cases counts as equally probable.
+    """
+    chance = 1.0
+    for index in range(missing):
+        chance *= max(0, total - present - index) / (total - index)
+    return chance

@@ -27,11 +27,11 @@ from catalog.browse.property_history import (
     find_successor,
     list_property_drift,
 )
-from catalog.drift.current_presence import CurrentPresence, find_current_presence
+from catalog.drift.compared_operations import find_node_presence
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, find_absence_states, find_node, list_part_nodes
+from catalog.evidence.parts import PartShape, find_node
 from catalog.models import Drift, Operation
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -106,7 +106,7 @@ def _describe_node(
         "is_of_types": is_of_types,
         "figure": draw_types(rows[::-1], today=today) if is_of_types else draw_presence(rows[::-1], node, today=today),
         "today": today,
-        "current": _find_current_presence(operation, shape, node),
+        "current": find_node_presence(operation, shape, node.pointer),
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
     }
@@ -121,11 +121,6 @@ def _are_types_what_varies(days: Sequence[PropertyDay]) -> bool:
     return len({kind for day in days for kind in day.types}) > 1 or (is_always_present and len(sum_types(days)) > 1)
 
 
-def _find_current_presence(operation: Operation, shape: PartShape, node: Node) -> CurrentPresence:
-    nodes = {other.pointer: other for other in list_part_nodes(shape)}
-    return find_current_presence(find_absence_states(operation, shape.part), nodes, node.pointer)
-
-
 def _list_days(
     operation: Operation, shape: PartShape | None, node: Node | None, days: DaySpan | None
 ) -> Iterator[PropertyDay]:
@@ -137,7 +132,7 @@ def _list_days(
 
 def _presence_rows(operation: Operation, shape: PartShape | None, node: Node | None) -> Iterator[Sequence[Any]]:
     if shape is not None and node is not None:
-        current = _find_current_presence(operation, shape, node)
+        current = find_node_presence(operation, shape, node.pointer)
         yield (current.state, current.seen, current.of, current.absent)
 
 

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from affidavit import Evidence
 from catalog.drift.renames import find_successors
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer
+from wire.chance import chance_of_run
 
 EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far
 CHANCE = 0.01  # an absence is unusual if it is less probable than this at the usual rate of the property
+LEAST = 3  # absences in a row before it can be said that a property is probably gone
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
@@ -189,6 +191,18 @@ def is_unusual(absence: Absence, present: int, objects: int) -> bool:
     """
     rate = min(present / max(objects - absence.absent, 1), 1)
     return absence.absent > absence.longest and (1 - rate) ** absence.absent < CHANCE
+
+
+def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
+    """Return whether an unusual absence is hardly by chance, as the counts of all objects show it.
+
+    objects: all of them, including those in which it was absent.
+    """
+    before = objects - absence.absent
+    if before < 1 or absence.absent < LEAST or not is_unusual(absence, present, objects):
+        return False
+    present_before = min(present, before)
+    return chance_of_run(absence.absent, present_before, objects) < CHANCE
 
 
 def is_always_present(absence: Absence, present: int, objects: int) -> bool:

@@ -54,14 +54,20 @@ class ComparedOperation:
         latest_seen, latest_of = self._latest.get((key, pointer), (0, 0))
         return replace(presence, latest_seen=latest_seen, latest_of=latest_of)
 
+    def list_not_always_sent(self) -> set[tuple[str, str]]:
+        """Return part and pointer of the properties of which drift last reported that they are not always sent."""
+        return {place for place, (_, of) in self._latest.items() if of}
+
     def list_absent(self) -> Iterator[tuple[str, str, PresenceState]]:
-        """Yield part and pointer of each property that is no longer seen or absent lately, without those inside."""
+        """Yield part and pointer of each property that is not sent now or lately, without those inside."""
         for shape in self._shapes.values():
             states = find_absence_states(self.operation, shape.part)
             yield from ((shape.key, pointer, PresenceState.NO_LONGER_SEEN) for pointer in list_no_longer_seen(states))
             for pointer in list_perhaps_absent(states):
-                if pointer in self._find_nodes(shape) and self.find_presence(shape.key, pointer).is_uncertain:
-                    yield shape.key, pointer, PresenceState.ABSENT_LATELY
+                if pointer in self._find_nodes(shape):
+                    state = self.find_presence(shape.key, pointer).state
+                    if state in (PresenceState.ABSENT_LATELY, PresenceState.PROBABLY_GONE):
+                        yield shape.key, pointer, state
 
     @cached_property
     def _shapes(self) -> Mapping[str, PartShape]:
@@ -81,6 +87,12 @@ class ComparedOperation:
             seen, of = (shape.evidence.seen if shape else 0), operation.successes
         state = PresenceState.SEEN if seen else PresenceState.NEVER_SEEN
         return CurrentPresence(state, seen, of, is_always_sent=key.isdigit() or seen >= of)
+
+
+def find_node_presence(operation: Operation, shape: PartShape, pointer: str) -> CurrentPresence:
+    """Return the presence of a node of a part of an operation."""
+    nodes = {node.pointer: node for node in list_part_nodes(shape)}
+    return find_current_presence(find_absence_states(operation, shape.part), nodes, pointer)
 
 
 def load_compared_operations(
@@ -108,23 +120,45 @@ def _load_latest_presences(
     return latest
 
 
+def find_not_always_sent(environment: Environment) -> set[OperationKey]:
+    """Return the operations of which drift ever reported that a property is not always sent."""
+    changes = Drift.objects.filter(environment=environment, kind=NOT_ALWAYS)
+    return set(changes.values_list("operation__method", "operation__key").distinct())
+
+
 @dataclass(frozen=True)
 class AbsentPlaces:
-    """The properties of one operation that are no longer seen, and those that are absent lately."""
+    """The properties of one operation that are no longer seen, that are probably gone, and that are absent lately."""
 
     no_longer_seen: set[tuple[str, str]] = field(default_factory=set)
+    probably_gone: set[tuple[str, str]] = field(default_factory=set)
     lately: set[tuple[str, str]] = field(default_factory=set)
 
+    @property
+    def gone(self) -> set[tuple[str, str]]:
+        return self.no_longer_seen | self.probably_gone
 
-def find_absent_places(environment: Environment) -> dict[OperationKey, AbsentPlaces]:
-    """Return what is no longer seen or absent lately, by operation; operations without any are left out."""
+    def add(self, part: str, pointer: str, state: PresenceState) -> None:
+        match state:
+            case PresenceState.NO_LONGER_SEEN:
+                self.no_longer_seen.add((part, pointer))
+            case PresenceState.PROBABLY_GONE:
+                self.probably_gone.add((part, pointer))
+            case _:
+                self.lately.add((part, pointer))
+
+
+AbsentByOperation = Mapping[OperationKey, AbsentPlaces]
+
+
+def find_absent_places(environment: Environment) -> AbsentByOperation:
+    """Return what is not sent now or lately, by operation; operations without any are left out."""
     absent: dict[OperationKey, AbsentPlaces] = {}
     for operation in _load_with_absences(environment):
         places = AbsentPlaces()
         for part, pointer, state in ComparedOperation(operation).list_absent():
-            is_gone = state is PresenceState.NO_LONGER_SEEN
-            (places.no_longer_seen if is_gone else places.lately).add((part, pointer))
-        if places.no_longer_seen or places.lately:
+            places.add(part, pointer, state)
+        if places != AbsentPlaces():
             absent[operation.method, operation.key] = places
     return absent
 

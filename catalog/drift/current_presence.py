@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from catalog.drift.absence import Absence, AbsenceStates, is_always_present, is_unusual
+from catalog.drift.absence import ENOUGH, Absence, AbsenceStates, is_always_present, is_probably_gone, is_unusual
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import parent_pointer
 
@@ -15,12 +15,13 @@ from catalog.shape_pointers import parent_pointer
 class PresenceState(StrEnum):
     """Whether a property is sent now.
 
-    ABSENT_LATELY: it is absent for longer than ever before, hardly by chance, but not for long enough to count as no
-        longer seen.
+    ABSENT_LATELY: it is absent for longer than ever before, but in too few objects to say anything.
+    PROBABLY_GONE: hardly by chance, but not yet in so many objects that drift reports it as no longer seen.
     """
 
     SEEN = "seen"
     ABSENT_LATELY = "absent-lately"
+    PROBABLY_GONE = "probably-gone"
     NO_LONGER_SEEN = "no-longer-seen"
     NEVER_SEEN = "never-seen"
 
@@ -28,7 +29,12 @@ class PresenceState(StrEnum):
 AbsentProperties = Mapping[tuple[str, str], date | None]
 """By part and pointer, the UTC day on which each property was last seen; None if that is not known."""
 
-_FROM_BEST_TO_WORST = (PresenceState.SEEN, PresenceState.ABSENT_LATELY, PresenceState.NO_LONGER_SEEN)
+_FROM_BEST_TO_WORST = (
+    PresenceState.SEEN,
+    PresenceState.ABSENT_LATELY,
+    PresenceState.PROBABLY_GONE,
+    PresenceState.NO_LONGER_SEEN,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,7 @@ class CurrentPresence:
 
     seen, of: how often it was present in all time, and how often it could have been (None if that is unknown).
     absent: in how many objects in a row, up to now, it was absent.
+    before: how many objects could have had it before that; None if that is unknown.
     is_always_sent: whether it was in every object since it first came, up to its absence.
     latest_seen, latest_of: the counts of its latest change of presence, if that says that it is not always sent;
         otherwise 0 and 0.
@@ -46,6 +53,7 @@ class CurrentPresence:
     seen: int
     of: int | None
     absent: int = 0
+    before: int | None = None
     is_always_sent: bool = True
     latest_seen: int = 0
     latest_of: int = 0
@@ -53,6 +61,24 @@ class CurrentPresence:
     @property
     def is_uncertain(self) -> bool:
         return self.state is PresenceState.ABSENT_LATELY
+
+    @property
+    def is_probably_gone(self) -> bool:
+        return self.state is PresenceState.PROBABLY_GONE
+
+    @property
+    def is_sent_in_each(self) -> bool:
+        """Return whether it is in every object since it first came, up to now, and in enough of them to rely on."""
+        return self.state is PresenceState.SEEN and not self.absent and self.is_always_sent and self.seen >= ENOUGH
+
+    @property
+    def is_not_always_sent(self) -> bool:
+        """Return whether it is sent, but not always any more."""
+        return self.state in (PresenceState.SEEN, PresenceState.ABSENT_LATELY) and self.latest_of > 0
+
+    @property
+    def latest_words(self) -> str:
+        return f"in {self.latest_seen:,} of {self.latest_of:,}"
 
 
 def find_current_presence(states: AbsenceStates, nodes: Mapping[str, Node], pointer: str) -> CurrentPresence:
@@ -77,7 +103,7 @@ def list_no_longer_seen(states: AbsenceStates) -> Iterator[str]:
 
 
 def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
-    """Yield the pointers of the properties that may be ABSENT_LATELY: only their evidence tells."""
+    """Yield the pointers of the properties that may be ABSENT_LATELY or PROBABLY_GONE: only their evidence tells."""
     for pointer, state in states.items():
         absence = Absence.from_state(state)
         if absence.absent > absence.longest and not absence.is_reported:
@@ -89,9 +115,12 @@ def _judge(states: AbsenceStates, node: Node) -> CurrentPresence:
     objects = node.parents or 0
     if absence.is_reported:
         state = PresenceState.NO_LONGER_SEEN
+    elif is_probably_gone(absence, node.seen, objects):
+        state = PresenceState.PROBABLY_GONE
     elif is_unusual(absence, node.seen, objects):
         state = PresenceState.ABSENT_LATELY
     else:
         state = PresenceState.SEEN
     is_always_sent = is_always_present(absence, node.seen, objects)
-    return CurrentPresence(state, node.seen, node.parents, absence.absent, is_always_sent)
+    before = None if node.parents is None else objects - absence.absent
+    return CurrentPresence(state, node.seen, node.parents, absence.absent, before, is_always_sent)

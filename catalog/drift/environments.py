@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from catalog.change_labels import BOTH, NOBODY, PRODUCER
-from catalog.drift.compare import Change, compare_outlines
+from catalog.drift.absence import NOT_ALWAYS
+from catalog.drift.compare import Change, build_not_always, compare_outlines
 from catalog.drift.compared_operations import (
+    AbsentByOperation,
     AbsentPlaces,
     ComparedOperation,
     OperationKey,
     find_absent_places,
+    find_not_always_sent,
     load_compared_operations,
     split_into_chunks,
 )
@@ -25,6 +28,7 @@ from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # stands for the part of a change
 LIKELY = 3  # a property was never seen once its rate elsewhere would have shown it so often
+ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()
 NEVER_CALLED = CurrentPresence(PresenceState.NEVER_SEEN, 0, None)
 
@@ -50,7 +54,22 @@ class OperationChange:
         present, missing = (self.before, self.after) if self.change.kind == "gone" else (self.after, self.before)
         if present.is_uncertain or missing.is_uncertain or self.change.part == WHOLE_OPERATION:
             return False
+        if missing.is_probably_gone:
+            return False
         return missing.state is PresenceState.NO_LONGER_SEEN or _would_be_seen(present, missing)
+
+    @property
+    def is_probable(self) -> bool:
+        """Return whether one side sends it, and the other has probably lost it."""
+        if self.is_certain or self.before is None or self.after is None:
+            return False
+        states = {self.before.state, self.after.state}
+        return states == {PresenceState.SEEN, PresenceState.PROBABLY_GONE}
+
+    @property
+    def is_of_presence(self) -> bool:
+        """Return whether both sides send it, of which only one always."""
+        return self.change.kind == NOT_ALWAYS
 
 
 def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
@@ -65,18 +84,26 @@ def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
 class ComparisonSummary:
     """The number of differences.
 
-    certain, uncertain: all of them.
-    breaking: the certain ones that break a client or a server; `perhaps_breaking` are those that are not certain.
+    certain, probable, uncertain: all of them.
+    breaking: the certain ones that break a client or a server; `probably_breaking` are the probable ones, and
+        `perhaps_breaking` the uncertain ones that do.
     perhaps_operations: how many of `perhaps_breaking` are whole operations.
-    is_for_clients: whether each of `breaking` breaks clients.
+    is_for_clients: whether each of `breaking`, or of `probably_breaking` if there is none, breaks clients.
     """
 
     certain: int
+    probable: int
     uncertain: int
     breaking: int
+    probably_breaking: int
     perhaps_breaking: int
     perhaps_operations: int
     is_for_clients: bool
+
+    @property
+    def needs_calls_named(self) -> bool:
+        """Return whether the uncertain differences are still to be named: the first words name only breaking ones."""
+        return bool(self.breaking or self.probably_breaking or not self.perhaps_breaking)
 
     @property
     def perhaps_fields(self) -> int:
@@ -85,31 +112,72 @@ class ComparisonSummary:
 
 def summarize_comparison(rows: Iterable[OperationChange]) -> ComparisonSummary:
     certain: list[OperationChange] = []
+    probable: list[OperationChange] = []
     uncertain: list[OperationChange] = []
     for row in rows:
-        (certain if row.is_certain else uncertain).append(row)
+        (certain if row.is_certain else probable if row.is_probable else uncertain).append(row)
     perhaps_breaking = [row for row in uncertain if row.change.breaks]
     breaking = {(row.method, row.path, row.change.part, row.change.pointer) for row in certain if row.change.breaks}
     return ComparisonSummary(
         certain=len(certain),
+        probable=len(probable),
         uncertain=len(uncertain),
         breaking=len(breaking),
+        probably_breaking=sum(row.change.breaks != NOBODY for row in probable),
         perhaps_breaking=len(perhaps_breaking),
         perhaps_operations=sum(row.change.part == WHOLE_OPERATION for row in perhaps_breaking),
-        is_for_clients=all(row.change.breaks != PRODUCER for row in certain),
+        is_for_clients=all(row.change.breaks != PRODUCER for row in certain or probable),
     )
 
 
-def compare_catalogs(environment: Environment, against: Environment) -> Iterator[OperationChange]:
+@dataclass(frozen=True)
+class LostProperty:
+    """A property that both environments have lost."""
+
+    method: str
+    path: str
+    pointer: str
+
+
+def list_lost_by_both(
+    environment: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
+) -> list[LostProperty]:
+    """Return the properties that both have lost, of which at least one only lately: it is no difference."""
+    lost = {
+        key: (places.gone & other.gone) - (places.no_longer_seen & other.no_longer_seen)
+        for key, places in absent.items()
+        if (other := absent_against.get(key))
+    }
+    paths = {key: row.path for key, row in load_catalog_rows(environment).items()} if any(lost.values()) else {}
+    return sorted(
+        (
+            LostProperty(key[0], paths[key], pointer)
+            for key, places in lost.items()
+            if key in paths
+            for _, pointer in places
+        ),
+        key=lambda item: (item.path, item.method, item.pointer),
+    )
+
+
+def compare_catalogs(
+    environment: Environment,
+    against: Environment,
+    absent: tuple[AbsentByOperation, AbsentByOperation] | None = None,
+) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
     An environment in which nothing was observed is not compared: all of the other would be new or gone. Properties that
-    are no longer seen count as missing. Outlines are read only where digests or absent properties differ.
+    are no longer seen, or probably gone, count as missing. Outlines are read only where digests, absent properties or
+    the presence of properties may differ.
+
+    absent: what the two do not send (find_absent_places), if it is known already.
     """
     before, after = load_catalog_rows(environment), load_catalog_rows(against)
     if not (before and after):
         return
-    absent_before, absent_after = find_absent_places(environment), find_absent_places(against)
+    absent_before, absent_after = absent or (find_absent_places(environment), find_absent_places(against))
+    not_always_sent = find_not_always_sent(environment) | find_not_always_sent(against)
     keys = sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0]))
     for chunk in split_into_chunks(keys):
         changed_keys = [
@@ -117,7 +185,11 @@ def compare_catalogs(environment: Environment, against: Environment) -> Iterator
             for key in chunk
             if key in before
             and key in after
-            and (before[key].digest != after[key].digest or absent_before.get(key) != absent_after.get(key))
+            and (
+                before[key].digest != after[key].digest
+                or absent_before.get(key) != absent_after.get(key)
+                or key in not_always_sent
+            )
         ]
         sides = [
             _Side(side, load_outlines(side, changed_keys), load_compared_operations(side, changed_keys), absent)
@@ -137,7 +209,7 @@ class _Side:
     environment: Environment
     outlines: Mapping[OperationKey, Outline]
     operations: Mapping[OperationKey, ComparedOperation]
-    absent: Mapping[OperationKey, AbsentPlaces]
+    absent: AbsentByOperation
 
     def find_absent(self, key: OperationKey) -> AbsentPlaces:
         return self.absent.get(key, NOTHING_ABSENT)
@@ -158,8 +230,8 @@ def _describe_missing(key: OperationKey, before: CatalogRow | None, after: Catal
 def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
     """Yield the changes of what is sent, then those of what only one of the two has not sent lately."""
     absent_before, absent_after = before.find_absent(key), after.find_absent(key)
-    outline_before = remove_properties(before.outlines[key], absent_before.no_longer_seen)
-    outline_after = remove_properties(after.outlines[key], absent_after.no_longer_seen)
+    outline_before = remove_properties(before.outlines[key], absent_before.gone)
+    outline_after = remove_properties(after.outlines[key], absent_after.gone)
     operation_before, operation_after = before.operations[key], after.operations[key]
 
     def is_always_sent(part: str, pointer: str) -> bool:
@@ -173,6 +245,8 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
         remove_properties(outline_after, absent_after.lately - absent_before.lately),
         is_always_there=is_always_sent,
     )
+    of_presence = list(_compare_presence(key[0], path, operation_before, operation_after))
+    places |= {(row.change.part, row.change.pointer) for row in of_presence}
     changes += [change for change in perhaps if (change.part, change.pointer) not in places]
     for change in changes:
         if SEVERAL_TYPES in change.before + change.after:
@@ -184,3 +258,19 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
             if change.kind == "gone" and not all(side.is_always_sent for side in sides if side.seen):
                 change = replace(change, breaks=NOBODY)  # not always sent, so its readers cope without it
             yield OperationChange(key[0], path, change, *sides)
+    yield from of_presence
+
+
+def _compare_presence(
+    method: str, path: str, before: ComparedOperation, after: ComparedOperation
+) -> Iterator[OperationChange]:
+    """Yield the properties that one side always sends, and the other not always any more, as drift reported it."""
+    for part, pointer in sorted(before.list_not_always_sent() | after.list_not_always_sent()):
+        presence_before, presence_after = before.find_presence(part, pointer), after.find_presence(part, pointer)
+        if presence_before.is_sent_in_each and presence_after.is_not_always_sent:
+            change = build_not_always(part, pointer, ALWAYS, presence_after.latest_words)
+        elif presence_after.is_sent_in_each and presence_before.is_not_always_sent:
+            change = Change(part, pointer, NOT_ALWAYS, presence_before.latest_words, ALWAYS)
+        else:
+            continue
+        yield OperationChange(method, path, change, presence_before, presence_after)

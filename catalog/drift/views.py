@@ -10,7 +10,8 @@ from django.http import HttpRequest
 
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
-from catalog.drift.environments import OperationChange, compare_catalogs, summarize_comparison
+from catalog.drift.compared_operations import find_absent_places
+from catalog.drift.environments import OperationChange, compare_catalogs, list_lost_by_both, summarize_comparison
 from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_broken_fields, list_drift, with_sequels
@@ -64,8 +65,11 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
         return [measure_catalog(item) for item in (environment, against)] if against else []
 
     def build_context() -> Mapping[str, Any]:
-        changes, extents = list(list_changes()), list_extents()
+        extents = list_extents()
+        absent = (find_absent_places(environment), find_absent_places(against)) if against else ({}, {})
+        changes = list(compare_catalogs(environment, against, absent)) if against else []
         return {
+            "lost_by_both": list_lost_by_both(environment, *absent),
             "extents": extents,
             "unobserved": [extent.environment.name for extent in extents if not extent.operations],
             "other_environments": other_environments,

@@ -12,6 +12,8 @@ from catalog.browse.presence import Presence
 from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.change_labels import list_counted_types
 from catalog.drift.absence import PRESENCE_KINDS, Absence, AbsenceStates
+from catalog.drift.compared_operations import find_node_presence
+from catalog.drift.current_presence import CurrentPresence, PresenceState
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
@@ -70,8 +72,8 @@ class CurrentField:
 
     change_day: the day of the change, with observations from before and after it; None if the change began with a day.
     after: None if no later day was observed.
-
     since_detection: the presence of a new property after its detection; None for other changes, or if it is not known.
+    current: whether it is sent now; None for a whole part.
 
     If the change is a new status, presence is the number of calls with that status, of all calls of the operation.
     """
@@ -82,6 +84,13 @@ class CurrentField:
     after: ObservedSide | None
     days: Sequence[PropertyDay]
     since_detection: Presence | None = None
+    current: CurrentPresence | None = None
+
+    @property
+    def absent_now(self) -> int:
+        """Return in how many objects in a row it was absent, if it is still no longer seen; otherwise 0."""
+        is_gone = self.current is not None and self.current.state is PresenceState.NO_LONGER_SEEN
+        return self.current.absent if self.current and is_gone else 0
 
     @property
     def sides(self) -> Sequence[tuple[str, ObservedSide]]:
@@ -113,7 +122,8 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     is_observed = any(row.day >= first_after for row in days)
     after = _sum_side(days, node, DaySpan(first_after, last)) if is_observed else None
     since_detection = _count_since_detection(drift, node, find_absence_states(operation, shape.part))
-    return CurrentField(node, before, change_day, after, days, since_detection)
+    current = find_node_presence(operation, shape, node.pointer) if drift.pointer else None
+    return CurrentField(node, before, change_day, after, days, since_detection, current)
 
 
 def _count_since_detection(drift: Drift, node: Node, states: AbsenceStates) -> Presence | None:

@@ -273,14 +273,23 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rejections_views, "REJECTIONS_PER_PAGE", 2)
 
 
+def lose_a_property(workspace: Any, api: Any) -> None:
+    """Observe a property until it is always present, and then no more, in too few objects for drift."""
+    for count, body in ((30, {"id": 1, "note": "x"}), (5, {"id": 1})):
+        deliver(api, workspace, *[observation(path="/lost", response=body)] * count)
+
+
 @pytest.mark.usefixtures("small_pages")
 def test_every_variable_of_every_template_exists(
     misses, browser_client, client, api, workspace, other_workspace, settings
 ):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick
     start = fill_workspace(workspace, api)
+    lose_a_property(workspace, api)
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start, follows_links=True)
+    lost = {"method": "GET", "path": "/lost", "part": "200", "at": "/note"}
+    assert browser_client.get(f"{start}/property", lost).status_code == 200
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
     assert browser_client.get(f"{start}/operation", versions).status_code == 200
     assert browser_client.get(f"{start}/conversation", {"id": "conv_1"}).status_code == 200

@@ -118,11 +118,15 @@ def test_other_properties_with_the_name_are_counted_and_the_list_is_bounded(
 
 
 def test_an_absence_that_is_too_short_to_be_drift_is_counted(api, browser_client, workspace):
-    for count, body in ((30, {"id": 1, "note": "x"}), (3, {"id": 1})):
+    for count, body in ((30, {"id": 1, "note": "x"}), (2, {"id": 1})):
         deliver(api, workspace, *[{**observation(response=body, count=1), "lastSeenAt": FIRST}] * count)
     start = f"/w/{workspace.workspace.slug}/production"
-    assert "absent in the latest 3, not yet counted as gone" in open_page(browser_client, start, "/note")
+    assert "absent in the latest 2, not yet counted as gone" in open_page(browser_client, start, "/note")
     assert "absent in the latest" not in open_page(browser_client, start, "/id")
+    deliver(api, workspace, {**observation(response={"id": 1}, count=1), "lastSeenAt": FIRST})
+    page = " ".join(open_page(browser_client, start, "/note").split())
+    assert "probably gone" in page
+    assert "not in the latest 3, in all 30 before" in page
 
 
 def test_null_is_named_with_the_type_on_each_day_and_elsewhere(api, browser_client, workspace):

@@ -7,11 +7,15 @@ from html import unescape
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
+from catalog.drift.absence import CHANCE, LEAST, Absence, is_probably_gone, is_unusual
 from catalog.drift.current_presence import PresenceState, find_current_presence
 from catalog.evidence.nodes import list_nodes
 from tests.catalog.reports import deliver, observation
+from wire.chance import chance_of_run
 
 PATH = "/orders/{orderId}"
 FULL, SHORT = {"id": 1, "note": "x"}, {"id": 1}
@@ -43,22 +47,22 @@ def observe(api: Any, created: Any, environment: str, *bodies: tuple[int, Any]) 
 def released(api: Any, workspace: Any) -> Any:
     """Return a workspace in which both environments no longer send the note, of which staging had too few calls."""
     observe(api, workspace, "production", (60, FULL), (60, SHORT))
-    observe(api, workspace, "staging", (60, FULL), (11, SHORT))
+    observe(api, workspace, "staging", (60, FULL), (2, SHORT))
     return workspace
 
 
 @pytest.mark.django_db
 def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(browser_client, released):
     query = {"method": "GET", "path": PATH, "part": "200", "at": "/note"}
-    absent = "absent in the latest 11, not yet counted as gone"
+    absent = "absent in the latest 2, not yet counted as gone"
     assert absent in open_page(browser_client, released, "property", "staging", **query)
     (presence,) = load_table(browser_client, released, "property", "presence", "staging", **query)
     (row,) = compare(browser_client, released, "production", "staging")
-    assert presence == {"state": "absent-lately", "seen": 60, "of": 71, "absent": 11}
+    assert presence == {"state": "absent-lately", "seen": 60, "of": 62, "absent": 2}
     assert presence == {name: row[f"{name}Against"] for name in presence}
     assert (row["change"], row["certain"], row["state"]) == ("new", False, "no-longer-seen")
     page = open_page(browser_client, released, "difference")
-    assert f"in 60 of 71; {absent}" in page
+    assert f"in 60 of 62; {absent}" in page
     assert "Deploying staging to production is not known to break anything." in page
     assert "No certain difference; 1 needs more calls to tell." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
@@ -116,7 +120,7 @@ def test_a_side_that_is_changing_itself_shows_its_latest_state(api, browser_clie
     assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "")
     page = open_page(browser_client, workspace, "difference")
     assert "in 61 of 78, no longer always: 1 of 18 when detected" in page
-    assert "absent in the latest 3" in page
+    assert "not in the latest 3, in all 60 before" in page
 
 
 @pytest.mark.django_db
@@ -127,7 +131,61 @@ def test_a_property_that_only_staging_has_not_sent_lately_is_named_and_not_certa
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["pointer"], row["change"], row["certain"]) == ("/note", "gone", False)
     page = open_page(browser_client, workspace, "difference")
-    assert "Deploying staging to production may break 1 field: more calls will tell." in page
+    assert "Deploying staging to production would probably break 1 field for clients of production." in page
+    assert "not in the latest 11, in all 60 before" in page
+    assert "Breaking for consumers" in page
+
+
+@pytest.mark.django_db
+def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_drift(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, FULL), (60, SHORT))
+    observe(api, workspace, "staging", (346, FULL), (3, SHORT))
+    query = {"method": "GET", "path": PATH, "part": "200", "at": "/note"}
+    (presence,) = load_table(browser_client, workspace, "property", "presence", "staging", **query)
+    assert presence == {"state": "probably-gone", "seen": 346, "of": 349, "absent": 3}
+    property_page = open_page(browser_client, workspace, "property", "staging", **query)
+    assert "not in the latest 3, in all 346 before" in property_page
+    for environment, against in (("production", "staging"), ("staging", "production")):
+        assert compare(browser_client, workspace, environment, against) == []
+        page = open_page(browser_client, workspace, "difference", environment, against=against)
+        assert f"<b>No differences</b> between {environment} and {against}." in page
+        assert f"Both lost <code>/note</code> of GET <code>{PATH}</code>." in page
+
+
+@pytest.mark.django_db
+def test_what_both_lost_long_ago_is_not_told_for_ever(api, browser_client, workspace):
+    for environment in ("production", "staging"):
+        observe(api, workspace, environment, (60, FULL), (60, SHORT))
+    assert "Both lost" not in open_page(browser_client, workspace, "difference")
+
+
+@pytest.mark.django_db
+def test_a_property_that_only_one_side_no_longer_always_sends_breaks_its_readers_as_drift_says(
+    api, browser_client, workspace
+):
+    for environment in ("production", "staging"):
+        observe(api, workspace, environment, (60, FULL))
+    assert compare(browser_client, workspace, "production", "staging") == []
+    deliver(api, workspace, *[observation(response=body) for body in [FULL] * 3 + [SHORT] * 11], environment="staging")
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert [row[name] for name in ("change", "before", "after", "breaksFor", "certain")] == [
+        "optional", "always", "in 3 of 14", "consumer", True,
+    ]  # fmt: skip
+    page = open_page(browser_client, workspace, "difference")
+    assert "Deploying staging to production would break 1 field for clients of production." in page
+    assert "in 3 of 14 when detected" in page
+    (row,) = compare(browser_client, workspace, "staging", "production")
+    assert (row["change"], row["before"], row["after"]) == ("optional", "in 3 of 14", "always")
+    assert row["breaksFor"] == ""
+
+
+@pytest.mark.django_db
+def test_what_both_no_longer_always_send_is_no_difference(api, browser_client, workspace):
+    for environment in ("production", "staging"):
+        observe(api, workspace, environment, (60, FULL))
+        bodies = [observation(response=body) for body in (FULL, SHORT, FULL)]
+        deliver(api, workspace, *bodies, environment=environment)
+    assert compare(browser_client, workspace, "production", "staging") == []
 
 
 @pytest.mark.django_db
@@ -201,3 +259,22 @@ def test_a_property_is_absent_with_the_object_around_it():
     bodies = [{"a": {"b": 1}}] * 9
     assert judge([3, 0, 1], *bodies, pointer="/a/b") is PresenceState.NO_LONGER_SEEN
     assert judge([3, 0], *bodies, pointer="/a/b") is PresenceState.ABSENT_LATELY
+
+
+@given(st.integers(1, 400), st.integers(1, 40))
+def test_a_property_that_was_always_present_is_gone_by_chance_not_by_the_count_that_drift_needs(present, absent):
+    """Three objects without it are enough after three hundred with it; two never are."""
+    objects = present + absent
+    is_gone = is_probably_gone(Absence(absent), present, objects)
+    assert is_gone is (absent >= LEAST and chance_of_run(absent, present, objects) < CHANCE)
+    if is_gone:
+        assert is_probably_gone(Absence(absent + 1), present, objects + 1)
+        assert is_unusual(Absence(absent), present, objects)
+        assert not is_probably_gone(Absence(absent, longest=absent), present, objects)
+
+
+@pytest.mark.parametrize(
+    ("present", "absent", "is_gone"), [(300, 3, True), (300, 2, False), (5, 3, False), (346, 16, True)]
+)
+def test_how_many_absences_are_enough(present, absent, is_gone):
+    assert is_probably_gone(Absence(absent), present, present + absent) is is_gone

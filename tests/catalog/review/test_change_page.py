@@ -188,6 +188,23 @@ def test_a_property_that_vanished_today_has_no_later_days(api, workspace):
     assert field.before.days.last < field.change_day.days.first == field.change_day.days.last <= today
 
 
+def test_a_property_no_longer_seen_says_how_often_it_was_absent_when_detected_and_by_now(
+    api, browser_client, workspace
+):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
+    deliver(api, workspace, *[observation(response={"id": 1})] * 26)
+    drift = Drift.objects.get(kind="quiet")
+    address = f"/w/{workspace.workspace.slug}/production/change"
+    page = open_page(browser_client, address, id=drift.pk)
+    assert "absent 26 times in a row when detected ·" in page
+    assert "string, then not sent" in page
+    deliver(api, workspace, *[observation(response={"id": 1})] * 20)
+    page = open_page(browser_client, address, id=drift.pk)
+    assert "absent 26 times in a row when detected, <b>46 by now</b>" in page
+    deliver(api, workspace, observation(response={"id": 1, "note": "x"}))
+    assert "by now" not in open_page(browser_client, address, id=drift.pk)
+
+
 def test_a_field_sent_less_often_and_then_no_more_has_changes_that_link_to_each_other(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
     deliver(api, workspace, observation(response={"id": 1, "note": "x"}), observation(response={"id": 1}))
