@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from outcomes.tallies.keys import read_keys
@@ -15,6 +15,7 @@ from workspaces.models import Environment
 
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
 
+RECENT = timedelta(hours=24)  # a conversation may still reach the next key for as long as this, or longer
 MAX_LOST = 20  # lost conversations on the page
 
 # The first step reads its conversations from the index by key and time, the latest first. Each later step looks up the
@@ -52,12 +53,14 @@ class FunnelStep:
     """The number of followed conversations that reached this key after the keys of all steps before it.
 
     previous: the number that reached the step before; for the first step, the number of all conversations.
+    recent: how many of those that did not reach this key reached the one before only lately (RECENT).
     """
 
     number: int
     key: str
     conversations: int
     previous: int
+    recent: int = 0
 
     @property
     def lost_conversations(self) -> int:
@@ -101,9 +104,10 @@ def read_funnel(environment: Environment, period: Period, keys: Sequence[str]) -
         return None
     with get_read_connection().cursor() as cursor:
         cursor.execute(_write_statement(len(keys)), _list_parameters(environment, period, keys))
-        counts = [int(count) for count in cursor.fetchone()]
+        numbers = [int(count) for count in cursor.fetchone()]
+    counts, recent = numbers[: len(keys)], [0, *numbers[len(keys) :]]
     previous = [counts[0], *counts[:-1]]
-    steps = [FunnelStep(*facts) for facts in zip(range(1, len(keys) + 1), keys, counts, previous, strict=True)]
+    steps = [FunnelStep(*facts) for facts in zip(range(1, len(keys) + 1), keys, counts, previous, recent, strict=True)]
     return Funnel(steps, read_keys(environment, period, [keys[0]])[keys[0]].outcomes)
 
 
@@ -126,7 +130,8 @@ def read_lost(
 def _list_parameters(environment: Environment, period: Period, keys: Sequence[str]) -> dict[str, Any]:
     start, end = widen_to_quarters(period)
     key_parameters = {f"key_{number}": key for number, key in enumerate(keys, 1)}
-    return {"environment": environment.pk, "start": start, "end": end, "limit": MAX_CONVERSATIONS, **key_parameters}
+    limits = {"limit": MAX_CONVERSATIONS, "recent": (period.now or period.end) - RECENT}
+    return {"environment": environment.pk, "start": start, "end": end, **limits, **key_parameters}
 
 
 def _write_joins(steps: int) -> str:
@@ -134,5 +139,9 @@ def _write_joins(steps: int) -> str:
 
 
 def _write_statement(steps: int) -> str:
-    columns = ", ".join(f"count(step_{number}.at)" for number in range(1, steps + 1))
-    return f"SELECT {columns} FROM ({FIRST_STEP}) AS step_1 {_write_joins(steps)}"
+    columns = [f"count(step_{number}.at)" for number in range(1, steps + 1)]
+    columns += [
+        f"count(*) FILTER (WHERE step_{number}.at IS NULL AND step_{number - 1}.at >= %(recent)s)"
+        for number in range(2, steps + 1)
+    ]
+    return f"SELECT {', '.join(columns)} FROM ({FIRST_STEP}) AS step_1 {_write_joins(steps)}"

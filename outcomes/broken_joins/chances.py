@@ -18,7 +18,7 @@ def write_advice(cause: Cause, longest: timedelta | None) -> str:
         return ADVICE[cause.kind].to_do
     older = cause.count - cause.may_heal
     if not older:
-        return f"Wait: {cause.may_heal:,} may still heal; the longest took {format_length(longest)}."
+        return f"Wait: {cause.may_heal:,} may still heal; the longest ever took {format_length(longest)}."
     chance = f"{cause.may_heal:,} may still heal; " if cause.may_heal else ""
     return f"{chance}{older:,} {'is' if older == 1 else 'are'} {_explain_age(longest)}"
 
@@ -34,5 +34,5 @@ def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timede
 
 
 def _explain_age(longest: timedelta) -> str:
-    words = f"the longest took {format_length(longest)}"
+    words = f"the longest ever took {format_length(longest)}"
     return f"older than any that healed ({words}): check where the id comes from."

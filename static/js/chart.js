@@ -96,7 +96,7 @@
 
   // The texts that may be written beside a mark, the longest first: the first annotation, and how many more there are.
   function listNames({ note, count }) {
-    if (!note) return [];
+    if (!note) return count > 1 ? [`${count} changes`] : [];
     const names = MAX_NAME_LENGTHS.map((length) => (note.length > length ? `${note.slice(0, length - 1)}…` : note));
     return count > 1 ? [`${names[0]} and ${count - 1} more`, ...names.map((name) => `${name} +${count - 1}`)] : names;
   }
@@ -117,7 +117,7 @@
         return start >= 0 && end <= freeWidth && !coversMark;
       });
       if (place) freeWidth = place.start - LETTER_WIDTH;
-      const text = place ? place.text : mark.count > 1 ? String(mark.count) : "";
+      const text = place ? place.text : mark.note && mark.count > 1 ? String(mark.count) : "";
       return { text: escapeMarkup(text), position: `top ${place?.side ?? "center"}` };
     }).toReversed();
   }

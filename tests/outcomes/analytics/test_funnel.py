@@ -94,6 +94,27 @@ def test_an_outcome_before_the_first_key_is_no_step_but_one_at_the_same_time_is(
     assert (counts_of(funnel), funnel.total, funnel.is_cut) == ([3, 1], 3, False)
 
 
+def test_conversations_whose_previous_key_came_in_the_last_day_may_still_come(browser_client, production):
+    register(production, "a", "b", "c", "d")
+    for name, hours in (("a", 1), ("b", 23), ("c", 30), ("d", 2)):
+        report(production, name, "cart", hours=hours)
+    report(production, "d", "purchase", hours=1)
+    funnel = read_funnel(production, parse_period({}, now=NOW), ("cart", "purchase"))
+    assert [(step.lost_conversations, step.recent) for step in funnel.steps] == [(0, 0), (3, 2)]
+
+
+def test_the_page_says_how_many_reached_the_step_before_only_lately(browser_client, production):
+    now = timezone.now()
+    register_conversations(production, [Arrival(name) for name in "abc"], now=now)
+    record_outcomes(production, [Report(name, "cart") for name in "ab"], now=now - timedelta(hours=2))
+    record_outcomes(production, [Report("c", "cart")], now=now - timedelta(hours=40))
+    html = browser_client.get(f"{PAGE}?step=cart&step=purchase").content.decode()
+    text = " ".join(re.sub(r"<[^>]*>", " ", html.partition('id="funnel"')[2]).split())
+    assert "Not reached yet" in text
+    assert "3 (100 %) 2 of them in the last 24 hours" in text
+    assert "Lost" not in text
+
+
 def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_key_has_no_conversations(production):
     register(production, "a")
     report(production, "a", "cart", hours=5)
@@ -191,7 +212,7 @@ def test_the_funnel_reads_its_own_index_and_no_more_than_it_follows(production):
     """It stays fast as tables grow: the first step reads by key and time with a limit, later steps by primary key."""
     statement = funnels._write_statement(3)
     parameters = {
-        "environment": production.pk, "start": NOW - timedelta(days=9), "end": NOW, "limit": 10,
+        "environment": production.pk, "start": NOW - timedelta(days=9), "end": NOW, "limit": 10, "recent": NOW,
         "key_1": "cart", "key_2": "purchase", "key_3": "refund",
     }  # fmt: skip
     with connection.cursor() as cursor:

@@ -56,7 +56,7 @@ def test_the_tile_of_broken_joins_says_what_its_rate_is_of(production, browser_c
     reports = [Report("known", "purchase"), Report("known", "refund"), Report("gone", "purchase")]
     record_outcomes(production, [*reports, *reports], now=timezone.now())
     page = " ".join(browser_client.get(PAGE).content.decode().split())
-    assert "33.3 % of 2 outcomes + 1 broken join </div>" in page
+    assert "33.3 % of 3 reported </div>" in page
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
