@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ from django.db.models import Max, Min, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
-from intents.rejections.series import ResultBucket, build_buckets
+from intents.rejections.series import ResultBucket, build_buckets, split_period
 from intents.rejections.totals import (
     Total,
     count_verifications,
@@ -23,7 +23,6 @@ from wire.period import Period, parse_period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
-from wire.time_buckets import Bucket, find_bucket_start, split_into_buckets
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
@@ -131,8 +130,8 @@ def load_buckets(
     """Count the verifications over time, as the filters select them."""
     if period.start >= period.end:
         return []
-    buckets = _split_period(period)
-    plan = plan_reads(buckets)
+    buckets = split_period(period)
+    plan = plan_reads(tuple(buckets))
     counts: Counter[tuple[datetime, str]] = Counter()
     with get_read_connection().cursor() as cursor:
         statement = SELECT_FILTERED_SERIES if filters.version or filters.operation else SELECT_WHOLE_SERIES
@@ -141,15 +140,6 @@ def load_buckets(
             for bucket_number, sign in plan.uses[segment_number, start]:
                 counts[buckets[bucket_number].start, narrow_result(result, filters.reason)] += sign * count
     return build_buckets(period, ((moment, result, count) for (moment, result), count in counts.items() if count))
-
-
-def _split_period(period: Period) -> tuple[Bucket, ...]:
-    """Return the buckets of the chart; the first begins with the period."""
-    first = find_bucket_start(period.start, period.zone, period.step)
-    first_bucket, *later = split_into_buckets(
-        first, period.end, period.zone, period.step, elapsed_until=period.elapsed_until
-    )
-    return (replace(first_bucket, start=period.start), *later)
 
 
 def list_rejections(

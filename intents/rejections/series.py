@@ -10,7 +10,7 @@ from datetime import datetime
 
 from intents.rejections.filters import is_rejection
 from wire.period import Period
-from wire.time_buckets import find_bucket_start, mark_partial, split_into_buckets
+from wire.time_buckets import Bucket, split_into_buckets
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,19 @@ class ResultBucket:
         return sum(count for result, count in self.counts.items() if is_rejection(result))
 
 
+def split_period(period: Period) -> Sequence[Bucket]:
+    """Return the buckets of the chart, which begin with the period, as those of outcomes do."""
+    return split_into_buckets(period.start, period.end, period.zone, period.step, elapsed_until=period.elapsed_until)
+
+
 def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -> Sequence[ResultBucket]:
-    """Return every bucket of the period, the first one from its start on, but partial if the period begins later.
+    """Return every bucket of the period; the first is partial if its hour, day or month begins before the period.
 
     counts: tuples of any moment of a bucket, a result and a count.
     """
     if period.start >= period.end:
         return []
-    first = find_bucket_start(period.start, period.zone, period.step)
-    time_buckets = list(
-        split_into_buckets(first, period.end, period.zone, period.step, elapsed_until=period.elapsed_until)
-    )
-    if first < period.start:
-        time_buckets[0] = mark_partial(time_buckets[0])
+    time_buckets = split_period(period)
     starts = [bucket.start for bucket in time_buckets]
     buckets = [
         ResultBucket(bucket.start.astimezone(period.zone), is_partial=bucket.is_partial, label=bucket.label)

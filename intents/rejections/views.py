@@ -206,6 +206,7 @@ def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
         "refused_v1": totals.count_refused_v1(analysis.totals),
         "share": totals.compute_version_share(analysis.totals_of_all_versions),
+        "accepted_share": totals.compute_version_share(totals.select_accepted(analysis.totals_of_all_versions)),
         "operations": [summary for summary in operations[:MAX_OPERATIONS] if summary.rejections],
         "other_operations": [summary for summary in operations[:MAX_OPERATIONS] if not summary.rejections],
         "operations_total": len(operations),

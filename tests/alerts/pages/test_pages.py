@@ -16,7 +16,7 @@ from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
-from catalog.models import Drift
+from catalog.models import Drift, ReporterActivity
 from intents.models import ALL_VERSIONS, VerificationRollup
 from intents.reports.verification import ACCEPTED
 from tests.alerts.alerts import make_alert, make_target
@@ -168,6 +168,20 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
         assert "Would have fired 1 time in the last 30 days" in lower
         assert 'name="minimum" value="5"' in lower
         assert "in place of" not in lower
+
+
+@pytest.mark.parametrize("is_usual", [True, False])
+def test_a_preview_of_silence_says_why_bars_above_the_line_did_not_fire(admin, workspace, is_usual):
+    now = floor_to_quarter(timezone.now())
+    hours = range(2, 200, 5) if is_usual else [2, 2.25, 2.5, 2.75, 3]
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=environment_of(workspace), reporter="shop", starts_at=now - timedelta(hours=hour))
+        for hour in hours
+    )
+    text = read(admin, f"{PAGE}?kind=reporter.silent&environment=production&silent_minutes=60")
+    assert "A bar above the line is not enough" in text
+    assert ("Would not have fired" in text) is is_usual
+    assert ("Here each silence was usual" in text) is is_usual
 
 
 def test_no_lower_number_is_offered_where_none_would_have_fired(admin):
