@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import Count
 
 from intents.models import Confirmation
 from intents.rejections.queries import NO_FILTERS, count_by_key
+from outcomes.broken_joins.moved_counts import count_moved
 from outcomes.broken_joins.rates import read_rates_by_api_key
 from wire.period import Period
 from workspaces.models import ApiKey, Environment, Workspace
@@ -23,7 +24,10 @@ LONGEST_WAIT = timedelta(days=1)  # a confirmation is decided within minutes of 
 class KeyUse:
     """What one key did in one environment in a period.
 
-    outcomes: the outcomes that it was the first to report, broken joins included.
+    outcomes: the outcomes that it was the first to report to this environment, broken joins and those that were moved
+        to another one since included.
+    moved_away: how many of them were moved, by the environment that has them now.
+    moved_here: how many were moved here, by the environment that it had reported them to.
     rejections: the rejected calls that it reported and that are still stored one by one.
     decisions: the confirmations that it decided.
     verified_at: the last verification that it reported, if that was within a week.
@@ -35,6 +39,8 @@ class KeyUse:
     rejections: int = 0
     decisions: int = 0
     verified_at: datetime | None = None
+    moved_away: Mapping[str, int] = field(default_factory=dict)
+    moved_here: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Mapping[int, Sequence[KeyUse]]:
@@ -44,6 +50,7 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
     last_verifications = {(item.key.pk, item.environment.pk): max(item.last_uses.values()) for item in backends}
     uses: dict[int, list[KeyUse]] = defaultdict(list)
     for environment in workspace.environments.order_by("pk"):
+        moved = count_moved(environment, period)
         rates = {rate.name: rate for rate in read_rates_by_api_key(environment, period).rates}
         rows = count_by_key(environment, period, NO_FILTERS)
         rejections = {row.key.pk: row.rejections for row in rows if row.key}
@@ -52,11 +59,13 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
             rate = rates.get(name)
             use = KeyUse(
                 environment,
-                rate.total_reported if rate else 0,
+                moved.count_reported(key.pk, rate.total_reported if rate else 0),
                 rate.total_broken if rate else 0,
                 rejections.get(key.pk, 0),
                 decisions[name],
                 last_verifications.get((key.pk, environment.pk)),
+                moved.away.get(key.pk, {}),
+                moved.here.get(key.pk, {}),
             )
             if use != KeyUse(environment):
                 uses[key.pk].append(use)

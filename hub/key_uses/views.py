@@ -16,7 +16,10 @@ from workspaces.models import Environment, Workspace
 from workspaces.page import Page
 from workspaces.settings_pages import keys
 
-USE_COLUMNS = ("keyId", "environment", "outcomes", "brokenJoins", "rejections", "decisions", "verifiedAt")
+USE_COLUMNS = (
+    *("keyId", "environment", "outcomes", "brokenJoins", "rejections", "decisions", "verifiedAt"),
+    *("movedAway", "movedHere"),
+)
 
 
 def show_keys(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -40,7 +43,8 @@ def _use_rows(workspace: Workspace, zone: str) -> Iterator[Sequence[Any]]:
     for key in workspace.api_keys.order_by("-id"):
         for use in uses.get(key.pk, ()):
             numbers = (use.outcomes, use.broken_joins, use.rejections, use.decisions)
-            yield (key.prefix, use.environment.name, *numbers, use.verified_at)
+            moved = (sum(use.moved_away.values()), sum(use.moved_here.values()))
+            yield (key.prefix, use.environment.name, *numbers, use.verified_at, *moved)
 
 
 def _read_last_uses(workspace: Workspace, zone: str) -> Mapping[int, Sequence[KeyUse]]:

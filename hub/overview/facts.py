@@ -8,6 +8,7 @@ from typing import Any
 
 from catalog.queries import OperationCounts
 from intents.rejections.totals import Total, count_rejections, count_verifications
+from outcomes.broken_joins.moved_counts import NOTHING_MOVED, MovedCounts, RateWithoutMoves, leave_out_moves
 from outcomes.tallies.series import Totals
 from wire.chance import is_within_chance
 from workspaces.templatetags.format import rate_change
@@ -34,6 +35,7 @@ class Fact:
     """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate.
 
     has_previous: False if the data began after the period before, so that there is nothing to compare with.
+    without_moves: the rates that are compared if one of them changed by a move: it did not rise or fall by that.
     """
 
     name: str
@@ -46,6 +48,14 @@ class Fact:
     has_previous: bool = False
     note: str = ""
     parts: Sequence[PartOfFact] = ()
+    without_moves: RateWithoutMoves | None = None
+
+    @property
+    def _compared_rates(self) -> tuple[int, int, int, int]:
+        """Return value and total, then those of the period before, on the same base."""
+        if rate := self.without_moves:
+            return rate.value, rate.total, rate.previous, rate.previous_total
+        return self.value, self.total or 0, self.previous or 0, self.previous_total or 0
 
     @property
     def is_alarming(self) -> bool:
@@ -53,17 +63,18 @@ class Fact:
 
         A rise that may be chance is none.
         """
-        previous = self.previous or 0
-        if not self.total or not self.previous_total or self.value < MIN_ALARMING_CASES:
+        value, total, previous, previous_total = self._compared_rates
+        if not total or not previous_total or value < MIN_ALARMING_CASES:
             return False
-        if is_within_chance(self.value, self.total, previous, self.previous_total):
+        if is_within_chance(value, total, previous, previous_total):
             return False
-        return self.value / self.total > ALARMING_FACTOR * previous / self.previous_total
+        return value / total > ALARMING_FACTOR * previous / previous_total
 
     @property
     def points(self) -> str:
         """Return by how many percentage points the rate differs from the period before; "" if there is none."""
-        return rate_change(self.value, self.total or 0, self.previous or 0, self.previous_total or 0)
+        value, total, previous, previous_total = self._compared_rates
+        return rate_change(value, total, previous, previous_total)
 
     def to_row(self) -> Sequence[Any]:
         previous = (self.previous, self.previous_total) if self.has_previous else (None, None)
@@ -75,6 +86,7 @@ def build_facts(
     verifications: tuple[Sequence[Total], Sequence[Total]],
     operations: OperationCounts,
     drifted_operations: int,
+    moved: tuple[MovedCounts, MovedCounts] = (NOTHING_MOVED, NOTHING_MOVED),
     *,
     has_outcomes_before: bool,
     has_verifications_before: bool,
@@ -95,6 +107,7 @@ def build_facts(
         Fact(
             "brokenJoins", "Broken joins", "joins",
             totals.broken, totals.reported_outcomes, previous.broken, previous.reported_outcomes, has_outcomes_before,
+            without_moves=leave_out_moves(outcomes, moved),
         ),
         Fact(
             "rejections", "Rejected calls", "rejections",

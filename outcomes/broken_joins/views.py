@@ -35,6 +35,7 @@ from outcomes.broken_joins.lookup import (
     measure_healing,
 )
 from outcomes.broken_joins.move import find_movable
+from outcomes.broken_joins.moved_counts import count_moved, leave_out_moves
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.models import Move
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
@@ -56,13 +57,15 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
     def build_context() -> Mapping[str, Any]:
         if not has_any_outcome(environment):
             return {"empty": True, **first_report_snippets(environment)}
-        totals = read_totals(environment, period)
+        totals, previous_totals = read_totals(environment, period), read_totals(environment, period.previous())
+        moved = (count_moved(environment, period), count_moved(environment, period.previous()))
         return {
             "empty": False,
             "filters": filters,
             "reporter": reporter,
             "totals": totals,
-            "previous_totals": read_totals(environment, period.previous()),
+            "previous_totals": previous_totals,
+            "without_moves": leave_out_moves((totals, previous_totals), moved),
             "healing": measure_healing(environment, period),
             "healed_outcomes": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
             "oldest": find_oldest_report(environment),

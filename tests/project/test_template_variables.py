@@ -40,11 +40,13 @@ from intents.rejections import views as rejections_views
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.broken_joins import views as joins_views
+from outcomes.broken_joins.move import move_broken_joins
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from tests.workspaces.people.every_page import open_members, open_people
 from wire.filters import PERIOD_MEMBERS
+from wire.period import parse_period
 from workspaces import page as pages
 from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
@@ -273,6 +275,15 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rejections_views, "REJECTIONS_PER_PAGE", 2)
 
 
+def move_a_join(workspace: Any, api: Any) -> None:
+    """Move an outcome of a conversation of staging, which was reported to production, to staging."""
+    outcome = {"conversationId": "stage_3", "outcomeKey": "moved"}
+    assert api.post("/api/conversation-outcomes", {"outcomes": [outcome]}).status_code == 200
+    source, target = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    now = timezone.now()
+    assert move_broken_joins(source, target, parse_period({}, now=now), actor="ann", now=now)
+
+
 def lose_a_property(workspace: Any, api: Any) -> None:
     """Observe a property until it is always present, and then no more, in too few objects for drift."""
     for count, body in ((30, {"id": 1, "note": "x"}), (5, {"id": 1})):
@@ -288,6 +299,9 @@ def test_every_variable_of_every_template_exists(
     lose_a_property(workspace, api)
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start, follows_links=True)
+    move_a_join(workspace, api)
+    for page in ("overview", "joins", "keys"):
+        assert browser_client.get(f"{start}/{page}").status_code == 200, page
     lost = {"method": "GET", "path": "/lost", "part": "200", "at": "/note"}
     assert browser_client.get(f"{start}/property", lost).status_code == 200
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}

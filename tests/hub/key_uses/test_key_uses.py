@@ -12,9 +12,11 @@ from hub.templatetags.key_uses import last_use
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from wire.period import parse_period
+from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
 from workspaces.secrets.uses import SecretUses, record_uses
 
@@ -30,6 +32,14 @@ def read_row(page, key):
     return page.partition(f'<tr id="key-{key.pk}"')[2].partition('<tr id="key-')[0]
 
 
+def read_uses(row):
+    """Return the cells of each environment in the table of uses."""
+    body = row.partition('<table class="uses')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = [re.split(r"</t[hd]>", line)[:-1] for line in body.split("</tr>")]
+    texts = [[" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in cells] for cells in rows if cells]
+    return {name: tuple(cells) for name, *cells in texts}
+
+
 def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers(browser_client, workspace):
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     key = workspace.workspace.api_keys.get(name="report")
@@ -37,23 +47,29 @@ def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers
     register_conversations(production, [Arrival("known")], now=now)
     record_outcomes(production, [Report("known", "purchase")], now=now, reported_by=key.pk)
     record_outcomes(production, [Report("a", "purchase"), Report("b", "purchase")], now=now, reported_by=key.pk)
-    record_outcomes(production, [Report("c", "purchase")], now=now)
+    create_key(workspace.workspace, scopes=["report"], name="other", actor="ann", now=now)
+    other = workspace.workspace.api_keys.get(name="other")
+    record_outcomes(production, [Report("c", "purchase")], now=now, reported_by=other.pk)
     record_outcomes(staging, [Report("s", "purchase")], now=now - timedelta(days=9), reported_by=key.pk)
     record_verifications(staging, [Verification("expired", now, count=4)])
     Rejection.objects.update(api_key=key)
     record_verifications(staging, [Verification("expired", now, count=2)])
 
     row = read_row(tidy(browser_client.get(PAGE)), key)
-    assert "Last 7 days: <b>production</b> · 3 outcomes reported, <a" in row
-    links = {words: unescape(address) for address, words in re.findall(r'href="([^"]+#\w+)"> ?(\d+ [a-z ]+)</a>', row)}
-    assert set(links) == {"2 broken", "4 rejected calls"}
-    joins = browser_client.get(links["2 broken"].partition("#")[0])
+    assert read_uses(row) == {
+        "production": ("3", "2", "0", "0", "–"), "staging": ("0", "0", "4", "0", "–")
+    }  # fmt: skip
+    links = {number: unescape(address) for address, number in re.findall(r'href="([^"]+#[-\w]+)">(\d+)</a>', row)}
+    assert set(links) == {"3", "2", "4"}
+    rates = tidy(browser_client.get(links["3"].partition("#")[0])).partition("Broken rate by API key")[2]
+    assert '<td class="num">3</td>' in rates
+    joins = browser_client.get(links["2"].partition("#")[0])
     assert {join.conversation_id for join, *_ in joins.context["joins"]} == {"a", "b"}
-    rejections = browser_client.get(links["4 rejected calls"].partition("#")[0])
+    rejections = browser_client.get(links["4"].partition("#")[0])
     assert [rejection.count for rejection in rejections.context["rejections"]] == [4]
     exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
-    assert [tuple(use.values()) for use in exported] == [
-        (key.prefix, "production", 3, 2, 0, 0, None), (key.prefix, "staging", 0, 0, 4, 0, None),
+    assert [tuple(use.values()) for use in exported if use["keyId"] == key.prefix] == [
+        (key.prefix, "production", 3, 2, 0, 0, None, 0, 0), (key.prefix, "staging", 0, 0, 4, 0, None, 0, 0),
     ]  # fmt: skip
 
 
@@ -89,8 +105,37 @@ def test_a_key_whose_reported_outcomes_are_all_broken_joins_says_so(browser_clie
     production = workspace.workspace.environments.get(name="production")
     key = workspace.workspace.api_keys.get(name="report")
     record_outcomes(production, [Report("a", "purchase")], now=timezone.now(), reported_by=key.pk)
-    row = re.sub(r"<a[^>]*> ?", "", read_row(tidy(browser_client.get(PAGE)), key))
-    assert "· 1 outcome reported, all broken</a>" in row
+    assert read_uses(read_row(tidy(browser_client.get(PAGE)), key)) == {"production": ("1", "1", "0", "0", "–")}
+
+
+def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client, workspace):
+    """Nobody reported them to the environment that they were moved to."""
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    key, now = workspace.workspace.api_keys.get(name="report"), timezone.now()
+    period = parse_period({}, now=now)
+    register_conversations(production, [Arrival(name) for name in "abc"], now=now)
+    record_outcomes(production, [Report("c", "purchase")], now=now, reported_by=key.pk)
+    record_outcomes(staging, [Report(name, "purchase") for name in "abc"], now=now, reported_by=key.pk)
+    record_outcomes(staging, [Report("never", "purchase")], now=now, reported_by=key.pk)
+
+    def count_reported():
+        uses = read_key_uses(workspace.workspace, period, now=now)[key.pk]
+        return {use.environment.name: (use.outcomes, use.broken_joins) for use in uses}
+
+    assert count_reported() == {"production": (1, 0), "staging": (4, 4)}
+    move = move_broken_joins(staging, production, period, actor="ann", now=now)
+    assert move.outcomes == 3
+    assert count_reported() == {"production": (1, 0), "staging": (4, 1)}
+    row = read_row(tidy(browser_client.get(PAGE)), key)
+    assert read_uses(row) == {
+        "production": ("1 and 3 moved here from staging", "0", "0", "0", "–"),
+        "staging": ("4 3 of them moved to production", "1", "0", "0", "–"),
+    }
+    exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
+    assert [(use["outcomes"], use["movedAway"], use["movedHere"]) for use in exported] == [(1, 0, 3), (4, 3, 0)]
+    undo_move(move, actor="ann", now=now)
+    assert count_reported() == {"production": (1, 0), "staging": (4, 4)}
+    assert read_uses(read_row(tidy(browser_client.get(PAGE)), key))["staging"][0] == "4"
 
 
 def test_a_key_was_last_used_when_it_sent_its_last_request_or_its_later_verification(workspace):
@@ -122,4 +167,5 @@ def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, a
     api.post(f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"})
     exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
     assert [(use["environment"], use["decisions"]) for use in exported] == [("production", 1)]
-    assert "1 decision</span>" in tidy(browser_client.get(PAGE))
+    uses = tidy(browser_client.get(PAGE)).partition('<table class="uses')[2].partition("</table>")[0]
+    assert re.search(r'data-is="Decisions"> <a href="[^"]*/confirmations\?range=7d">1</a>', uses)

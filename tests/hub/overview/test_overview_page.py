@@ -14,9 +14,12 @@ from catalog.models import Drift
 from hub.overview.facts import Fact
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
+from wire.period import parse_period
 from workspaces.models import Annotation, SampleWorkspace
 
 PAGE = "/w/lumen-books/production/overview"
@@ -510,3 +513,26 @@ def test_the_first_calls_of_a_customer_are_told_if_all_were_rejected(overview, b
     assert "All 3 calls so far were rejected, 2 of them as <code>expired</code>, the last one <time" in page
     link = unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1])
     assert browser_client.get(link).context["rejected"] == 2
+
+
+def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client, workspace):
+    """Both periods are compared as they were reported, and the tile says what was moved."""
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    now = timezone.now()
+    for when in (now - timedelta(days=7), now):
+        names = [f"{when:%d}-{number}" for number in range(20)]
+        register_conversations(production, [Arrival(name) for name in names[:15]], now=when)
+        register_conversations(staging, [Arrival(name) for name in names[15:]], now=when)
+        record_outcomes(production, [Report(name, "purchase") for name in names], now=when)
+    register_conversations(production, [Arrival("begin")], now=now - timedelta(days=20))
+    page = tidy(re.sub("<[^>]*>", " ", overview("?range=7d")))
+    assert "5 of 20; ±0 points against the 7 days before" in page
+    move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
+    assert move.outcomes == 5
+    page = tidy(re.sub("<[^>]*>", " ", overview("?range=7d")))
+    assert "0 of 15; ±0 points without moves against the 7 days before 5 more moved to staging" in page
+    joins = browser_client.get("/w/lumen-books/production/joins?range=7d").content.decode()
+    joins = tidy(re.sub("<[^>]*>", " ", joins))
+    assert "of 15 reported · ±0 points against the 7 days before without moves 5 more moved to staging" in joins
+    undo_move(move, actor="ann", now=now)
+    assert "without moves" not in overview("?range=7d")

@@ -1,0 +1,137 @@
+"""Count what moves changed: the outcomes that were reported to another environment than the one that has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Count, F
+
+from outcomes.models import MovedOutcome
+from outcomes.tallies.series import Totals
+from wire.period import Period
+from wire.postgresql.replica import get_read_connection
+from wire.tallies.spans import widen_to_quarters
+from workspaces.models import Environment
+
+ApiKeyId = int | None
+"""The row id of the API key that reported first; None if it is not known."""
+
+# Outcomes that have reports of other environments, by the key that counts in the tallies, and by the key that would
+# without moves: the first of the environment's own reports, if there are any.
+SELECT_COUNTED = """
+WITH moved AS (
+  SELECT DISTINCT conversation_id, outcome_key FROM outcomes_movedoutcome
+  JOIN outcomes_move AS move ON move.id = move_id
+  WHERE move.target_id = %(environment)s AND move.undone_at IS NULL
+)
+SELECT reported_by, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
+       own_reported_by, coalesce(own_first_reported_at >= %(start)s AND own_first_reported_at < %(end)s, false),
+       count(*)
+FROM moved JOIN outcomes_outcome AS outcome USING (conversation_id, outcome_key)
+WHERE environment_id = %(environment)s AND moved_in > 0
+GROUP BY 1, 2, 3, 4
+"""
+
+
+@dataclass(frozen=True)
+class MovedCounts:
+    """The moved outcomes that were first reported in a period.
+
+    away: how many were reported to this environment and moved to another, by API key, then by the other's name.
+    here: how many were reported to another environment and moved here, by API key, then by the other's name.
+    gained: by how many the moves here changed the number of outcomes, by API key: one that met an outcome of this
+        environment counts once.
+    """
+
+    away: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
+    here: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
+    gained: Mapping[ApiKeyId, int] = field(default_factory=dict)
+
+    @property
+    def total_away(self) -> Mapping[str, int]:
+        return _sum_by_name(self.away.values())
+
+    @property
+    def total_here(self) -> Mapping[str, int]:
+        return _sum_by_name(self.here.values())
+
+    def count_reported(self, api_key: ApiKeyId, outcomes: int) -> int:
+        """Return how many outcomes this key reported to the environment.
+
+        outcomes: how many of them, or of those moved here, the environment has now.
+        """
+        return outcomes - self.gained.get(api_key, 0) + sum(self.away.get(api_key, {}).values())
+
+    def count_all_reported(self, outcomes: int) -> int:
+        """Return the same for all keys together."""
+        return outcomes - sum(self.gained.values()) + sum(self.total_away.values())
+
+
+NOTHING_MOVED = MovedCounts()
+
+
+@dataclass(frozen=True)
+class RateWithoutMoves:
+    """The broken rate of a period and of the one before, as they were before joins were moved between environments.
+
+    moved_away, moved_here: how many outcomes of the period were moved, by the other environment.
+    """
+
+    value: int
+    total: int
+    previous: int
+    previous_total: int
+    moved_away: Mapping[str, int]
+    moved_here: Mapping[str, int]
+
+
+def leave_out_moves(totals: tuple[Totals, Totals], moved: tuple[MovedCounts, MovedCounts]) -> RateWithoutMoves | None:
+    """Return the broken rates as they were reported; None if no outcome of the two periods was moved.
+
+    totals, moved: of the period, then of the one before.
+    """
+    if moved == (NOTHING_MOVED, NOTHING_MOVED):
+        return None
+    counts = [
+        (part.broken + sum(moves.total_away.values()), moves.count_all_reported(part.reported_outcomes))
+        for part, moves in zip(totals, moved, strict=True)
+    ]
+    return RateWithoutMoves(*counts[0], *counts[1], moved[0].total_away, moved[0].total_here)
+
+
+def count_moved(environment: Environment, period: Period) -> MovedCounts:
+    """Count the moves that were not undone, by the quarter hours of the period, as tallies do."""
+    start, end = widen_to_quarters(period)
+    rows = MovedOutcome.objects.filter(
+        move__undone_at=None, first_reported_at__gte=start, first_reported_at__lt=end
+    ).annotate(source=F("move__source__name"), target=F("move__target__name"))
+    away, here = (
+        _group(rows.filter(**{f"move__{side}": environment}).values_list("reported_by", other).annotate(n=Count("pk")))
+        for side, other in (("source", "target"), ("target", "source"))
+    )
+    return MovedCounts(away, here, _count_gained(environment, start, end) if here or away else {})
+
+
+def _group(rows: Iterable[tuple[ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
+    counts: dict[ApiKeyId, dict[str, int]] = {}
+    for api_key, name, count in rows:
+        counts.setdefault(api_key, {})[name] = count
+    return counts
+
+
+def _sum_by_name(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """Return a dict: templates cannot list a Counter, in which every name is a member."""
+    return dict(sum(map(Counter, parts), Counter[str]()))
+
+
+def _count_gained(environment: Environment, start: datetime, end: datetime) -> Mapping[ApiKeyId, int]:
+    gained: Counter[ApiKeyId] = Counter()
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_COUNTED, {"environment": environment.pk, "start": start, "end": end})
+        for api_key, is_counted, own_api_key, would_count, count in cursor.fetchall():
+            gained[api_key] += is_counted * count
+            gained[own_api_key] -= would_count * count
+    return {api_key: count for api_key, count in gained.items() if count}
