@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from catalog.ingest.fold import fold_reports
 from catalog.models import WitnessReport
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
@@ -50,3 +51,11 @@ def test_the_last_report_of_each_kind_and_dead_letters_are_told(browser_client, 
     assert rows["production"]["outcomeAt"] == int((now - timedelta(hours=3)).timestamp())
     assert rows["production"]["verificationAt"] is None
     assert rows["staging"]["verificationAt"] == int((now - timedelta(hours=1)).timestamp())
+
+
+def test_the_last_observation_stands_for_reports_that_are_no_longer_stored(browser_client, workspace, api):
+    assert api.post("/api/witness-reports", report(observation())).status_code == 202
+    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    WitnessReport.objects.all().delete()
+    assert read_rows(browser_client)["production"]["witnessReportAt"]
+    assert "no report" in tidy(browser_client.get(PAGE))
