@@ -25,7 +25,15 @@ COMPARISON_COLUMNS = (
     "method", "path", *CHANGE_COLUMNS, "certain", "state", "seen", "of", "absent",
     "stateAgainst", "seenAgainst", "ofAgainst", "absentAgainst",
 )  # fmt: skip
-EXTENT_COLUMNS = ("environment", "operations", "properties", "noLongerSeen", "firstSeenAt", "lastSeenAt")
+EXTENT_COLUMNS = (
+    "environment",
+    "operations",
+    "properties",
+    "noLongerSeen",
+    "firstSeenAt",
+    "lastSeenAt",
+    "probablyGone",
+)
 VERSION_COLUMNS = ("version", "at", "since", "observations", "byHand")
 
 
@@ -69,7 +77,7 @@ def export_extents(list_extents: Callable[[], Iterable[CatalogExtent]]) -> Table
 
 def _extent_row(extent: CatalogExtent) -> Sequence[Any]:
     counts = (extent.operations, extent.properties, extent.no_longer_seen)
-    return (extent.environment.name, *counts, extent.first_seen_at, extent.last_seen_at)
+    return (extent.environment.name, *counts, extent.first_seen_at, extent.last_seen_at, extent.probably_gone)
 
 
 def export_versions(operation: Operation) -> Table:

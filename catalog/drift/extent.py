@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Sum
 
+from catalog.drift.compared_operations import AbsentByOperation
 from catalog.drift.no_longer_seen import find_absent_properties, load_absent_places
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
@@ -23,6 +24,7 @@ class CatalogExtent:
 
     properties: how many properties are still sent.
     no_longer_seen: how many are not, including the properties inside those.
+    probably_gone: how many of `properties` are probably no longer sent, without those inside them.
     first_seen_at, last_seen_at: the first and the last observation of any operation; None if there is none.
     """
 
@@ -30,6 +32,7 @@ class CatalogExtent:
     operations: int
     properties: int
     no_longer_seen: int
+    probably_gone: int
     first_seen_at: datetime | None
     last_seen_at: datetime | None
 
@@ -42,13 +45,21 @@ class PropertyCounts:
     no_longer_seen: int
 
 
-def measure_catalog(environment: Environment) -> CatalogExtent:
+def measure_catalog(environment: Environment, absent: AbsentByOperation) -> CatalogExtent:
+    """Return the size. absent: what is not sent now or lately (find_absent_places)."""
     totals = visible_operations(environment).aggregate(
         operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")
     )
     no_longer_seen = sum(count_absent_by_operation(environment).values())
-    properties = (totals["properties"] or 0) - no_longer_seen
-    return CatalogExtent(environment, totals["operations"], properties, no_longer_seen, totals["first"], totals["last"])
+    return CatalogExtent(
+        environment,
+        totals["operations"],
+        (totals["properties"] or 0) - no_longer_seen,
+        no_longer_seen,
+        sum(len(places.probably_gone) for places in absent.values()),
+        totals["first"],
+        totals["last"],
+    )
 
 
 def count_absent_by_operation(

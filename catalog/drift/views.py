@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -10,7 +11,7 @@ from django.http import HttpRequest
 
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
-from catalog.drift.compared_operations import find_absent_places
+from catalog.drift.compared_operations import AbsentByOperation, find_absent_places
 from catalog.drift.environments import OperationChange, compare_catalogs, list_lost_by_both, summarize_comparison
 from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
@@ -61,15 +62,19 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
     def list_changes() -> Iterator[OperationChange]:
         return compare_catalogs(environment, against) if against else iter(())
 
+    @cache
+    def find_absent() -> tuple[AbsentByOperation, AbsentByOperation]:
+        return (find_absent_places(environment), find_absent_places(against)) if against else ({}, {})
+
     def list_extents() -> list[CatalogExtent]:
-        return [measure_catalog(item) for item in (environment, against)] if against else []
+        sides = zip((environment, against), find_absent(), strict=True)
+        return [measure_catalog(side, absent) for side, absent in sides if side] if against else []
 
     def build_context() -> Mapping[str, Any]:
         extents = list_extents()
-        absent = (find_absent_places(environment), find_absent_places(against)) if against else ({}, {})
-        changes = list(compare_catalogs(environment, against, absent)) if against else []
+        changes = list(compare_catalogs(environment, against, find_absent())) if against else []
         return {
-            "lost_by_both": list_lost_by_both(environment, *absent),
+            "lost_by_both": list_lost_by_both(environment, *find_absent()),
             "extents": extents,
             "unobserved": [extent.environment.name for extent in extents if not extent.operations],
             "other_environments": other_environments,

@@ -145,6 +145,10 @@ def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_
     assert presence == {"state": "probably-gone", "seen": 346, "of": 349, "absent": 3}
     property_page = open_page(browser_client, workspace, "property", "staging", **query)
     assert "not in the latest 3, in all 346 before" in property_page
+    extents = load_table(browser_client, workspace, "difference", "environments")
+    counts = {row["environment"]: (row["properties"], row["noLongerSeen"], row["probablyGone"]) for row in extents}
+    assert counts == {"production": (1, 1, 0), "staging": (2, 0, 1)}
+    assert "0, 1 more probably" in " ".join(open_page(browser_client, workspace, "difference").split())
     for environment, against in (("production", "staging"), ("staging", "production")):
         assert compare(browser_client, workspace, environment, against) == []
         page = open_page(browser_client, workspace, "difference", environment, against=against)
