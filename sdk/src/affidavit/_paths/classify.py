@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from math import exp
+from math import exp, nextafter
 from typing import NamedTuple
 
 from .segment_signs import Prefix, Siblings
 from .sibling_signs import list_sibling_signs
-from .sign_names import KNOWN_WORDS, NEVER_SEEN
+from .sign_names import KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY
 from .traffic_facts import TrafficFacts
 from .tree import PathNode, count_paths
 from .weights import WEIGHTS
@@ -23,6 +23,8 @@ LITERAL_BELOW = 0.1
 """Treating data as a literal costs as much as holding back ten segments."""
 PARAMETER_ABOVE = 0.85
 """Treating a word as a parameter mixes operations."""
+LONE_PARAMETER_ABOVE = 0.5
+"""Treating a word as a parameter mixes nothing if it is the only segment of its position; see `OWN_IDENTITY`."""
 
 
 class Verdict(Enum):
@@ -51,6 +53,7 @@ class Judgement(NamedTuple):
 LEAST_IN_DOUBT = 3
 NEVER_ANSWERED = "never answered with success"
 IN_DOUBT = "most strange words beside it may be data"
+NOTHING_TO_MIX = "the only segment of its position"
 
 UNKNOWN_SIGN = (0.0, 0.0)
 """The weights of a sign that no recording had."""
@@ -98,6 +101,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
     first_look = take_first_look(siblings)
     judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
     _doubt_strange_words(siblings, judgements)
+    _decide_lone_segment(siblings, judgements)
     decision = Decision(siblings, judgements, first_look)
     parameters = {segment for segment, judgement in judgements.items() if judgement.verdict is Verdict.PARAMETER}
     for segment in sorted(siblings.words.keys() - parameters):
@@ -117,6 +121,19 @@ def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -
         if most_in_doubt or not any(map(count_paths, siblings.words[segment])):
             reason = IN_DOUBT if most_in_doubt else NEVER_ANSWERED
             judgements[segment] = Judgement(LITERAL_BELOW, {**judgements[segment].signs, reason: 0.0})
+
+
+def _decide_lone_segment(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
+    """Make the only segment of a position a parameter if that is likelier than a word, and its exchange names it."""
+    open_segments = [segment for segment in judgements if not siblings.is_fixed(segment)]
+    if len(open_segments) != 1 or siblings.data:
+        return
+    judgement = judgements[open_segments[0]]
+    is_likely = judgement.verdict is Verdict.UNDECIDED and judgement.probability > LONE_PARAMETER_ABOVE
+    if is_likely and OWN_IDENTITY in judgement.signs:
+        judgements[open_segments[0]] = Judgement(
+            nextafter(PARAMETER_ABOVE, 1.0), {**judgement.signs, NOTHING_TO_MIX: 0.0}
+        )
 
 
 def take_first_look(siblings: Siblings) -> dict[str, float]:

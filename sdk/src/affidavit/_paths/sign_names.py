@@ -20,3 +20,5 @@ NEVER_SEEN = "never seen here"
 """Every segment that is judged in a recording was seen in it, so no weight of this sign can be fitted."""
 
 KNOWN_WORDS = frozenset({"word of a property name", "an action"})
+
+OWN_IDENTITY = "value of an identifying property of its own exchange"

@@ -15,8 +15,8 @@ _ENUMERATIONS = frozenset({
     "sort", "source", "state", "status", "type", "unit", "visibility",
 })  # fmt: skip
 _IDENTITIES = frozenset({
-    "code", "domain", "email", "guid", "handle", "host", "hostname", "id", "identifier", "key", "label",
-    "login", "name", "number", "path", "ref", "sha", "sku", "slug", "tag", "title", "uid", "user",
+    "branch", "code", "domain", "email", "guid", "handle", "host", "hostname", "id", "identifier", "key", "label",
+    "login", "name", "number", "path", "ref", "repo", "repository", "sha", "sku", "slug", "tag", "title", "uid", "user",
     "username", "uuid",
 })  # fmt: skip
 
@@ -58,9 +58,9 @@ def singularize(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def read_name(name: str) -> Reading:
-    """Read the last word of a name, which says what it is: `event_name` is a name, `nameFormat` a format."""
+    """Read the last word of a name, which says what it is: `event_name` and `eventname` are names, `nameFormat` not."""
     parts = split_words(name)
     last = singularize(parts[-1]) if parts else ""
-    if last in _IDENTITIES:
+    if last in _IDENTITIES or last.endswith("name"):
         return Reading.IDENTITY
     return Reading.ENUMERATION if last in _ENUMERATIONS else Reading.OTHER
