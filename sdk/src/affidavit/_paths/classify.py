@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .segment_signs import Prefix, Siblings
 from .sibling_signs import list_sibling_signs
-from .sign_names import KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY
+from .sign_names import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES
 from .traffic_facts import TrafficFacts
 from .tree import PathNode, count_paths
 from .weights import WEIGHTS
@@ -53,6 +53,7 @@ class Judgement(NamedTuple):
 LEAST_IN_DOUBT = 3
 NEVER_ANSWERED = "never answered with success"
 IN_DOUBT = "most strange words beside it may be data"
+NAMED_IN_CAPITALS = "in capitals, and in a body of its exchange"
 NOTHING_TO_MIX = "the only segment of its position"
 
 UNKNOWN_SIGN = (0.0, 0.0)
@@ -101,6 +102,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
     first_look = take_first_look(siblings)
     judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
     _doubt_strange_words(siblings, judgements)
+    _doubt_named_capitals(judgements)
     _decide_lone_segment(siblings, judgements)
     decision = Decision(siblings, judgements, first_look)
     parameters = {segment for segment, judgement in judgements.items() if judgement.verdict is Verdict.PARAMETER}
@@ -121,6 +123,14 @@ def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -
         if most_in_doubt or not any(map(count_paths, siblings.words[segment])):
             reason = IN_DOUBT if most_in_doubt else NEVER_ANSWERED
             judgements[segment] = Judgement(LITERAL_BELOW, {**judgements[segment].signs, reason: 0.0})
+
+
+def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
+    """Hold back words in capitals that a body of their exchange has, if the words of the API are in small letters."""
+    for segment, judgement in judgements.items():
+        in_doubt = judgement.signs.keys() >= FOREIGN_CAPITALS and judgement.signs.keys() & OWN_VALUES
+        if in_doubt and judgement.verdict is Verdict.LITERAL:
+            judgements[segment] = Judgement(LITERAL_BELOW, {**judgement.signs, NAMED_IN_CAPITALS: 0.0})
 
 
 def _decide_lone_segment(siblings: Siblings, judgements: dict[str, Judgement]) -> None:

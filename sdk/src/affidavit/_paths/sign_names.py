@@ -22,3 +22,7 @@ NEVER_SEEN = "never seen here"
 KNOWN_WORDS = frozenset({"word of a property name", "an action"})
 
 OWN_IDENTITY = "value of an identifying property of its own exchange"
+
+OWN_VALUES = frozenset({OWN_IDENTITY, "value of a property of its own exchange"})
+
+FOREIGN_CAPITALS = frozenset({"in capitals", "capital letters unlike the words of the API"})
