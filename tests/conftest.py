@@ -40,11 +40,15 @@ def delete_rows(_: TransactionTestCase) -> None:
 TransactionTestCase._fixture_teardown = delete_rows
 
 
+# Nearly all that is made while modules are loaded and tests collected stays; with Python's own threshold, it would be
+# looked through for garbage again and again.
+gc.set_threshold(50_000, 20, 100)
+
+
 def pytest_collection_finish() -> None:
     """Exempt all modules and collected tests from garbage collection, which would traverse them again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)
