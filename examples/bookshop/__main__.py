@@ -140,11 +140,11 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float, sh
 
 
 def announce_release(deployment: Assistant, begun_at: float) -> people.Steps:
-    """Annotate the release of release.py, as a deployment would when it begins.
+    """Annotate the release of release.py in all environments, as a deployment would when it begins.
 
-    deployment: of production, with the shop's key.
+    deployment: with the shop's key, which may use all of them.
     """
-    deployment.ask_hub("/api/annotations", {"text": RELEASE, "at": int(begun_at)})
+    deployment.ask_hub("/api/annotations", {"text": RELEASE, "at": int(begun_at), "allEnvironments": True})
     yield from ()
 
 

@@ -221,7 +221,7 @@ def test_a_release_renames_drops_and_adds_a_field_and_changes_a_type():
 def test_a_release_is_annotated_when_its_deployment_begins():
     world = World()
     assert list(announce_release(world.assistant, 1_800_000_100.0)) == []
-    annotation = {"environment": "production", "text": "Release 5.0", "at": 1_800_000_100}
+    annotation = {"environment": "production", "text": "Release 5.0", "at": 1_800_000_100, "allEnvironments": True}
     assert world.hub.reports == [("/api/annotations", annotation)]
 
 

@@ -86,10 +86,10 @@ def test_a_change_of_type_says_how_many_values_have_the_new_type(api, browser_cl
     }
     for name in ("drift", "overview"):
         page = open_page(browser_client, workspace, name)
-        assert "1 string in 143 values</span> when detected" in page
-        assert "1 object in 143 values</span> when detected" in page
+        assert "1 string in 1 value</span> when detected, none in the 142 before" in page
+        assert "1 object in 1 value</span> when detected, none in the 142 before" in page
     change = open_page(browser_client, workspace, "change", id=str(rows[0]["id"]))
-    assert "in 143 values when detected" in change
+    assert "in 1 value when detected</b>, none in the 142 before" in change
 
 
 def test_the_overview_says_how_long_a_property_was_absent(api, browser_client, workspace):
