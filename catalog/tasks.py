@@ -23,10 +23,11 @@ def fold(environment_id: int) -> None:
 
 
 def sweep() -> None:
-    """Fold, in this process, the reports for which no task was queued, because the broker was unreachable.
+    """Fold, in this process, the reports that have waited longer than LONGEST_WAIT.
 
-    Newer reports are left to their own task. An environment that a worker is folding is left to that worker, because
-    this thread would take processor time from the tasks of its process.
+    Their task may never have been queued, because the broker was unreachable. Reports that have waited less are left to
+    their task. An environment that a worker is folding is left to that worker, because this thread would take processor
+    time from the tasks of its process.
     """
     now = timezone.now()
     environment_ids = queries.list_environments_to_fold(after=now - LONGEST_WAIT, now=now)

@@ -1,4 +1,4 @@
-"""The chart of the rejections page as plotly.js reads it, its table, and the sentence above it (pure)."""
+"""The chart of the rejections page as plotly.js reads it, and the table of its numbers (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wire.time_buckets import describe_starts
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
-PARTIAL_OPACITY = 0.55  # the bar of a bucket that is not over is pale
+PARTIAL_OPACITY = 0.55  # the bar of a partial bucket is pale
 LAYOUT = {
     "barmode": "stack",
     "bargap": 0.15,
@@ -29,7 +29,8 @@ LAYOUT = {
 def build_rejections_figure(buckets: Sequence[ResultBucket]) -> Mapping[str, Any]:
     """Draw stacked bars: a bucket's rejections by reason, the rarest reasons together in grey.
 
-    A reason has the same colour on every chart. The bar of a bucket that is not over is paler than the others.
+    A reason has the same colour on every chart. The bar of a bucket that is not over is paler than the others. So is
+    the first bar if its hour, day or month begins before the period.
     """
     common = {"type": "bar", "x": [bucket.label for bucket in buckets], "hovertemplate": "%{y:,} %{fullData.name}"}
     series = count_by_reason(buckets)

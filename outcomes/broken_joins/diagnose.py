@@ -147,6 +147,6 @@ def _plain_form(text: str) -> str:
 
 
 def _last_segment(text: str) -> str:
-    """Return what follows the last slash, without query, fragment and trailing slash; all, if there is no slash."""
+    """Return the last segment of a path, without query, fragment and trailing slashes; if none is left, the text."""
     path = re.split(r"[?#]", text, maxsplit=1)[0].rstrip("/")
     return path.rsplit("/", 1)[-1].strip(AROUND) or text

@@ -123,7 +123,7 @@ def _rate_rows(chart: RateChart) -> Rows:
 
 
 def _totals_rows(environment: Environment, period: Period) -> Rows:
-    """Yield the counts of the period and of the one before, if anything was reported in it."""
+    """Yield the counts of the period and those of the period before, each only if anything was reported in it."""
     for label, span in (("now", period), ("before", period.previous())):
         if (totals := read_totals(environment, span)).reported_outcomes:
             yield label, totals.broken, totals.reported_outcomes

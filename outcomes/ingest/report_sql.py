@@ -1,7 +1,8 @@
 """The statement that stores a batch of reports.
 
-It locks conversations, then outcomes, then tallies, then keys, all sorted, as registrations and moves do. That order is
-why two of them cannot deadlock: a sort or an aggregate between two steps ends the first before the second begins.
+It locks conversations, then outcomes, then tallies, then keys, each kind sorted. Registrations and moves lock in the
+same order, so no two of them can deadlock. The order is certain, because between two steps there is a sort or an
+aggregate, which reads all rows of the first step before the second begins.
 Texts are compared exactly (collation "C").
 """
 

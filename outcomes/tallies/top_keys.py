@@ -41,9 +41,10 @@ MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
 SHORT = 100_000  # reports in a period shorter than a day: with this many or fewer, bounds seldom decide
 
-# A shard of a key that was left out has at most `most` outcomes, and no more than the same shard of ALL_KEYS, because
-# reports and registrations only add outcomes. Many shards have none, since they count only conversations that started
-# then. Only outcomes.tallies.adjust subtracts, and writes to shard SHARDS alone.
+# A shard (column `lane`) of a key that was left out has at most `most` outcomes, and no more than the same shard of
+# ALL_KEYS, because reports and registrations only add outcomes. That second bound is often 0: many shards of ALL_KEYS
+# count only conversations that started in the bucket, and no outcomes. Only outcomes.tallies.adjust subtracts, and it
+# writes to shard SHARDS alone.
 SELECT_LARGEST = f"""
 WITH large AS (
   SELECT bucket.*, key_tally.*
@@ -74,10 +75,10 @@ FROM large GROUP BY outcome_key
 class KeyBounds:
     """Bounds of the outcomes of keys.
 
-    seen: outcomes by key.
-    at_most_more: the most outcomes that any key can have beyond those seen.
+    outcomes_by_key: the outcomes that were read, by key.
+    at_most_more: the most outcomes that any key can have beyond those that were read.
     surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
-        period than are here.
+        period than in the buckets.
     complete: whether nothing was left out, so that there is no other key.
     """
 
