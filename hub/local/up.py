@@ -34,7 +34,7 @@ PROGRAMS = ("web", "worker", "beat")
 WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # the web server's own lines, cleaned as all others
 WEB_WORKERS = 2
 MAX_CONNECTIONS = 4096  # of each web process
-HEADER_MILLISECONDS = 10_000  # for the head of a request, from the connection or the request before it
+HEADER_MILLISECONDS = 10_000  # for the head of a request, since the connection began or the previous request
 
 
 def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
@@ -107,7 +107,10 @@ def prepare_web_role() -> str:
 
 
 def declare_queue() -> None:
-    """Create the file broker's table of queues, before several processes do so at once; servers create theirs."""
+    """Create the file broker's table of queues, before several processes do so at once.
+
+    A broker that is a server of its own creates its queues itself.
+    """
     if not settings.CELERY_BROKER_URL.startswith("filesystem:"):
         return
     with app.connection_for_write() as connection:

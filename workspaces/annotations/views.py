@@ -69,7 +69,7 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_
 
 
 def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    """Act as an editor, then show the page again; after a fault, with the form as it was filled in."""
+    """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
     now = timezone.now()
     try:

@@ -1,4 +1,4 @@
-"""allauth's forms for passkeys. They treat every malformed answer of a device like a wrong code."""
+"""allauth's forms for passkeys, changed so that a malformed answer of a device is a fault of the form, not an error."""
 
 from __future__ import annotations
 

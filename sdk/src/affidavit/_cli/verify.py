@@ -19,9 +19,9 @@ from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentVerifier
 
-_DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with both
-sides if they are no secret. Checks after a failed one run as well, if they can. Only your backend's store knows
-whether the nonce was used before. Exit status: 0 when every check passes, 1 when one fails."""
+_DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with the
+signed and the actual value unless they are secret. Checks after a failed one run as well, if they can. Only your
+backend's store knows whether the nonce was used before. Exit status: 0 when every check passes, 1 when one fails."""
 
 _HEADER, _WORKSPACE_PREFIX = "x-service-intent", "ws_"
 _STANDARD_INPUT = "-"

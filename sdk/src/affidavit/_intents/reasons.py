@@ -1,6 +1,6 @@
 """The reasons why an intent is rejected: a closed set (contract 3, spec section 7).
 
-Documentation, pages and the command line use this table; reasons are listed nowhere else.
+Pages and the command line use this table. The hub's docs/contract.md lists the same reasons; a test compares the two.
 """
 
 from collections.abc import Mapping

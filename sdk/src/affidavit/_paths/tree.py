@@ -78,7 +78,7 @@ class PathNode:
         self._add_values(scalars)
 
     def forget_from(self, limit: int) -> None:
-        """Forget the hashes from `limit` on."""
+        """Forget the values whose hash is `limit` or higher."""
         self.value_readings = {
             value_hash: reads for value_hash, reads in self.value_readings.items() if value_hash < limit
         }
@@ -137,7 +137,10 @@ class PathNode:
             self._add_shape(method, shape)
 
     def _forget_parents(self) -> None:
-        """Forget the parents of segments after data: once words count as data, their parents are unknown."""
+        """Forget the parents of the words after data if this node is crowded.
+
+        Its data then includes former words, and which of these came before each word was not recorded.
+        """
         if self.is_crowded and self.data is not None:
             for node in self.data.words.values():
                 node.parents = frozenset()
