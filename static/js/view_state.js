@@ -1,5 +1,5 @@
 // What a person chose is in the address: filters (form.filters), what was opened or closed ([data-disclosure]) and the
-// lines switched off in charts. live.js then brings the page to its address, so that both always agree.
+// lines switched off in charts. live.js then loads what the new address shows, so that page and address always agree.
 (() => {
   const VIEW = ["open", "closed", "hide"]; // only scripts read them: the links that the hub writes leave them out
   const MAX_LENGTH = 4000; // of an address; beyond it, what was opened first is forgotten at a reload

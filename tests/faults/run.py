@@ -37,7 +37,7 @@ from tests.faults.stored import compare_totals, count_stored
 from tests.hub.running import Hub, running_hub, wait_for
 
 BACK_SECONDS = 240.0  # long, because other work may share the machine; the time it took is printed
-SLOW_SECONDS = 30.0  # if the hub takes longer to store again, its logs are printed
+SLOW_SECONDS = 30.0  # if the hub takes longer to fold again, its logs are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = (
     8  # kills of one program; ten in a row, each within a minute of its start, would end the supervisor
@@ -66,7 +66,10 @@ class Plan:
 
 @dataclass
 class Recovery:
-    """Seconds from the end of a fault until all processes ran again (complete), and until the hub stored and folded."""
+    """Seconds until all processes ran again (complete), and until the hub stored and folded.
+
+    They count from the end of the fault, or from the beginning of a restart or of the kill of all processes.
+    """
 
     fault: str
     complete: float

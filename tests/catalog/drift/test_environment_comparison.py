@@ -148,7 +148,7 @@ def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_
     extents = load_table(browser_client, workspace, "difference", "environments")
     counts = {row["environment"]: (row["properties"], row["noLongerSeen"], row["probablyGone"]) for row in extents}
     assert counts == {"production": (1, 1, 0), "staging": (2, 0, 1)}
-    assert "0, 1 more probably" in " ".join(open_page(browser_client, workspace, "difference").split())
+    assert "0, and probably 1 more" in " ".join(open_page(browser_client, workspace, "difference").split())
     for environment, against in (("production", "staging"), ("staging", "production")):
         assert compare(browser_client, workspace, environment, against) == []
         page = open_page(browser_client, workspace, "difference", environment, against=against)
