@@ -155,7 +155,7 @@ GZIPPED = bytes.fromhex("1f8b0800000000000203ab56504a54b2523054a8050060bb1e660a0
 
 
 def content_encodings() -> Iterator[Case]:
-    """Yield bodies with a Content-Encoding: none but `identity` has a hash."""
+    """Yield bodies with a Content-Encoding: only with `identity` or an empty value do they have a hash."""
     body = b'{ "a": 1 }'
     for name, encoding in (
         ("identity", "identity"), ("upper-case", "IDENTITY"), ("spaces", " identity\t"), ("empty", ""),
@@ -186,12 +186,12 @@ def queries_and_forms() -> Iterator[Case]:
         ("empty-value", "An empty value.", "a=", '{"a":""}'),
         ("no-equals-sign", "A name without =.", "a&b=1", '{"a":"","b":"1"}'),
         ("empty-and-not", "A name with and without =.", "a&a=", '{"a":["",""]}'),
-        ("equals-in-value", "Only the first = parts.", "a=b=c", '{"a":"b=c"}'),
+        ("equals-in-value", "Only the first = separates a name from its value.", "a=b=c", '{"a":"b=c"}'),
         ("plus", "+ is a space, in names too.", "a+b=c+d", '{"a b":"c d"}'),
         ("encoded-plus", "%2B is a plus sign.", "a=1%2B1", '{"a":"1+1"}'),
-        ("encoded-separators", "Encoded separators part nothing.", "a=1%262%3D3%25", '{"a":"1&2=3%"}'),
+        ("encoded-separators", "Encoded separators separate nothing.", "a=1%262%3D3%25", '{"a":"1&2=3%"}'),
         ("utf-8", "Percent-encoded UTF-8.", "n=f%C3%BCr+%f0%9f%98%80", '{"n":"für 😀"}'),
-        ("semicolon", "A semicolon parts nothing.", "a=1;b=2", '{"a":"1;b=2"}'),
+        ("semicolon", "A semicolon separates nothing.", "a=1;b=2", '{"a":"1;b=2"}'),
         ("brackets", "Brackets mean nothing.", "a[]=1&a[]=2", '{"a[]":["1","2"]}'),
         ("digits", "Values stay strings.", "10=1&9=true", '{"10":"1","9":"true"}'),
         ("encoded-once", "Decoded once.", "a=%2541", '{"a":"%41"}'),

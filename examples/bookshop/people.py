@@ -177,7 +177,8 @@ DIAGNOSES: Mapping[str, float] = {
 }
 """How often a conversation id goes wrong in each way, by the diagnosis that the hub gives it (relative weights).
 
-In another environment, it is the id of an order that the order sync job reports meanwhile.
+For `other-environment`, this conversation's id stays right, and the order sync job reports an order of the other
+environment besides.
 """
 
 

@@ -311,5 +311,5 @@ def format_money(cents: int) -> dict[str, Any]:
 
 
 def compute_pin(sub: str) -> str:
-    """Return a customer's PIN, which an example can compute."""
+    """Return a customer's PIN. It follows from the name, so that the simulated customers can compute it, too."""
     return str(int(sha256(sub.encode()).hexdigest(), 16) % 10_000).zfill(4)
