@@ -34,7 +34,7 @@ PROGRAMS = ("web", "worker", "beat")
 WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # the web server's own lines, cleaned as all others
 WEB_WORKERS = 2
 MAX_CONNECTIONS = 4096  # of each web process
-HEADER_MILLISECONDS = 10_000  # for the head of a request, since the connection began or the previous request
+HEADER_MILLISECONDS = 10_000  # for the head of a request, counted from the connection or from the previous request
 
 
 def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
