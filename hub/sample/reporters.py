@@ -118,7 +118,7 @@ class VerificationKey(NamedTuple):
     """The key of a count: verifications with the same key are counted together.
 
     secret: the first characters of the signing secret that verified, "" for a rejection.
-    quarter: the start of a quarter hour, in Unix seconds.
+    quarter: the quarter hour, counted from the Unix epoch.
     """
 
     result: str
@@ -137,6 +137,7 @@ class SampleVerifications:
         self._key = key
         self._clock = clock
         self._counts: Counter[VerificationKey] = Counter()
+        self._moments: dict[VerificationKey, float] = {}  # the last of each, in Unix seconds
 
     def add(
         self,
@@ -150,21 +151,24 @@ class SampleVerifications:
         is_accepted = result == ACCEPTED
         call_id = "" if is_accepted else tool_call_id or ""
         used_secret = secret[:SECRET_CHARACTERS] if is_accepted else ""
-        quarter = int(self._clock() // QUARTER_SECONDS) * QUARTER_SECONDS
-        template_name = template_operation(operation)
-        self._counts[VerificationKey(result, version or 0, template_name, call_id, used_secret, quarter)] += 1
+        moment = self._clock()
+        template_name, quarter = template_operation(operation), int(moment // QUARTER_SECONDS)
+        key = VerificationKey(result, version or 0, template_name, call_id, used_secret, quarter)
+        self._counts[key] += 1
+        self._moments[key] = moment
 
     def send(self) -> None:
-        verifications = [restore_verification(key, count) for key, count in self._counts.items()]
+        verifications = [restore_verification(key, count, self._moments[key]) for key, count in self._counts.items()]
         now = now_of(self._clock)
         receive_verification_report(self._environment, uuid4(), verifications, body=b"", now=now, api_key=self._key)
         self._counts.clear()
+        self._moments.clear()
 
 
-def restore_verification(key: VerificationKey, count: int) -> Verification:
+def restore_verification(key: VerificationKey, count: int, last_at: float) -> Verification:
     return Verification(
         result=key.result,
-        occurred_at=datetime.fromtimestamp(key.quarter, UTC),
+        occurred_at=datetime.fromtimestamp(last_at, UTC),
         version=key.version,
         operation=key.operation,
         tool_call_id=key.tool_call_id,

@@ -201,6 +201,7 @@ def test_a_property_no_longer_seen_says_how_often_it_was_absent_when_detected_an
     deliver(api, workspace, *[observation(response={"id": 1})] * 20)
     page = open_page(browser_client, address, id=drift.pk)
     assert "absent 26 times in a row when detected, <b>46 by now</b>" in page
+    assert "0 of 26, when detected; 0 of 46 by now" in page
     deliver(api, workspace, observation(response={"id": 1, "note": "x"}))
     assert "by now" not in open_page(browser_client, address, id=drift.pk)
 

@@ -168,4 +168,4 @@ def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, a
     exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
     assert [(use["environment"], use["decisions"]) for use in exported] == [("production", 1)]
     uses = tidy(browser_client.get(PAGE)).partition('<table class="uses')[2].partition("</table>")[0]
-    assert re.search(r'data-is="Decisions"> <a href="[^"]*/confirmations\?range=7d">1</a>', uses)
+    assert 'data-is="Decisions"> 1 </td>' in uses  # no link: Confirmations cannot list those of one key
