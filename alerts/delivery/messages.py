@@ -62,5 +62,5 @@ def build_mail(message: Message) -> tuple[str, str]:
 
 
 def _escape(text: str) -> str:
-    """Escape the characters with which links, mentions and markup begin (Slack's rule)."""
+    """Escape `&`, `<` and `>` as Slack demands, and replace `|`, which separates a link's address from its text."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "¦")

@@ -36,7 +36,10 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class Preview:
-    """The firings of the last 30 days, the latest first, and the numbers that the rule compared for them."""
+    """The firings of the last 30 days, the latest first.
+
+    measures: the numbers that the rule compared in these days, whether or not it fired.
+    """
 
     rows: Sequence[PreviewRow]
     measures: Sequence[Measure]

@@ -71,7 +71,10 @@ class DownloadView(MethodFirstView):
         return key.require_environment(request.query_params.get("environment", "production"))
 
     def build_session_key(self, request: Request) -> ApiKey:
-        """Return an unsaved key for members of the workspace in `workspace=`. It can name archived environments."""
+        """Return an unsaved key for members of the workspace in `workspace=`.
+
+        It finds all environments of the workspace; a stored key does not find archived ones.
+        """
         slug = read_text(request.query_params, "workspace")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
@@ -182,7 +185,10 @@ class Tools(FormatView):
         parameters=[
             *ENVIRONMENT_PARAMETERS,
             OpenApiParameter(
-                "format", str, enum=list(api_formats), description="In the shape of this API, ready for its requests."
+                "format",
+                str,
+                enum=list(api_formats),
+                description="List the tools as the API of this provider takes them. Default: for none of them.",
             ),
         ],
         responses={200: OpenApiTypes.OBJECT},

@@ -1,4 +1,7 @@
-"""Store an argsHash as a keyed hash: otherwise, trying all values could reveal arguments of which few are possible."""
+"""Store an argsHash as a keyed hash, and encrypted as long as pages show it.
+
+If it were stored as it is, trying out values would reveal arguments that have only a few possible values.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ from workspaces.page import member_form, return_to_page
 
 @member_form
 def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Move the broken joins that the page counted, then go back to it. The address has the period with fixed ends."""
+    """Move the broken joins that the page counted, then go back to it.
+
+    The form's address names the period by its two ends, so that the same joins are moved that the page counted.
+    """
     source = require_member_environment(request, slug, environment)
     target = find_sibling(source, request.POST.get("to", ""))
     period = parse_period(request.GET, now=timezone.now())

@@ -1,4 +1,7 @@
-"""Say what to do about broken joins: of ids never seen, only those as young as some that healed may heal (pure)."""
+"""Say what to do about broken joins (pure).
+
+An id that was never seen may still heal, unless it is older than any that healed was when it healed.
+"""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def diagnose_ids(
 def _rank_candidates(
     forms: Iterable[str], by_form: Mapping[str, Mapping[int, KnownConversation]]
 ) -> Sequence[KnownConversation]:
-    """Return the conversations that have one of these bare forms, by rank."""
+    """Return the conversations that have one of these bare forms, each once, in the order of `_find_by_bare_form`."""
     by_rank: dict[int, KnownConversation] = {}
     for form in forms:
         by_rank.update(by_form.get(form, {}))
