@@ -35,8 +35,10 @@ def split_into_buckets(
 ) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
 
-    elapsed_until: the present, by default the end. A bucket whose hour, day or month ends later is partial, and the
-        first one if its hour, day or month begins before the start.
+    elapsed_until: the present, by default the end.
+
+    A bucket is partial if its hour, day or month ends after `elapsed_until`. The first one is partial, too, if its
+    hour, day or month begins before the start.
 
     A day has 23 or 25 hours if summer time begins or ends on it. If an hour repeats, both are labelled with the zone's
     abbreviation.
@@ -50,7 +52,10 @@ def split_into_buckets(
 
 
 def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
-    """Return the start of the local hour, day or month of a moment; of an hour in UTC, as local hours can repeat."""
+    """Return the start of the local hour, day or month of a moment.
+
+    The start of an hour is computed in UTC, because a local hour can repeat.
+    """
     local = moment.astimezone(zone)
     if step == "hour":
         since_start = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)

@@ -1,7 +1,7 @@
 """The broker of one machine: kombu's folder of files, but messages appear complete, and equal ones wait only once.
 kombu opens a message under its final name and then writes it. A worker that reads the file in between finds it empty
-and exits. kombu also keeps every message. Here, messages with the same task and arguments share one file, because one
-run does the work of all.
+and exits. kombu also writes a file for each message. Here, messages with the same task and arguments share one file,
+because one run does the work of all.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Channel(filesystem.Channel):
         raise Empty
 
     def _list_messages(self, queue: str) -> Iterator[tuple[int, Path]]:
-        """Yield the age and the path of each message of a queue."""
+        """Yield when each message of a queue was written, in ns, and its path."""
         for entry in os.scandir(self.data_folder_in):
             if entry.name.partition(".")[2] == f"{queue}.msg":
                 with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Answer requests that only read from the replica, if it is recent enough."""
+"""Use the replica to answer requests that change nothing, if it is recent enough."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from workspaces.models import Workspace
 
 
 class Command(WorkspaceCommand):
-    help = "Delete the minted intents and confirmations of an end user; prints the numbers of deleted rows."
+    help = "Delete the minted intents, confirmations and stored answers of a user; prints the numbers of deleted rows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

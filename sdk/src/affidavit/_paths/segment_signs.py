@@ -62,13 +62,13 @@ class Siblings:
         return is_known or (segment in self.versions and len(self.versions) == 1 and not self.data)
 
     def is_known_word(self, segment: str) -> bool:
-        """Return whether a property has the name of a segment, or any API has such a word."""
+        """Return whether a property has the name of a segment, or it is an action, which can occur in any API."""
         return segment in self.facts.vocabulary or is_action(segment)
 
     def is_strange(self, segment: str) -> bool:
         """Return whether neither a property nor the paths of other APIs have the words of a segment.
 
-        A name in a namespace is not strange, since the others in it have such words.
+        A name in a namespace is not strange: other names in that namespace have words that occur in other APIs.
         """
         is_known = self.is_known_word(segment) or self.is_in_namespace(segment)
         return not is_known and find_origin(segment) in STRANGE_ORIGINS
@@ -84,7 +84,10 @@ class Siblings:
 
     @cached_property
     def _goes_on_in_many_ways(self) -> bool:
-        """Return whether no word follows several segments that are most of those which words follow."""
+        """Return whether no word follows more than half of the segments that words follow.
+
+        A word that follows one segment only does not count.
+        """
         number = sum(bool(self._following_words(word)) for word in self.words)
         most = max(self._continuations.values(), default=0)
         return most < 2 or 2 * most <= number
