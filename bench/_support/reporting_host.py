@@ -1,4 +1,4 @@
-"""A Flask app with a witness and an outcome reporter: `reporting_host ADDRESS [CERTIFICATE]` of its hub.
+"""A Flask app with a witness and an outcome reporter. Run it with its hub's address, and certificate if it has one.
 
 Each line on standard input is a number of requests; the answer is a line of JSON with what they took. At the end of the
 input it prints how many of its reports were delivered and lost.

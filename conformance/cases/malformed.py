@@ -1,5 +1,5 @@
-"""Headers that cannot be read. Each is correctly signed over the bytes of its payload, so that only strict parsing
-refuses it: a verifier that accepts one of these can read it differently from another program."""
+"""Headers that cannot be read. A signature is wrong only where its vector is about the signature, so that nothing but
+strict parsing refuses the header: a verifier that accepts one of these can read it differently from another program."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def base64url_values() -> Iterator[Vector]:
         ("cut-off", "Cut off at the end.", PLAIN[: len(PLAIN) // 8 * 4]),
         (
             "too-long",
-            "8,196 characters, the next length that an envelope without padding has.",
+            "8,196 characters, the next length after 8,192 that needs no padding.",
             _header_of_length(8196),
         ),
         ("too-long-with-padding", "8,193 characters, the last of them padding.", _header_of_length(8192) + "="),
@@ -143,7 +143,7 @@ def payload_texts() -> Iterator[Vector]:
         ("duplicate-member", "sub twice, with different values.", TEXT[:-1] + b',"sub":"user-1"}'),
         (
             "duplicate-member-first",
-            "sub twice; whoever keeps the last sees the plain one.",
+            "sub twice; a parser that keeps the last one reads user-42, the usual value.",
             b'{"sub":"user-1",' + TEXT[1:],
         ),
         ("duplicate-member-equal", "sub twice, with the same value.", TEXT[:-1] + b',"sub":"user-42"}'),
@@ -223,7 +223,7 @@ def members() -> Iterator[Vector]:
             f"{version}-expires-in-milliseconds", unit_description, header(payload(expiresAt=EXPIRES * 1000))
         )
         meeting = payload(issuedAt=99_999_999_999, expiresAt=100_000_000_000)
-        description = "The last second and the first millisecond."
+        description = "issuedAt is the highest value in seconds, expiresAt the lowest in milliseconds."
         yield reject_malformed(f"{version}-units-meet", description, header(meeting), verifier={"now": 99_999_999_999})
     for kind, value in (("null", None), ("string", "true"), ("number", 1)):
         step_up = v2(requiresStepUp=value)

@@ -146,7 +146,10 @@ def times() -> Iterator[Vector]:
         yield reject("expired", f"{name}-ends-before-it-begins-in-milliseconds", description, value)
     yield reject("expired", "in-1970", "Times in 1970.", header(v2(issuedAt=1, expiresAt=2)))
     yield reject(
-        "not-yet-valid", "far-ahead", "Issued next century.", header(v2(issuedAt=99999999998, expiresAt=99999999999))
+        "not-yet-valid",
+        "far-ahead",
+        "Issued in the year 5138.",
+        header(v2(issuedAt=99999999998, expiresAt=99999999999)),
     )
     yield reject("lifetime-too-long", "over-a-day", "24 hours and a second.", header(v2(expiresAt=ISSUED + DAY + 1)))
 

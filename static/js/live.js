@@ -120,7 +120,7 @@
     if (!response.ok || isSignedOut) throw new Error("this is not the page");
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
     if (signal.aborted) return;
-    if (readAddress() !== requestedAddress) { // a branch was opened meanwhile
+    if (readAddress() !== requestedAddress) { // a section was opened or closed meanwhile
       if (followsAddress) await followAddress(takesValue);
       return;
     }
