@@ -24,7 +24,7 @@ from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
-from catalog.drift.current_presence import list_no_longer_seen
+from catalog.drift.current_presence import find_probably_gone, list_no_longer_seen
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.extent import count_properties
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
@@ -195,13 +195,16 @@ def build_tree_context(
     in_period = list_observed_nodes(observed_days.build_part(shape)) if observed_days else None
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
-    absent_pointers = set(list_no_longer_seen(find_absence_states(operation, shape.part)))
+    states = find_absence_states(operation, shape.part)
+    absent_pointers = set(list_no_longer_seen(states))
+    gone = find_probably_gone(states, {node.pointer: node for node in nodes})
     rows = [
         replace(
             row,
             presence=presence[row.node.pointer],
             change=changes.get(row.node.pointer),
             is_vanished=row.node.pointer in absent_pointers,
+            probably_gone=gone.get(row.node.pointer),
             is_match=matches is not None and row.node.pointer in matches.pointers,
             is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
         )

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Protocol
 
 from catalog.browse.presence import Presence
+from catalog.drift.current_presence import CurrentPresence
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import ITEMS, VALUES
 
@@ -45,6 +46,7 @@ class TreeRow:
     presence: its presence in the period of the page.
     change: its last drift in that period.
     is_vanished: whether it is no longer seen.
+    probably_gone: its presence up to now if it is probably gone.
     is_match: whether it matches the search words in the address.
     is_best: whether it is the match to show first.
     """
@@ -53,6 +55,7 @@ class TreeRow:
     presence: Presence = NO_PRESENCE
     change: NodeChange | None = None
     is_vanished: bool = False
+    probably_gone: CurrentPresence | None = None
     is_match: bool = False
     is_best: bool = False
     size: int = 0
@@ -82,6 +85,12 @@ class TreeRow:
         tags += [f"{node.map_names:,} names"] if node.map_names else []
         tags += ["names not kept"] if node.collapsed else []
         return [*tags, "baseline reset"] if node.is_reset else tags
+
+    @property
+    def is_gone(self) -> bool:
+        """Return whether it is no longer seen, or probably gone, or went in the period."""
+        is_reported = self.change is not None and self.change.kind == "quiet"
+        return self.is_vanished or self.probably_gone is not None or is_reported
 
     @property
     def has_remarks(self) -> bool:

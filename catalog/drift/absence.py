@@ -6,7 +6,7 @@ count alike. A property that has always come in bursts has to be absent for long
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -222,15 +222,25 @@ def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Oc
         by_object.setdefault(parent_pointer(occasion.pointer), []).append(occasion)
     new_names: dict[str, str] = {}
     for outer, occasions in by_object.items():
-        parent = occasions[0].parent
-        by_name = {name: absences.get(join_property(outer, name), Absence()) for name in parent.properties}
-        ruled_out = {name for name, absence in by_name.items() if absence.absent}
-        ruled_out |= {absence.successor for absence in by_name.values()}
-        absent = {occasion.name: by_name[occasion.name].absent for occasion in occasions}
-        latecomers = {name for name, absence in by_name.items() if absence.objects_before_first >= ENOUGH}
-        successors = find_successors(parent, absent, ruled_out, latecomers)
-        new_names |= {join_property(outer, name): successor for name, successor in successors.items()}
+        names = [occasion.name for occasion in occasions]
+        new_names |= find_new_names(absences, occasions[0].parent, outer, names)
     return new_names
+
+
+def find_new_names(
+    absences: Mapping[str, Absence], parent: Evidence, outer: str, names: Collection[str]
+) -> dict[str, str]:
+    """Return the probable new names of these absent properties of one object, by their pointers.
+
+    outer: the pointer of the object; `parent` is its evidence.
+    """
+    by_name = {name: absences.get(join_property(outer, name), Absence()) for name in parent.properties}
+    ruled_out = {name for name, absence in by_name.items() if absence.absent}
+    ruled_out |= {absence.successor for absence in by_name.values()}
+    absent = {name: by_name[name].absent for name in names}
+    latecomers = {name for name, absence in by_name.items() if absence.objects_before_first >= ENOUGH}
+    successors = find_successors(parent, absent, ruled_out, latecomers)
+    return {join_property(outer, name): successor for name, successor in successors.items()}
 
 
 def _list_occasions(total: Evidence, new_evidence: Evidence, pointer: str = "") -> Iterator[Occasion]:

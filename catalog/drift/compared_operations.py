@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
-from catalog.drift.absence import NOT_ALWAYS, PRESENCE_KINDS
+from django.db.models import BooleanField, Func, QuerySet
+
+from catalog.drift.absence import LEAST, NOT_ALWAYS, PRESENCE_KINDS, Absence, AbsenceStates, find_new_names
 from catalog.drift.current_presence import (
     CurrentPresence,
     PresenceState,
     find_current_presence,
+    find_probably_gone,
     list_no_longer_seen,
     list_perhaps_absent,
+    list_perhaps_gone,
 )
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, build_part_shapes, find_absence_states, list_part_nodes
+from catalog.evidence.parts import (
+    PartShape,
+    build_part_shapes,
+    find_absence_states,
+    list_observed_nodes,
+    list_part_nodes,
+)
 from catalog.models import Drift, Operation, OperationPart
 from catalog.queries import prefetch_evidence, visible_operations
-from catalog.shape_pointers import parent_pointer
+from catalog.shape_pointers import join_property, parent_pointer, property_name
 from workspaces.models import Environment
 
 Item = TypeVar("Item")
 OPERATIONS_AT_ONCE = 50  # how many operations' evidence is in memory at once
+
+
+class HasLongAbsence(Func):
+    """Whether a property of a part is absent `least` times or more, and for longer than ever before, by its counters.
+
+    PostgreSQL decides this, because parsing the counters of all parts of a large catalog takes seconds.
+    """
+
+    def __init__(self, least: int) -> None:
+        path = f"strict $.* ? (@[0] >= {least} && @[0] > @[1])"
+        super().__init__(
+            "absences",
+            template=f"jsonb_path_exists(%(expressions)s, '{path}')",
+            output_field=BooleanField(),
+        )
+
 
 OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""
@@ -31,6 +57,20 @@ OperationKey = tuple[str, str]
 
 LatestPresences = Mapping[tuple[str, str], tuple[int, int]]
 """By part and pointer, how often each property came that was reported as no longer always sent, and of how often."""
+
+
+@dataclass(frozen=True)
+class ProbablyGone:
+    """A property that is probably gone.
+
+    successor: the pointer of the property that seems to replace it; "" for none.
+    """
+
+    operation: Operation
+    part: str
+    pointer: str
+    presence: CurrentPresence
+    successor: str
 
 
 class ComparedOperation:
@@ -63,11 +103,32 @@ class ComparedOperation:
         for shape in self._shapes.values():
             states = find_absence_states(self.operation, shape.part)
             yield from ((shape.key, pointer, PresenceState.NO_LONGER_SEEN) for pointer in list_no_longer_seen(states))
-            for pointer in list_perhaps_absent(states):
-                if pointer in self._find_nodes(shape):
-                    state = self.find_presence(shape.key, pointer).state
-                    if state in (PresenceState.ABSENT_LATELY, PresenceState.PROBABLY_GONE):
-                        yield shape.key, pointer, state
+            if any(list_perhaps_absent(states)):
+                nodes = self._find_nodes(shape)
+                probably_gone = find_probably_gone(states, nodes)
+                yield from ((shape.key, pointer, PresenceState.PROBABLY_GONE) for pointer in probably_gone)
+                for pointer in list_perhaps_absent(states):
+                    if pointer in nodes and find_current_presence(states, nodes, pointer).is_uncertain:
+                        yield shape.key, pointer, PresenceState.ABSENT_LATELY
+
+    def list_probably_gone(self) -> Iterator[ProbablyGone]:
+        for shape in self._shapes.values():
+            states = find_absence_states(self.operation, shape.part)
+            if any(list_perhaps_gone(states)):
+                gone = find_probably_gone(states, self._find_nodes(shape))
+                successors = _find_successors(states, shape, gone)
+                for pointer, presence in gone.items():
+                    yield ProbablyGone(self.operation, shape.key, pointer, presence, successors.get(pointer, ""))
+
+    def find_predecessor(self, key: str, pointer: str) -> str:
+        """Return the pointer of the property that is probably gone and that this one seems to replace; "" for none."""
+        gone = (item for item in self.list_probably_gone() if (item.part, item.successor) == (key, pointer))
+        return next((item.pointer for item in gone), "")
+
+    def find_successor(self, key: str, pointer: str) -> str:
+        """Return the pointer of what seems to replace this property, which is probably gone; "" for none."""
+        gone = (item for item in self.list_probably_gone() if (item.part, item.pointer) == (key, pointer))
+        return next((item.successor for item in gone), "")
 
     @cached_property
     def _shapes(self) -> Mapping[str, PartShape]:
@@ -87,6 +148,21 @@ class ComparedOperation:
             seen, of = (shape.evidence.seen if shape else 0), operation.successes
         state = PresenceState.SEEN if seen else PresenceState.NEVER_SEEN
         return CurrentPresence(state, seen, of, is_always_sent=key.isdigit() or seen >= of)
+
+
+def _find_successors(states: AbsenceStates, shape: PartShape, pointers: Collection[str]) -> dict[str, str]:
+    """Return the pointers of what seems to replace these absent properties, by their own."""
+    absences = {pointer: Absence.from_state(state) for pointer, state in states.items()}
+    evidence = list_observed_nodes(shape) if pointers else {}
+    by_object: dict[str, list[str]] = {}
+    for pointer in pointers:
+        by_object.setdefault(parent_pointer(pointer), []).append(pointer)
+    successors: dict[str, str] = {}
+    for outer, properties in by_object.items():
+        names = [property_name(pointer.rpartition("/")[2]) for pointer in properties]
+        new_names = find_new_names(absences, evidence[outer].evidence, outer, names)
+        successors |= {pointer: join_property(outer, name) for pointer, name in new_names.items()}
+    return successors
 
 
 def find_node_presence(operation: Operation, shape: PartShape, pointer: str) -> CurrentPresence:
@@ -154,7 +230,7 @@ AbsentByOperation = Mapping[OperationKey, AbsentPlaces]
 def find_absent_places(environment: Environment) -> AbsentByOperation:
     """Return what is not sent now or lately, by operation; operations without any are left out."""
     absent: dict[OperationKey, AbsentPlaces] = {}
-    for operation in _load_with_absences(environment):
+    for operation in _load_with_absences(environment, visible_operations(environment), _has_absent, least=1):
         places = AbsentPlaces()
         for part, pointer, state in ComparedOperation(operation).list_absent():
             places.add(part, pointer, state)
@@ -163,17 +239,37 @@ def find_absent_places(environment: Environment) -> AbsentByOperation:
     return absent
 
 
-def _load_with_absences(environment: Environment) -> Iterator[Operation]:
-    """Yield the operations that may have such properties, by their counters, which are small."""
-    visible = visible_operations(environment)
-    rows = OperationPart.objects.filter(environment=environment, operation__in=visible).exclude(absences={})
-    row_ids = {
-        operation
-        for operation, states in rows.values_list("operation_id", "absences").iterator()
-        if any(list_no_longer_seen(states)) or any(list_perhaps_absent(states))
-    }
+def _has_absent(states: AbsenceStates) -> bool:
+    return any(list_no_longer_seen(states)) or any(list_perhaps_absent(states))
+
+
+def find_probably_gone_of(environment: Environment, operations: QuerySet[Operation]) -> Iterator[ProbablyGone]:
+    """Yield what is probably gone of these operations, which are visible ones of the environment."""
+
+    def is_candidate(states: AbsenceStates) -> bool:
+        return any(list_perhaps_gone(states))
+
+    for operation in _load_with_absences(environment, operations, is_candidate, least=LEAST):
+        yield from ComparedOperation(operation).list_probably_gone()
+
+
+def _load_with_absences(
+    environment: Environment,
+    operations: QuerySet[Operation],
+    is_candidate: Callable[[AbsenceStates], bool],
+    *,
+    least: int,
+) -> Iterator[Operation]:
+    """Yield those of these operations that may have absent properties, by their counters, with their evidence.
+
+    is_candidate: whether the counters of a part say that it may have such a property.
+    least: how often such a property has to be absent; it is also absent for longer than ever before.
+    """
+    rows = OperationPart.objects.filter(HasLongAbsence(least), environment=environment, operation__in=operations)
+    counters = rows.values_list("operation_id", "absences").iterator()
+    row_ids = {operation for operation, states in counters if is_candidate(states)}
     for chunk in split_into_chunks(sorted(row_ids)):
-        yield from prefetch_evidence(visible.filter(pk__in=chunk))
+        yield from prefetch_evidence(operations.filter(pk__in=chunk))
 
 
 def split_into_chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -7,9 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from catalog.drift.absence import ENOUGH, Absence, AbsenceStates, is_always_present, is_probably_gone, is_unusual
+from catalog.drift.absence import (
+    ENOUGH,
+    LEAST,
+    Absence,
+    AbsenceStates,
+    is_always_present,
+    is_probably_gone,
+    is_unusual,
+)
 from catalog.evidence.nodes import Node
-from catalog.shape_pointers import parent_pointer
+from catalog.shape_pointers import is_within, parent_pointer
 
 
 class PresenceState(StrEnum):
@@ -108,6 +116,23 @@ def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
         absence = Absence.from_state(state)
         if absence.absent > absence.longest and not absence.is_reported:
             yield pointer
+
+
+def list_perhaps_gone(states: AbsenceStates) -> Iterator[str]:
+    """Yield the pointers of the properties that may be PROBABLY_GONE: only their evidence tells."""
+    return (at for at in list_perhaps_absent(states) if Absence.from_state(states[at]).absent >= LEAST)
+
+
+def find_probably_gone(states: AbsenceStates, nodes: Mapping[str, Node]) -> dict[str, CurrentPresence]:
+    """Return the presence of the properties of a part that are PROBABLY_GONE, by pointer, without those inside them.
+
+    states, nodes: as for find_current_presence.
+    """
+    pointers = [pointer for pointer in list_perhaps_gone(states) if pointer in nodes]
+    presence = {pointer: find_current_presence(states, nodes, pointer) for pointer in pointers}
+    gone = {pointer for pointer in pointers if presence[pointer].is_probably_gone}
+    outer = {pointer for pointer in gone if not any(is_within(pointer, other) for other in gone - {pointer})}
+    return {pointer: presence[pointer] for pointer in pointers if pointer in outer}
 
 
 def _judge(states: AbsenceStates, node: Node) -> CurrentPresence:
