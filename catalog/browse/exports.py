@@ -19,7 +19,7 @@ from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
-    "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt", "noLongerSeen",
+    "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt", "noLongerSeen", "probablyGone",
 )  # fmt: skip
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
@@ -31,18 +31,24 @@ PROPERTY_COLUMNS = (
 
 
 def export_operations(
-    operations: QuerySet[Any], verified: Mapping[int, datetime], count_absent: Callable[[], Mapping[int, int]]
+    operations: QuerySet[Any],
+    verified: Mapping[int, datetime],
+    count_absent: Callable[[], tuple[Mapping[int, int], Mapping[int, int]]],
 ) -> Table:
     """Return the table of operations.
 
     verified: when each was last verified, by its row id.
-    count_absent: called when it is downloaded; returns how many properties are no longer seen, by operation.
+    count_absent: called when it is downloaded; returns how many properties are no longer seen, and how many are
+        probably gone, by operation.
     """
 
     def list_rows() -> Iterator[Sequence[Any]]:
-        absent = count_absent()
+        absent, probably_gone = count_absent()
         return (
-            _operation_row(operation, verified.get(operation.pk), absent.get(operation.pk, 0))
+            (
+                *_operation_row(operation, verified.get(operation.pk), absent.get(operation.pk, 0)),
+                probably_gone.get(operation.pk, 0),
+            )
             for operation in operations.iterator()
         )
 

@@ -34,6 +34,7 @@ from catalog.drift.extent import (
     count_absent_by_operation,
     count_properties_of_operations,
 )
+from catalog.drift.probably_gone import count_probably_gone
 from catalog.drift.queries import summarize_drift_of_operations
 from catalog.evidence.days import find_days
 from catalog.queries import dead_letters
@@ -79,6 +80,7 @@ def show_catalog(
             "days": find_days(period),
             "today": timezone.now().date(),
             "property_counts": count_properties_of_operations(environment, list(page)),
+            "probably_gone": count_probably_gone(environment, list(page)),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
             "is_empty": not (page.paginator.count or filters.is_active),
@@ -96,12 +98,17 @@ def show_catalog(
         }
 
     tables = [
-        exports.export_operations(operations, verified, lambda: count_absent_by_operation(environment)),
+        exports.export_operations(operations, verified, lambda: _count_absent(environment)),
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),
     ]
     takes = {"status": expand_status, "show": SUBSETS.__contains__, "sort": SORT_KEYS.__contains__}
     return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html", takes=takes)
+
+
+def _count_absent(environment: Environment) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    """Return how many properties are no longer seen, and how many are probably gone, by operation."""
+    return count_absent_by_operation(environment), count_probably_gone(environment)
 
 
 def write_example_report(environment: Environment) -> str:

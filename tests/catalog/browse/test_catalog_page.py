@@ -75,6 +75,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         "observationsInPeriod": 0,
         "lastVerifiedAt": None,
         "noLongerSeen": 0,
+        "probablyGone": 0,
     }
     assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
     response = browser_client.get(address(filled_workspace, ".csv"), {"table": "operations"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from typing import Any
 
@@ -44,3 +45,12 @@ def test_the_tree_of_the_operation_marks_it(browser_client, renamed):
     assert f'<span class="tag bad">probably gone</span> <span class="soft"> {WORDS} </span>' in page
     assert page.count("probably gone</span>") == 1
     assert '<span class="phone">last</span>' in page.partition("probably gone</span>")[2].partition("pageCount")[0]
+
+
+def test_the_catalog_counts_it(browser_client, renamed):
+    page = open_page(browser_client, renamed, "catalog")
+    cells = re.findall(r'data-is="Properties" class="num">(.*?)</td>', page)
+    assert [" ".join(re.sub(r"<.*?>", "", cell).split()) for cell in cells] == ["1", "3 1 probably gone"]
+    rows = load_table(browser_client, renamed, "catalog", "operations")
+    assert [(row["path"], row["probablyGone"]) for row in rows] == [("/authors", 0), (BOOK, 1)]
+    assert rows[1]["properties"] == 3

@@ -1,0 +1,45 @@
+"""The properties of an environment that are probably gone, before drift reports them: a page cannot wait for that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from catalog.drift.compared_operations import ProbablyGone, find_probably_gone_of
+from catalog.models import Operation
+from catalog.queries import visible_operations
+from wire.period import Period
+from workspaces.models import Environment
+
+
+def list_probably_gone(
+    environment: Environment, operations: Collection[Operation] | None = None, *, period: Period | None = None
+) -> list[ProbablyGone]:
+    """Return the properties that are probably gone, sorted by path, method and pointer.
+
+    operations: None for all that are visible.
+    period: if it is given, only of operations observed in it; of none if it is past, as the rest is about now.
+    """
+    if period and not period.is_current:
+        return []
+    gone = _find_probably_gone(environment, operations, period)
+    return sorted(gone, key=lambda item: (item.operation.path, item.operation.method, item.part, item.pointer))
+
+
+def count_probably_gone(environment: Environment, operations: Collection[Operation] | None = None) -> dict[int, int]:
+    """Return how many properties are probably gone, without those inside them, by the id of each operation with any.
+
+    operations: None for all that are visible.
+    """
+    return dict(Counter(item.operation.pk for item in _find_probably_gone(environment, operations, None)))
+
+
+def _find_probably_gone(
+    environment: Environment, operations: Collection[Operation] | None, period: Period | None
+) -> Iterator[ProbablyGone]:
+    rows = visible_operations(environment)
+    if operations is not None:
+        rows = rows.filter(pk__in=[operation.pk for operation in operations])
+    if period:
+        rows = rows.filter(last_seen_at__gte=period.start)
+    return find_probably_gone_of(environment, rows)
