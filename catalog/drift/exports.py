@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from catalog.drift.compare import Change
+from catalog.drift.compared_operations import ProbablyGone
 from catalog.drift.current_presence import CurrentPresence
 from catalog.drift.environments import OperationChange
 from catalog.drift.extent import CatalogExtent
@@ -25,6 +26,7 @@ COMPARISON_COLUMNS = (
     "method", "path", *CHANGE_COLUMNS, "certain", "state", "seen", "of", "absent",
     "stateAgainst", "seenAgainst", "ofAgainst", "absentAgainst",
 )  # fmt: skip
+PROBABLY_GONE_COLUMNS = ("method", "path", "part", "pointer", "seen", "of", "absent", "successor")
 EXTENT_COLUMNS = (
     "environment",
     "operations",
@@ -39,6 +41,17 @@ VERSION_COLUMNS = ("version", "at", "since", "observations", "byHand")
 
 def export_drift(drift: QuerySet[Drift]) -> Table:
     return Table("drift", DRIFT_COLUMNS, lambda: map(_drift_row, drift.iterator()))
+
+
+def export_probably_gone(list_gone: Callable[[], Iterable[ProbablyGone]]) -> Table:
+    """Return the table of what is probably gone; `list_gone` is called when it is downloaded."""
+    return Table("probablyGone", PROBABLY_GONE_COLUMNS, lambda: map(_probably_gone_row, list_gone()))
+
+
+def _probably_gone_row(item: ProbablyGone) -> Sequence[Any]:
+    operation, presence = item.operation, item.presence
+    counts = (presence.seen, presence.of, presence.absent)
+    return (operation.method, operation.path, item.part, item.pointer, *counts, item.successor or None)
 
 
 def export_change(drift: Drift) -> Table:

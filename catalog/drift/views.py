@@ -15,6 +15,7 @@ from catalog.drift.compared_operations import AbsentByOperation, find_absent_pla
 from catalog.drift.environments import OperationChange, compare_catalogs, list_lost_by_both, summarize_comparison
 from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
+from catalog.drift.probably_gone import list_probably_gone
 from catalog.drift.queries import list_broken_fields, list_drift, with_sequels
 from catalog.queries import find_observed_span
 from wire.filters import read_text
@@ -23,6 +24,7 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 CHANGES_A_PAGE = 100
+MAX_PROBABLY_GONE = 20  # rows on the page
 
 
 def show_drift(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -30,17 +32,21 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
     drift = list_drift(environment, period, filters)
 
     def build_context() -> Mapping[str, Any]:
+        gone = list_probably_gone(environment, period=period)
         return {
             "filters": filters,
             "kinds": CHANGE_KINDS.items(),
             "change_words": CHANGE_KINDS,
             "changes": Paginator(with_sequels(drift), CHANGES_A_PAGE).get_page(request.GET.get("page")),
+            "probably_gone": gone[:MAX_PROBABLY_GONE],
+            "more_probably_gone": max(len(gone) - MAX_PROBABLY_GONE, 0),
             "broken_fields": list_broken_fields(drift).count(),
             "other_environments": environment.readable_siblings,
             **_describe_observed(environment, period),
         }
 
-    tables, takes = [exports.export_drift(drift)], {"kind": CHANGE_KINDS.__contains__}
+    gone_table = exports.export_probably_gone(lambda: list_probably_gone(environment, period=period))
+    tables, takes = [exports.export_drift(drift), gone_table], {"kind": CHANGE_KINDS.__contains__}
     return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html", takes=takes)
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.catalog.reports import deliver, observation
+from catalog.drift import probably_gone, views
+from catalog.models import Drift
+from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
 BOOK = "/books/{bookId}"
@@ -47,6 +49,16 @@ def test_the_tree_of_the_operation_marks_it(browser_client, renamed):
     assert '<span class="phone">last</span>' in page.partition("probably gone</span>")[2].partition("pageCount")[0]
 
 
+def test_of_an_object_that_is_probably_gone_only_itself_is_marked(api, browser_client, workspace):
+    observe(api, workspace, BOOK, (60, {"id": 1, "size": {"pages": 9}}), (17, {"id": 1}))
+    page = open_page(browser_client, workspace, "operation", method="GET", path=BOOK)
+    assert page.count("probably gone</span>") == 1
+    (row,) = load_table(browser_client, workspace, "drift", "probablyGone")
+    assert row["pointer"] == "/size"
+    observe(api, workspace, BOOK, (1, {"id": 1, "size": {"pages": 9}}))
+    assert "probably gone" not in open_page(browser_client, workspace, "operation", method="GET", path=BOOK)
+
+
 def test_the_catalog_counts_it(browser_client, renamed):
     page = open_page(browser_client, renamed, "catalog")
     cells = re.findall(r'data-is="Properties" class="num">(.*?)</td>', page)
@@ -54,3 +66,53 @@ def test_the_catalog_counts_it(browser_client, renamed):
     rows = load_table(browser_client, renamed, "catalog", "operations")
     assert [(row["path"], row["probablyGone"]) for row in rows] == [("/authors", 0), (BOOK, 1)]
     assert rows[1]["properties"] == 3
+
+
+def test_drift_lists_what_it_cannot_report_yet(browser_client, renamed):
+    page = open_page(browser_client, renamed, "drift")
+    card = page[page.index('id="probably-gone"') : page.index('id="changes"')]
+    assert "Probably gone, too few calls to report it as drift yet" in card
+    assert WORDS in card
+    assert "at=%2Fpages" in card
+    assert re.search(r"perhaps <a [^>]*at=%2FpageCount[^>]*> ?<code>/pageCount</code></a> now", card)
+    assert load_table(browser_client, renamed, "drift", "probablyGone") == [
+        {
+            "method": "GET", "path": BOOK, "part": "200", "pointer": "/pages", "seen": 60, "of": 77, "absent": 17,
+            "successor": "/pageCount",
+        }
+    ]  # fmt: skip
+
+
+def test_what_drift_reports_is_listed_no_more(api, browser_client, renamed):
+    observe(api, renamed, BOOK, (30, {"id": 1, "pageCount": 9}))
+    assert Drift.objects.filter(kind="quiet", pointer="/pages").exists()
+    assert "probably gone" not in open_page(browser_client, renamed, "drift").lower()
+    assert load_table(browser_client, renamed, "drift", "probablyGone") == []
+    assert "probably gone" not in open_page(browser_client, renamed, "overview")
+
+
+def test_a_period_without_observations_of_the_operation_lists_nothing(api, browser_client, workspace):
+    then = 1_790_000_000
+    observe(api, workspace, BOOK, (60, {"id": 1, "pages": 9}), (17, {"id": 1}), lastSeenAt=then)
+    assert len(load_table(browser_client, workspace, "drift", "probablyGone", range="all")) == 1
+    assert load_table(browser_client, workspace, "drift", "probablyGone", range="24h") == []
+    past = {"from": "2026-09-01", "to": "2026-10-02"}
+    assert load_table(browser_client, workspace, "drift", "probablyGone", **past) == []
+    assert "probably gone" not in open_page(browser_client, workspace, "overview", **past)
+
+
+def test_a_long_list_is_cut_on_the_page_and_whole_in_the_download(api, browser_client, workspace, monkeypatch):
+    full = {"id": 1, "pages": 9, "size": "x", "title": "x"}
+    observe(api, workspace, BOOK, (60, full), (17, {"id": 1}))
+    monkeypatch.setattr(views, "MAX_PROBABLY_GONE", 2)
+    page = open_page(browser_client, workspace, "drift")
+    assert page.count(WORDS) == 2
+    assert "and 1 more" in page
+    assert len(load_table(browser_client, workspace, "drift", "probablyGone")) == 3
+
+
+def test_operations_without_such_counters_are_not_read(api, workspace, renamed, django_assert_num_queries):
+    environment = environment_of(workspace)
+    observe(api, workspace, BOOK, (1, {"id": 1, "pages": 9}))
+    with django_assert_num_queries(1):
+        assert list(probably_gone.list_probably_gone(environment)) == []
