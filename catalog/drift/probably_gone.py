@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from catalog.drift.compared_operations import ProbablyGone, find_probably_gone_of
+from catalog.drift.queries import list_broken_fields, list_open_drift
 from catalog.models import Operation
 from catalog.queries import visible_operations
 from wire.period import Period
@@ -24,6 +25,16 @@ def list_probably_gone(
         return []
     gone = _find_probably_gone(environment, operations, period)
     return sorted(gone, key=lambda item: (item.operation.path, item.operation.method, item.part, item.pointer))
+
+
+def list_unreported(environment: Environment, period: Period) -> list[ProbablyGone]:
+    """Return the properties that are probably gone, without those of which drift says already that they broke."""
+    gone = list_probably_gone(environment, period=period)
+    if not gone:
+        return []
+    drift = list_open_drift(environment, period).filter(operation__in={item.operation.pk for item in gone})
+    broken = set(list_broken_fields(drift))
+    return [item for item in gone if (item.operation.pk, item.part, item.pointer) not in broken]
 
 
 def count_probably_gone(environment: Environment, operations: Collection[Operation] | None = None) -> dict[int, int]:

@@ -12,6 +12,7 @@ from catalog.browse.views import write_example_report
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
+from catalog.drift.probably_gone import list_unreported
 from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
 from catalog.queries import count_operations
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
@@ -93,6 +94,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "new_reason": rejections.new_reason,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "breaking": breaking,
+            "probably_gone": list_unreported(environment, period),
             "breaking_release": find_annotation_before(environment, breaking.detected_at) if breaking else None,
             "reasons": rejections.reasons[:TOP_REASONS],
             "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),

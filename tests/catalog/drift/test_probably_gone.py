@@ -111,6 +111,24 @@ def test_a_long_list_is_cut_on_the_page_and_whole_in_the_download(api, browser_c
     assert len(load_table(browser_client, workspace, "drift", "probablyGone")) == 3
 
 
+def test_the_overview_names_it_once(browser_client, renamed):
+    page = open_page(browser_client, renamed, "overview")
+    attention = page[page.index('aria-label="What needs attention"') : page.index("</section>")]
+    text = " ".join(re.sub(r"<.*?>", "", page[page.index("What needs attention") :]).split())
+    assert "1 field is probably gone: GET /books/{bookId} 200 /pages." in text
+    assert '<b class="bad">' not in attention
+    assert "No broken joins, no rise of rejections and no breaking change" not in page
+
+
+def test_the_overview_does_not_name_a_field_again_of_which_drift_says_that_it_broke(api, browser_client, workspace):
+    observe(api, workspace, BOOK, (60, {"id": 1, "pages": 9}))
+    deliver(api, workspace, *[observation("GET", BOOK, response=body) for body in ({"id": 1, "pages": 9}, {"id": 1})])
+    observe(api, workspace, BOOK, (10, {"id": 1}))
+    assert Drift.objects.filter(kind="optional", pointer="/pages").exists()
+    assert [row["pointer"] for row in load_table(browser_client, workspace, "drift", "probablyGone")] == ["/pages"]
+    assert "probably gone" not in open_page(browser_client, workspace, "overview")
+
+
 def test_operations_without_such_counters_are_not_read(api, workspace, renamed, django_assert_num_queries):
     environment = environment_of(workspace)
     observe(api, workspace, BOOK, (1, {"id": 1, "pages": 9}))
