@@ -27,7 +27,8 @@ from catalog.browse.property_history import (
     find_successor,
     list_property_drift,
 )
-from catalog.drift.compared_operations import find_node_presence
+from catalog.drift.compared_operations import ComparedOperation, find_node_presence
+from catalog.drift.current_presence import CurrentPresence
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
@@ -97,19 +98,31 @@ def _describe_node(
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
     runs = group_equal_days(rows, node, today=today)
     name = "" if node.is_nameless else node.name
+    current = find_node_presence(operation, shape, node.pointer)
     is_of_types = _are_types_what_varies(rows)
     return {
         "namesakes": find_namesakes(environment, operation, shape.key, node.pointer, name) if name else None,
-        "predecessor": find_predecessor(operation, shape.key, node.pointer, name) if name else "",
+        **_describe_replacement(operation, shape, node.pointer, current, name),
         "day_runs": runs[:MAX_RUNS],
         "more_days": sum(run.days for run in runs[MAX_RUNS:]),
         "is_of_types": is_of_types,
         "figure": draw_types(rows[::-1], today=today) if is_of_types else draw_presence(rows[::-1], node, today=today),
         "today": today,
-        "current": find_node_presence(operation, shape, node.pointer),
+        "current": current,
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
     }
+
+
+def _describe_replacement(
+    operation: Operation, shape: PartShape, pointer: str, current: CurrentPresence, name: str
+) -> Mapping[str, Any]:
+    """Return what a property seems to replace and, if it is probably gone, what seems to replace it."""
+    compared = ComparedOperation(operation)
+    if current.is_probably_gone:
+        return {"predecessor": "", "successor": compared.find_successor(shape.key, pointer)}
+    predecessor = find_predecessor(operation, shape.key, pointer, name) if name else ""
+    return {"predecessor": predecessor or compared.find_predecessor(shape.key, pointer)}
 
 
 def _are_types_what_varies(days: Sequence[PropertyDay]) -> bool:

@@ -10,9 +10,10 @@ from django.db.models import QuerySet
 
 from catalog.browse.presence import Presence
 from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
+from catalog.browse.property_history import find_predecessor
 from catalog.change_labels import list_counted_types
 from catalog.drift.absence import PRESENCE_KINDS, Absence, AbsenceStates
-from catalog.drift.compared_operations import find_node_presence
+from catalog.drift.compared_operations import ComparedOperation, find_node_presence
 from catalog.drift.current_presence import CurrentPresence, PresenceState
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
@@ -67,6 +68,18 @@ class ObservedSide:
 
 
 @dataclass(frozen=True)
+class Predecessor:
+    """The property that a new one seems to replace."""
+
+    pointer: str
+    presence: CurrentPresence
+
+    @property
+    def is_gone(self) -> bool:
+        return self.presence.state in (PresenceState.PROBABLY_GONE, PresenceState.NO_LONGER_SEEN)
+
+
+@dataclass(frozen=True)
 class CurrentField:
     """The field of a change as it is shown now, and on the days before and after the change.
 
@@ -74,6 +87,7 @@ class CurrentField:
     after: None if no later day was observed.
     since_detection: the presence of a new property after its detection; None for other changes, or if it is not known.
     current: whether it is sent now; None for a whole part.
+    predecessor: what a new property seems to replace, if anything.
 
     If the change is a new status, presence is the number of calls with that status, of all calls of the operation.
     """
@@ -85,6 +99,7 @@ class CurrentField:
     days: Sequence[PropertyDay]
     since_detection: Presence | None = None
     current: CurrentPresence | None = None
+    predecessor: Predecessor | None = None
 
     @property
     def absent_now(self) -> int:
@@ -123,7 +138,16 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
     after = _sum_side(days, node, DaySpan(first_after, last)) if is_observed else None
     since_detection = _count_since_detection(drift, node, find_absence_states(operation, shape.part))
     current = find_node_presence(operation, shape, node.pointer) if drift.pointer else None
-    return CurrentField(node, before, change_day, after, days, since_detection, current)
+    predecessor = _find_predecessor(operation, drift, node) if drift.kind == "new" and not node.is_nameless else None
+    return CurrentField(node, before, change_day, after, days, since_detection, current, predecessor)
+
+
+def _find_predecessor(operation: Operation, drift: Drift, node: Node) -> Predecessor | None:
+    """Return the property that a new one seems to replace, as drift reported it, or else one that is probably gone."""
+    compared = ComparedOperation(operation)
+    pointer = find_predecessor(drift.operation, drift.part, drift.pointer, node.name)
+    pointer = pointer or compared.find_predecessor(drift.part, drift.pointer)
+    return Predecessor(pointer, compared.find_presence(drift.part, pointer)) if pointer else None
 
 
 def _count_since_detection(drift: Drift, node: Node, states: AbsenceStates) -> Presence | None:

@@ -117,6 +117,9 @@ def _count_nulls(change: ClassifiedChange) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def advise(change: ClassifiedChange) -> str:
-    """Return what to do about the change."""
-    return TO_DO_IF_BREAKING if change.breaks else TO_DO_IF_COMPATIBLE
+def advise(change: ClassifiedChange, *, is_replacement: bool = False) -> str:
+    """Return what to do about the change.
+
+    is_replacement: whether it is a new property that seems to replace one that is gone.
+    """
+    return TO_DO_IF_BREAKING if change.breaks or is_replacement else TO_DO_IF_COMPATIBLE

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from catalog.browse.property_chart import draw_calls, draw_presence, draw_types
 from catalog.browse.property_days import DAY_COLUMNS, list_day_cells
-from catalog.browse.property_history import find_predecessor, find_successor
+from catalog.browse.property_history import find_successor
 from catalog.drift import exports
 from catalog.models import Drift
 from catalog.review import detail, impact
@@ -38,13 +38,15 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         now = timezone.now()
         today = now.astimezone(UTC).date()
         field = detail.find_current_field(environment, drift, today=today)
+        predecessor = field.predecessor if field else None
+        is_replacement = predecessor is not None and predecessor.is_gone
         return {
             "change": drift,
             "is_of_one_minute": f"{drift.since:%F %R}" == f"{drift.at:%F %R}",
             "is_new_status": impact.is_new_status(drift),
             "impact": impact.explain_impact(drift),
-            "advice": impact.advise(drift),
-            "release": find_annotation_before(environment, drift.at) if drift.breaks else None,
+            "advice": impact.advise(drift, is_replacement=is_replacement),
+            "release": find_annotation_before(environment, drift.at) if drift.breaks or is_replacement else None,
             "versions": detail.load_versions(drift),
             "field": field,
             "since_detection": detail.count_new_type_since(drift, field.node) if field else None,
@@ -53,7 +55,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
-            "predecessor": _find_predecessor(field, drift),
+            "predecessor": predecessor,
             "story": detail.list_story(drift),
             "siblings": detail.list_siblings(drift),
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
@@ -72,13 +74,6 @@ def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[
     today = timezone.now().astimezone(UTC).date()
     field = detail.find_current_field(environment, drift, today=today)
     return map(list_day_cells, field.days if field else ())
-
-
-def _find_predecessor(field: CurrentField | None, drift: Drift) -> str:
-    """Return the pointer of the property that a new one seems to replace; "" for none."""
-    if field is None or field.node.is_nameless or drift.kind != "new":
-        return ""
-    return find_predecessor(drift.operation, drift.part, drift.pointer, field.node.name)
 
 
 def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:

@@ -129,6 +129,35 @@ def test_the_overview_does_not_name_a_field_again_of_which_drift_says_that_it_br
     assert "probably gone" not in open_page(browser_client, workspace, "overview")
 
 
+def test_the_page_of_the_new_property_says_what_it_perhaps_replaces(api, browser_client, renamed):
+    new = Drift.objects.get(kind="new", pointer="/pageCount")
+    page = open_page(browser_client, renamed, "change", id=new.pk)
+    link = r"perhaps instead of <a [^>]*at=%2Fpages[^>]*> ?<code>/pages</code></a>"
+    assert re.search(f"{link}, which is probably gone", page)
+    assert WORDS in page
+    assert "Nothing has to be done" not in page
+    assert "Consumers that read <code>/pages</code> probably no longer get it." in page
+    observe(api, renamed, BOOK, (30, {"id": 1, "pageCount": 9}))
+    page = open_page(browser_client, renamed, "change", id=new.pk)
+    assert re.search(f"{link}, which is no longer seen", page)
+    assert "Nothing has to be done" not in page
+    assert "Consumers that read <code>/pages</code> no longer get it." in page
+
+
+def test_the_pages_of_both_properties_lead_to_each_other(browser_client, renamed):
+    for name, words, other in (("pages", "perhaps", "pageCount"), ("pageCount", "perhaps instead of", "pages")):
+        page = open_page(browser_client, renamed, "property", method="GET", path=BOOK, part="200", at=f"/{name}")
+        assert re.search(rf'{words} <a [^>]*at=%2F{other}"> ?<code>/{other}</code></a>', page), name
+
+
+def test_a_new_property_that_replaces_nothing_needs_no_action(api, browser_client, workspace):
+    observe(api, workspace, BOOK, (60, {"id": 1, "pages": 9}), (17, {"id": 1, "pages": 9, "pageCount": 9}))
+    new = Drift.objects.get(kind="new", pointer="/pageCount")
+    page = open_page(browser_client, workspace, "change", id=new.pk)
+    assert "Nothing has to be done" in page
+    assert "instead of" not in page
+
+
 def test_operations_without_such_counters_are_not_read(api, workspace, renamed, django_assert_num_queries):
     environment = environment_of(workspace)
     observe(api, workspace, BOOK, (1, {"id": 1, "pages": 9}))
