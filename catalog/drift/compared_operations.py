@@ -112,6 +112,8 @@ class ComparedOperation:
                         yield shape.key, pointer, PresenceState.ABSENT_LATELY
 
     def list_probably_gone(self) -> Iterator[ProbablyGone]:
+        if not any(any(list_perhaps_gone(row.absences)) for row in self.operation.parts.all()):
+            return  # so that evidence is not summed for nothing
         for shape in self._shapes.values():
             states = find_absence_states(self.operation, shape.part)
             if any(list_perhaps_gone(states)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from html import unescape
@@ -10,7 +11,10 @@ from typing import Any
 import pytest
 
 from catalog.drift import probably_gone, views
-from catalog.models import Drift
+from catalog.drift.absence import LEAST
+from catalog.drift.compared_operations import HasLongAbsence
+from catalog.drift.current_presence import list_perhaps_absent, list_perhaps_gone
+from catalog.models import Drift, OperationPart
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
@@ -156,6 +160,29 @@ def test_a_new_property_that_replaces_nothing_needs_no_action(api, browser_clien
     page = open_page(browser_client, workspace, "change", id=new.pk)
     assert "Nothing has to be done" in page
     assert "instead of" not in page
+
+
+def test_the_database_finds_the_counters_that_the_rule_looks_at(api, workspace):
+    """Also in arrays that were stored when an absence had fewer members."""
+    observe(api, workspace, BOOK, (1, {"id": 1}))
+    part = OperationPart.objects.get()
+    counters = [*itertools.product(range(5), range(5)), (10, 9), (9, 10), (100, 20)]
+    states = [
+        {'/~2] "a': [0, 3, 0, "", 0, 0], "/b": [*counter, 0, "", 0, 0][:members]}
+        for members in (2, 4, 6)
+        for counter in counters
+    ]
+    states += [{}, {"/c": [7, 2, 1, "d", 0, 0]}]
+    part.delete()
+    OperationPart.objects.bulk_create(
+        OperationPart(environment=part.environment, operation=part.operation, part="response", status=status,
+                      evidence=part.evidence, absences=state)
+        for status, state in enumerate(states)
+    )  # fmt: skip
+    for least, is_candidate in ((LEAST, list_perhaps_gone), (1, list_perhaps_absent)):
+        statuses = OperationPart.objects.filter(HasLongAbsence(least)).values_list("status", flat=True)
+        candidates = {status for status, state in enumerate(states) if any(is_candidate(state))}
+        assert {*statuses} == candidates | {len(states) - 1}  # the last one is reported
 
 
 def test_operations_without_such_counters_are_not_read(api, workspace, renamed, django_assert_num_queries):
