@@ -59,6 +59,17 @@ def test_the_tile_of_broken_joins_says_what_its_rate_is_of(production, browser_c
     assert "33.3 % of 3 reported </div>" in page
 
 
+@pytest.mark.parametrize("page", [PAGE, f"{PAGE.removesuffix('s')}?key=purchase"])
+def test_the_tile_of_reports_says_whose_reports_it_counts(production, browser_client, page):
+    report_outcomes(production, now=timezone.now() - timedelta(days=30))
+    report_outcomes(production)
+    record_outcomes(production, [Report("new", "purchase")] * 2, now=timezone.now())
+    text = " ".join(browser_client.get(page).content.decode().split())
+    tile = text.partition("<small>Reports</small>")[2].partition("</div> </div>")[0]
+    assert '<div class="v">2</div>' in tile, "repeats of older outcomes are not in it"
+    assert "of outcomes first reported in this period, with repeats and broken joins" in tile
+
+
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
     html = browser_client.get(PAGE).content.decode()
     assert f"{workspace.report_key[:12]}…" in html
