@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from html import escape
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,7 @@ from alerts.evaluation.preview import Preview
 from alerts.models import Alert
 from alerts.rules.happening import Measure
 from alerts.rules.thresholds import Thresholds
-from alerts.rules.words import describe_span
+from alerts.rules.words import describe_span, name_reporter
 from wire.time_buckets import Bucket, split_into_buckets
 
 PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
@@ -40,6 +41,11 @@ class PreviewDay:
     value: float
     event_count: int
     highest: Measure | None
+
+    @property
+    def reporter(self) -> str:
+        """Return whose silence was the longest of the day; "" if there was none, or the alert is not about silence."""
+        return "" if self.highest is None or self.highest.reporter is None else name_reporter(self.highest.reporter)
 
 
 @dataclass(frozen=True)
@@ -78,8 +84,17 @@ class PreviewChart:
             "hovertemplate": "%{text}<extra></extra>",
             "marker": {"symbol": "diamond", "size": 11, "color": "var(--bad)"},
         }
-        data = [{**bars, "marker": {"opacity": opacity}, "hovertemplate": "%{y:,}<extra></extra>"}, diamonds]
+        data = [{**bars, "marker": {"opacity": opacity}, **self._label_bars()}, diamonds]
         return {"data": data, "layout": self._build_layout()}
+
+    def _label_bars(self) -> Mapping[str, Any]:
+        """Return the hover text of the bars: the value, and for silences whose it was, `shop-backend, 23.75 h`."""
+        names = [escape(day.reporter, quote=False) for day in self.days]
+        if not any(names):
+            return {"hovertemplate": "%{y:,}<extra></extra>"}
+        hours = [f"{round(day.value, 2):,g} h" for day in self.days]
+        texts = [f"{name}, {length}" if name else "" for name, length in zip(names, hours, strict=True)]
+        return {"text": texts, "textposition": "none", "hovertemplate": "%{text}<extra></extra>"}
 
     def _build_layout(self) -> Mapping[str, Any]:
         top = HEADROOM * max(self.threshold, *(day.value for day in self.days))

@@ -42,12 +42,14 @@ class Measure(NamedTuple):
     """The value at a moment that a rule compares with its threshold.
 
     share, usual: for jumps, the share of the total then and the usual one, between 0 and 1.
+    reporter: for silences, the name of the silent reporter, "" for one without a name.
     """
 
     moment: datetime
     value: float
     share: float | None = None
     usual: float | None = None
+    reporter: str | None = None
 
 
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:

@@ -47,7 +47,7 @@ def measure_silences(
     reporters: the same as for `find_silences`; a reporter with fewer reports before its pause than the minimum number
         is left out.
     """
-    for quarters in reporters.values():
+    for reporter, quarters in reporters.items():
         for index, quarter in enumerate(quarters):
             silent_from = quarter + QUARTER
             end = min(quarters[index + 1] if index + 1 < len(quarters) else until, until)
@@ -56,9 +56,9 @@ def measure_silences(
             moment = silent_from + HOUR
             while moment < end:
                 if moment >= since:
-                    yield Measure(moment, (moment - silent_from) / HOUR)
+                    yield Measure(moment, (moment - silent_from) / HOUR, reporter=reporter)
                 moment += HOUR
-            yield Measure(end, max((end - silent_from) / HOUR, 0))
+            yield Measure(end, max((end - silent_from) / HOUR, 0), reporter=reporter)
 
 
 def _find_longest_pause(quarters: Sequence[datetime]) -> timedelta:

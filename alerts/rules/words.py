@@ -27,6 +27,10 @@ def describe_alert(kind: str, thresholds: Thresholds) -> str:
     )
 
 
+def name_reporter(reporter: str) -> str:
+    return reporter or "A reporter without a name"
+
+
 def describe_span(minutes: int) -> str:
     return SPANS.get(minutes, f"{minutes:,} minutes")
 
@@ -42,7 +46,7 @@ def describe_happening(kind: str, facts: Mapping[str, Any], environment: str) ->
         return f"New rejection reason in {environment}: {facts['reason']}"
     if kind == "reporter.silent":
         last = datetime.fromtimestamp(facts["lastReportBefore"], UTC)
-        name = facts["reporter"] or "A reporter without a name"
+        name = name_reporter(facts["reporter"])
         return _cut(f"{name} is silent in {environment}", f", last report before {last:%Y-%m-%d %H:%M} UTC")
     if kind in SPIKES:
         shares = (

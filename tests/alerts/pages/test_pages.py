@@ -182,6 +182,27 @@ def test_a_preview_of_silence_says_why_bars_above_the_line_did_not_fire(admin, w
     assert "A bar above the line is not enough" in text
     assert ("Would not have fired" in text) is is_usual
     assert ("Here each silence was usual" in text) is is_usual
+    assert ("The longest: shop, 4.75 h, " in text) is is_usual
+
+
+def test_a_preview_of_silence_names_the_reporter_of_each_longest_silence(admin, workspace):
+    now = floor_to_quarter(timezone.now())
+    production = environment_of(workspace)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter=reporter, starts_at=now - timedelta(hours=hour))
+        for reporter, pause in (("shop", 5), ("<b>job</b>", 7))
+        for hour in range(2, 200, pause)
+    )
+    query = "?kind=reporter.silent&environment=production&silent_minutes=60"
+    figure, _days = read_chart(admin, query)
+    bars, _ = figure["data"]
+    assert "&lt;b&gt;job&lt;/b&gt;, 6.75 h" in bars["text"]
+    assert bars["hovertemplate"] == "%{text}<extra></extra>"
+    text = read(admin, f"{PAGE}{query}")
+    assert re.search(r'<td class="num">6.75</td> <td[^>]*>&lt;b&gt;job&lt;/b&gt;</td>', text)
+    assert '<th scope="col">Reporter</th>' in text
+    assert "The longest: &lt;b&gt;job&lt;/b&gt;, 6.75 h, " in text
+    assert '<th scope="col">Reporter</th>' not in read(admin, f"{PAGE}?kind=rejections.new-reason")
 
 
 def test_no_lower_number_is_offered_where_none_would_have_fired(admin):

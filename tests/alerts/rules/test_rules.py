@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
-from alerts.rules.silences import HISTORY, find_silences
+from alerts.rules.silences import HISTORY, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
@@ -189,6 +189,15 @@ def test_a_pause_that_occurs_every_night_is_no_silence():
     assert silences(nights) == []
     (happening,) = silences([quarter for quarter in nights if quarter < START + 5 * DAY])
     assert happening.at == START + 4 * DAY + 24 * HOUR + QUARTER
+
+
+def test_the_measure_of_a_silence_names_its_reporter():
+    reporters = {"shop": [START, START + 5 * HOUR], "": [START, START + 3 * HOUR]}
+    measures = measure_silences(reporters, Thresholds(minimum=1), since=START, until=START + 5 * HOUR)
+    longest: dict[str | None, float] = {}
+    for measure in measures:
+        longest[measure.reporter] = max(measure.value, longest.get(measure.reporter, 0))
+    assert longest == {"shop": 4.75, "": 2.75}
 
 
 def test_a_single_report_does_not_make_a_reporter():
