@@ -39,6 +39,7 @@ class BrokenJoin:
 class Cause:
     """Broken joins of one diagnosis; for `other-environment`, only those that one environment knows.
 
+    oldest, last_reported_at: the times of their earliest first report and of their latest report.
     reporters: the number of these joins that each API key reported first.
     may_heal: how many are as young as some that healed; None if that was not counted.
     """
@@ -48,6 +49,7 @@ class Cause:
     count: int
     examples: Sequence[BrokenJoin]
     oldest: datetime
+    last_reported_at: datetime
     reporters: Counter[int | None]
     may_heal: int | None = None
 
@@ -72,6 +74,7 @@ def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | Non
     young: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[BrokenJoin]] = {}
     oldest: dict[tuple[str, str], datetime] = {}
+    latest: dict[tuple[str, str], datetime] = {}
     reporters: defaultdict[tuple[str, str], Counter[int | None]] = defaultdict(Counter)
     for join in joins:
         cause = join.diagnosis.kind, join.diagnosis.found_in
@@ -79,6 +82,7 @@ def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | Non
         young[cause] += may_heal_from is not None and join.first_reported_at >= may_heal_from
         reporters[cause][join.reported_by] += 1
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
+        latest[cause] = max(latest.get(cause, join.last_reported_at), join.last_reported_at)
         if len(first_joins := examples.setdefault(cause, [])) < MAX_EXAMPLES:
             first_joins.append(join)
     totals: Counter[str] = Counter()
@@ -91,6 +95,7 @@ def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | Non
             counts[cause],
             examples[cause],
             oldest[cause],
+            latest[cause],
             reporters[cause],
             None if may_heal_from is None else young[cause],
         )

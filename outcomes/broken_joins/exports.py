@@ -32,7 +32,7 @@ from workspaces.models import ApiKey, Environment
 OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
 BROKEN_JOIN_COLUMNS = (*OUTCOME_COLUMNS, "diagnosis", "found", "foundIn", "reportedBy")
 CAUSE_COLUMNS = (
-    *("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "advice"),
+    *("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "lastReportedAt", "advice"),
     *("since", "orEarlier", "reportedBy", "mayHeal"),
 )
 HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
@@ -94,6 +94,7 @@ def _cause_rows(environment: Environment, period: Period) -> Rows:
             cause.example.conversation_id,
             match and match.conversation_id,
             unix_seconds(cause.oldest),
+            unix_seconds(cause.last_reported_at),
             write_advice(cause, longest),
             unix_seconds(start.since),
             not start.is_certain,

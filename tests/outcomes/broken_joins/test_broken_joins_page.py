@@ -142,6 +142,12 @@ def test_each_cause_shows_a_few_ids(production):
     assert (unseen.count, len(unseen.example_ids)) == (10, 5)
 
 
+def test_the_page_shows_two_ids_of_each_cause(production, browser_client):
+    record_outcomes(production, [Report(f"gone-{n}", "k") for n in range(9)], now=timezone.now())
+    card = browser_client.get(PAGE).content.decode().partition("<h2>Causes</h2>")[2].partition("</section>")[0]
+    assert len(re.findall("<code>gone-[0-9]</code>", card)) == 2
+
+
 def test_the_broken_rate_is_exported_by_environment_and_by_api_key(production, workspace, api, browser_client):
     key = str(workspace.workspace.api_keys.get(prefix=workspace.full_key[:12]))
     items = [{"conversationId": id_, "outcomeKey": "renewal"} for id_ in ("known", "gone", "away")]
@@ -280,13 +286,16 @@ def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, brow
         card.partition(words)[2].partition("</tr>")[0] for words in (" other environment", " placeholder")
     )
     assert re.search(rf'by <a href="[^"]*/keys#key-{key.pk}" title="{key}"><b>{key.name}</b></a>', elsewhere)
-    assert f'since <time datetime="{began_at:%Y-%m-%dT%H:%M}' in elsewhere
+    assert f'first <time datetime="{began_at:%Y-%m-%dT%H:%M}' in elsewhere
     assert "oldest of this period" not in card
+    assert f'last <time datetime="{now:%Y-%m-%dT%H:%M}' in elsewhere
+    assert '<th scope="col" class="num">Broken joins in this period</th>' in card
     assert f"<b>{key.name}</b></a> (2)" in placeholder
     assert f"<b>{other_key.name}</b></a> (1)" in placeholder
     exported = {row["diagnosis"]: row for row in tables(browser_client)["diagnoses"]}
     assert exported["other-environment"]["since"] == int(began_at.timestamp())
     assert exported["other-environment"]["oldestReportedAt"] == int(now.timestamp())
+    assert exported["other-environment"]["lastReportedAt"] == int(now.timestamp())
     assert exported["placeholder"]["reportedBy"] == {str(key): 2, str(other_key): 1}
 
 
