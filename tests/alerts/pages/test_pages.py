@@ -182,7 +182,7 @@ def test_a_preview_of_silence_says_why_bars_above_the_line_did_not_fire(admin, w
     assert "A bar above the line is not enough" in text
     assert ("Would not have fired" in text) is is_usual
     assert ("Here each silence was usual" in text) is is_usual
-    assert ("The longest: shop, 4.75 h, " in text) is is_usual
+    assert ("shop was silent the longest: 4.75 h, " in text) is is_usual
 
 
 def test_a_preview_of_silence_names_the_reporter_of_each_longest_silence(admin, workspace):
@@ -201,7 +201,7 @@ def test_a_preview_of_silence_names_the_reporter_of_each_longest_silence(admin, 
     text = read(admin, f"{PAGE}{query}")
     assert re.search(r'<td class="num">6.75</td> <td[^>]*>&lt;b&gt;job&lt;/b&gt;</td>', text)
     assert '<th scope="col">Reporter</th>' in text
-    assert "The longest: &lt;b&gt;job&lt;/b&gt;, 6.75 h, " in text
+    assert "&lt;b&gt;job&lt;/b&gt; was silent the longest: 6.75 h, " in text
     assert '<th scope="col">Reporter</th>' not in read(admin, f"{PAGE}?kind=rejections.new-reason")
 
 
