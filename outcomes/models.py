@@ -99,6 +99,11 @@ class Outcome(models.Model):
             models.Index(fields=["environment", "outcome_key", "first_reported_at"], name="outcome_by_key_and_time"),
             models.Index(fields=["environment", "first_reported_at"], name="still_broken", condition=Q(broken=True)),
             models.Index(
+                fields=["environment", "last_reported_at", "first_reported_at"],
+                name="broken_by_last_report",
+                condition=Q(broken=True),
+            ),
+            models.Index(
                 fields=["environment", "healed_at"],
                 name="healed_lately",
                 condition=Q(healed_at__isnull=False),

@@ -13,19 +13,23 @@ from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.chances import write_advice
 from outcomes.broken_joins.filters import JoinFilters
+from outcomes.broken_joins.listed_joins import find_listed_joins
 from outcomes.broken_joins.lookup import (
     JOINS_AT_ONCE,
+    find_broken_joins,
     find_healed_outcomes,
     find_longest_healing,
+    find_reported_again,
     list_api_keys,
     stream_broken_joins,
 )
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
+from outcomes.broken_joins.reported_again import find_last_reports
 from outcomes.models import Move
 from outcomes.tallies.series import read_totals
 from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import unix_seconds
+from wire.timestamps import EARLIEST, unix_seconds
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import ApiKey, Environment
 
@@ -56,7 +60,7 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
 
 def _broken_join_rows(environment: Environment, period: Period, filters: JoinFilters) -> Rows:
     api_keys = list_api_keys(environment)
-    for join in stream_broken_joins(environment, period):
+    for join in stream_broken_joins(environment, find_listed_joins(environment, period, filters)):
         if filters.select(join, api_keys):
             yield write_join_cells(join, api_keys)
 
@@ -82,9 +86,10 @@ def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) ->
 
 def _cause_rows(environment: Environment, period: Period) -> Rows:
     longest, api_keys = find_longest_healing(environment), list_api_keys(environment)
-    joins = stream_broken_joins(environment, period)
+    joins = stream_broken_joins(environment, find_broken_joins(environment, period))
     causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
     starts = find_cause_starts(environment, period, causes)
+    again = find_last_reports(stream_broken_joins(environment, find_reported_again(environment, period)))
     for cause in causes:
         match, start = cause.example.diagnosis.match, starts[cause.kind, cause.environment]
         yield (
@@ -94,7 +99,7 @@ def _cause_rows(environment: Environment, period: Period) -> Rows:
             cause.example.conversation_id,
             match and match.conversation_id,
             unix_seconds(cause.oldest),
-            unix_seconds(cause.last_reported_at),
+            unix_seconds(max(cause.last_reported_at, again.get((cause.kind, cause.environment), EARLIEST))),
             write_advice(cause, longest),
             unix_seconds(start.since),
             not start.is_certain,

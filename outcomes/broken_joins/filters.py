@@ -14,6 +14,8 @@ from workspaces.models import ApiKey
 
 DIAGNOSES = frozenset(ADVICE) - {"late"}  # a late conversation heals its broken joins
 
+BY_LAST_REPORT = "last"
+
 
 @dataclass(frozen=True)
 class JoinFilters:
@@ -22,15 +24,20 @@ class JoinFilters:
     found_in: for `other-environment`, the environment that knows the id.
     key: the exact outcomeKey.
     key_prefix: the first characters of the API key that reported. It narrows the list only.
+    is_again: whether the list has joins that were first reported before the period and last in it, instead of those
+        first reported in it.
+    by_last_report: whether the list begins with the latest report, instead of the latest first report. It is no filter.
     """
 
     diagnosis: str = ""
     found_in: str = ""
     key: str = ""
     key_prefix: str = ""
+    is_again: bool = False
+    by_last_report: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.diagnosis or self.key or self.key_prefix)
+        return bool(self.diagnosis or self.key or self.key_prefix or self.is_again)
 
     def select(self, join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) -> bool:
         """Return whether the list shows this join.
@@ -45,5 +52,12 @@ class JoinFilters:
 def parse_join_filters(query: QueryDict) -> JoinFilters:
     diagnosis, key, key_prefix = query.get("why", ""), read_text(query, "key"), read_text(query, "by")
     if diagnosis not in DIAGNOSES:
-        return JoinFilters(key=key, key_prefix=key_prefix)
-    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "", key, key_prefix)
+        diagnosis = ""
+    return JoinFilters(
+        diagnosis,
+        read_text(query, "in") if diagnosis == "other-environment" else "",
+        key,
+        key_prefix,
+        is_again=query.get("again") == "1",
+        by_last_report=query.get("sort") == BY_LAST_REPORT,
+    )

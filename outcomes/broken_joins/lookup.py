@@ -64,15 +64,32 @@ def find_broken_joins(environment: Environment, period: Period) -> QuerySet[Outc
     )
 
 
+def find_reported_again(environment: Environment, period: Period, key: str = "") -> QuerySet[Outcome]:
+    """Return the broken joins first reported before the period and last in it, the latest report first.
+
+    key: their outcome key, "" for any.
+    """
+    start, _ = widen_to_quarters(period)
+    joins = Outcome.objects.filter(
+        environment=environment, broken=True, first_reported_at__lt=start, **_within("last_reported_at", period)
+    )
+    return sort_by_last_report(joins.filter(outcome_key=key) if key else joins).select_related("conversation")
+
+
+def sort_by_last_report(joins: QuerySet[Outcome]) -> QuerySet[Outcome]:
+    return joins.order_by("-last_reported_at", "-first_reported_at", "-conversation_id", "outcome_key")
+
+
 def find_oldest_report(environment: Environment) -> datetime | None:
     """Return when the oldest unresolved broken join of all time was first reported."""
     oldest_first = Outcome.objects.filter(environment=environment, broken=True).order_by("first_reported_at")
     return oldest_first.values_list("first_reported_at", flat=True).first()
 
 
-def stream_broken_joins(environment: Environment, period: Period) -> Iterator[BrokenJoin]:
-    joins = find_broken_joins(environment, period).values_list(*JOIN_COLUMNS)
-    return _diagnose_rows(environment, joins.iterator(chunk_size=JOINS_AT_ONCE))
+def stream_broken_joins(environment: Environment, joins: QuerySet[Outcome]) -> Iterator[BrokenJoin]:
+    """Yield each join with its current diagnosis, as `diagnose_joins` does, without reading all rows at once."""
+    rows = joins.values_list(*JOIN_COLUMNS)
+    return _diagnose_rows(environment, rows.iterator(chunk_size=JOINS_AT_ONCE))
 
 
 def diagnose_joins(environment: Environment, joins: QuerySet[Outcome]) -> Iterator[BrokenJoin]:

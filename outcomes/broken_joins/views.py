@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from django.core.paginator import Page as PageOfRows
-from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -23,7 +21,8 @@ from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.chances import write_advice
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.exports import list_joins_tables
-from outcomes.broken_joins.filters import DIAGNOSES, JoinFilters, parse_join_filters
+from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters, parse_join_filters
+from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, find_listed_joins, page_all, page_matching
 from outcomes.broken_joins.lookup import (
     NEWEST_DIAGNOSED,
     diagnose_joins,
@@ -37,6 +36,7 @@ from outcomes.broken_joins.lookup import (
 from outcomes.broken_joins.move import find_movable
 from outcomes.broken_joins.moved_counts import count_moved, leave_out_moves
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
+from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.period import Period
@@ -45,7 +45,6 @@ from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, RetentionPolicy
 from workspaces.page import Page
 
-ROWS_PER_PAGE = 15
 MAX_MOVES = 10
 
 
@@ -80,6 +79,8 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
     takes: Mapping[str, Callable[[str], object]] = {
         "why": DIAGNOSES.__contains__,
         "by": partial(find_by_prefix, environment.workspace),
+        "again": {"1"}.__contains__,
+        "sort": {BY_LAST_REPORT}.__contains__,
     }
     return Page("outcomes/broken_joins.html", build_context, tables, takes=takes)
 
@@ -89,18 +90,30 @@ def _describe_joins(
 ) -> Mapping[str, Any]:
     """Return the causes of the joins, or of the newest if there are very many, and one page of the `count` joins."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
+    again = read_reported_again(environment, period, filters.key)
     of_key = [join for join in newest if join.matches("", key=filters.key)]
     api_keys, is_partial = list_api_keys(environment), len(newest) == NEWEST_DIAGNOSED
+    listed_joins = find_listed_joins(environment, period, filters)
+    listed: Sequence[BrokenJoin] = newest
+    if filters.is_again:
+        listed = again.joins
+    elif filters.by_last_report:
+        listed = list(diagnose_joins(environment, listed_joins[:NEWEST_DIAGNOSED]))
     if filters:
-        rows, joins = _page_matching(newest, filters, api_keys, page_number)
+        rows, joins = page_matching(listed, filters, api_keys, page_number)
     else:
-        rows, joins = _page_all(environment, period, page_number, count, newest)
+        rows, joins = page_all(environment, listed_joins, page_number, count, listed)
     return {
-        "causes": _describe_causes(environment, period, of_key, api_keys, filters.key, is_partial=is_partial),
+        "causes": _describe_causes(environment, period, of_key, api_keys, filters.key, again, is_partial=is_partial),
+        "again": again,
+        "again_causes": [(cause, ADVICE[cause.kind]) for cause in again.causes],
+        "listed_joins": len(listed),
+        "is_by_last_report": filters.is_again or filters.by_last_report,
+        "is_list_partial": again.is_partial if filters.is_again else is_partial,
         "key_count": len(of_key),
         "diagnosed_joins": len(newest),
         "is_partial": is_partial,
-        "diagnoses": _count_diagnoses(newest, filters),
+        "diagnoses": _count_diagnoses(listed, filters),
         "rows": rows,
         "kept_days": _find_kept_days(environment, period),
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_keys.get(join.reported_by)) for join in joins],
@@ -113,22 +126,26 @@ def _describe_causes(
     joins: Sequence[BrokenJoin],
     api_keys: Mapping[int | None, ApiKey],
     key: str,
+    again: ReportedAgain,
     *,
     is_partial: bool,
 ) -> Sequence[Mapping[str, Any]]:
-    """Return each cause with what to do, when its reports began, and the API keys that send them.
+    """Return each cause with what to do, when its reports began, the last one, and the API keys that send them.
 
     key: the outcome key of these joins, "" for any.
+    again: the older joins of the period, which may have a later report.
     """
     longest = find_longest_healing(environment)
     causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
     starts = find_cause_starts(environment, period, causes, key=key, is_partial=is_partial)
+    last_reports = find_last_reports([*joins, *again.joins])
     return [
         {
             "cause": cause,
             "advice": ADVICE[cause.kind],
             "to_do": write_advice(cause, longest),
             "start": starts[cause.kind, cause.environment],
+            "last_reported_at": last_reports[cause.kind, cause.environment],
             "reporters": [(api_keys[pk], count) for pk, count in cause.reporters.most_common() if pk in api_keys],
         }
         for cause in causes
@@ -151,32 +168,6 @@ def _find_kept_days(environment: Environment, period: Period) -> int | None:
     policies = RetentionPolicy.objects.filter(workspace=environment.workspace_id)
     days: int | None = policies.values_list("broken_joins", flat=True).first()
     return days if days and period.start < timezone.now() - timedelta(days=days) else None
-
-
-JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]
-
-
-def _page_matching(
-    newest: Sequence[BrokenJoin],
-    filters: JoinFilters,
-    api_keys: Mapping[int | None, ApiKey],
-    page_number: str | None,
-) -> JoinsPage:
-    matching = [join for join in newest if filters.select(join, api_keys)]
-    page = Paginator(matching, ROWS_PER_PAGE).get_page(page_number)
-    return page, list(page)
-
-
-def _page_all(
-    environment: Environment, period: Period, page_number: str | None, count: int, newest: Sequence[BrokenJoin]
-) -> JoinsPage:
-    """Return a page of the `count` broken joins; joins among the newest are not read again."""
-    joins = find_broken_joins(environment, period)
-    paginator = Paginator(joins, ROWS_PER_PAGE)
-    paginator.count = count  # the tallies' number, so that no row is counted
-    page = paginator.get_page(page_number)
-    start, end = (page.number - 1) * ROWS_PER_PAGE, page.end_index()
-    return page, newest[start:end] if end <= len(newest) else diagnose_joins(environment, joins[start:end])
 
 
 def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:

@@ -39,8 +39,10 @@ from intents.gate.policy import Call
 from intents.rejections import views as rejections_views
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from outcomes.broken_joins import listed_joins
 from outcomes.broken_joins import views as joins_views
 from outcomes.broken_joins.move import move_broken_joins
+from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
@@ -272,6 +274,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browse_views, "OPERATIONS_A_PAGE", 2)
     monkeypatch.setattr(drift_views, "CHANGES_A_PAGE", 2)
     monkeypatch.setattr(joins_views, "ROWS_PER_PAGE", 2)
+    monkeypatch.setattr(listed_joins, "ROWS_PER_PAGE", 2)
     monkeypatch.setattr(rejections_views, "REJECTIONS_PER_PAGE", 2)
 
 
@@ -282,6 +285,13 @@ def move_a_join(workspace: Any, api: Any) -> None:
     source, target = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     now = timezone.now()
     assert move_broken_joins(source, target, parse_period({}, now=now), actor="ann", now=now)
+
+
+def report_again(workspace: Any) -> None:
+    """Report a broken join long ago and now."""
+    production, now = workspace.workspace.environments.get(name="production"), timezone.now()
+    for moment in (now - timedelta(days=30), now):
+        record_outcomes(production, [Report("{{conversationId}}", "purchase")], now=moment)
 
 
 def lose_a_property(workspace: Any, api: Any) -> None:
@@ -300,6 +310,7 @@ def test_every_variable_of_every_template_exists(
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start, follows_links=True)
     move_a_join(workspace, api)
+    report_again(workspace)
     for page in ("overview", "joins", "keys"):
         assert browser_client.get(f"{start}/{page}").status_code == 200, page
     lost = {"method": "GET", "path": "/lost", "part": "200", "at": "/note"}

@@ -289,7 +289,7 @@ def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, brow
     assert f'first <time datetime="{began_at:%Y-%m-%dT%H:%M}' in elsewhere
     assert "oldest of this period" not in card
     assert f'last <time datetime="{now:%Y-%m-%dT%H:%M}' in elsewhere
-    assert '<th scope="col" class="num">Broken joins in this period</th>' in card
+    assert '<th scope="col" class="num">In this period</th>' in card
     assert f"<b>{key.name}</b></a> (2)" in placeholder
     assert f"<b>{other_key.name}</b></a> (1)" in placeholder
     exported = {row["diagnosis"]: row for row in tables(browser_client)["diagnoses"]}

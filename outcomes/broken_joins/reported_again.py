@@ -1,0 +1,44 @@
+"""Broken joins that were first reported before a period and reported again in it: their causes are active."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from outcomes.broken_joins.cause_groups import BrokenJoin, Cause, group_by_cause
+from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_reported_again
+from wire.period import Period
+from workspaces.models import Environment
+
+
+@dataclass(frozen=True)
+class ReportedAgain:
+    """The older broken joins whose last report is in a period.
+
+    joins: those with the latest reports; the first one is the latest.
+    """
+
+    count: int
+    joins: Sequence[BrokenJoin]
+
+    @property
+    def causes(self) -> Sequence[Cause]:
+        return group_by_cause(self.joins)
+
+    @property
+    def is_partial(self) -> bool:
+        """Return whether there are more than the diagnosed joins."""
+        return self.count > len(self.joins)
+
+
+def read_reported_again(environment: Environment, period: Period, key: str = "") -> ReportedAgain:
+    """Return the older broken joins with this outcome key ("" for any) that were reported again in the period."""
+    outcomes = find_reported_again(environment, period, key)
+    joins = list(diagnose_joins(environment, outcomes[:NEWEST_DIAGNOSED]))
+    return ReportedAgain(len(joins) if len(joins) < NEWEST_DIAGNOSED else outcomes.count(), joins)
+
+
+def find_last_reports(joins: Iterable[BrokenJoin]) -> Mapping[tuple[str, str], datetime]:
+    """Return the time of the last report of each cause, by diagnosis and environment."""
+    return {(cause.kind, cause.environment): cause.last_reported_at for cause in group_by_cause(joins)}
