@@ -8,6 +8,8 @@ from typing import Any
 from affidavit import OutcomeReporter, VerificationReports, Witness
 from examples.bookshop.keys import Keys
 
+REPORTER = "shop-backend"  # the shop's name in the hub, where it reports the shapes of its traffic
+
 
 @dataclass(frozen=True)
 class Reporters:
@@ -31,7 +33,7 @@ def build_reporters(keys: Keys, environment: str, hub: str) -> Reporters:
     options: dict[str, Any] = {"environment": environment, "base_url": hub}
     return Reporters(
         outcomes=OutcomeReporter(keys.shop, **options),
-        witness=Witness(keys.shop, **options),
+        witness=Witness(keys.shop, reporter=REPORTER, **options),
         verifications=VerificationReports(keys.shop, every=2.0, **options),
         order_sync=OutcomeReporter(keys.order_sync, **options),
     )

@@ -18,6 +18,7 @@ from affidavit import ABSENT, InvalidJson, Observations, parse_json, template
 from catalog.ingest.receive import receive_report as receive_witness_report
 from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
+from examples.bookshop.reporting import REPORTER
 from intents.reports.operation_template import template_operation
 from intents.reports.receive import receive_report as receive_verification_report
 from intents.reports.verification import ACCEPTED, Verification
@@ -101,7 +102,8 @@ class SampleShapes:
             for entry in observations.entries()
         ]
         for start in range(0, len(entries), MAX_OBSERVATIONS):
-            self._send_report({"reportId": str(uuid4()), "observations": entries[start : start + MAX_OBSERVATIONS]})
+            observations = entries[start : start + MAX_OBSERVATIONS]
+            self._send_report({"reportId": str(uuid4()), "reporter": REPORTER, "observations": observations})
         self._observations.clear()
 
     def _send_report(self, document: dict[str, Any]) -> None:
@@ -111,7 +113,7 @@ class SampleShapes:
         body = json.dumps(document).encode()
         now = now_of(self._clock)
         sums = render_sums(observations, received_at=now)
-        receive_witness_report(self._environment, report_id, body, sums, now=now)
+        receive_witness_report(self._environment, report_id, body, sums, reporter=REPORTER, now=now)
 
 
 class VerificationKey(NamedTuple):

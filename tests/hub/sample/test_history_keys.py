@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog.models import Operation
+from catalog.models import Operation, ReporterActivity
 from hub.sample import workspace as sample
 from hub.sample.history import DAYS, History
 from intents.models import Rejection
@@ -35,6 +35,12 @@ def test_each_rejection_of_the_history_was_reported_by_the_shop(played):
     assert {(use.api_key.name, use.environment.name) for use in uses} == {
         ("shop backend", "production"), ("shop backend", "staging"),
     }  # fmt: skip
+
+
+def test_the_shop_reports_its_shapes_by_name(played):
+    workspace, _ = played
+    activity = ReporterActivity.objects.filter(environment__workspace=workspace)
+    assert set(activity.values_list("reporter", flat=True)) == {"shop-backend"}
 
 
 def test_each_key_was_used_on_the_last_day_of_the_history(played):
