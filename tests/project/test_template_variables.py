@@ -33,7 +33,7 @@ from catalog.browse import tree_rows
 from catalog.browse import views as browse_views
 from catalog.drift import views as drift_views
 from catalog.ingest.limit import record_excess
-from catalog.models import WitnessReport
+from catalog.models import Drift, WitnessReport
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.rejections import views as rejections_views
@@ -295,8 +295,8 @@ def report_again(workspace: Any) -> None:
 
 
 def lose_a_property(workspace: Any, api: Any) -> None:
-    """Observe a property until it is always present, and then no more, in too few objects for drift."""
-    for count, body in ((30, {"id": 1, "note": "x"}), (5, {"id": 1})):
+    """Observe a property until it is always present, and then another instead of it, in too few objects for drift."""
+    for count, body in ((30, {"id": 1, "note": "x"}), (5, {"id": 1, "remark": "x"})):
         deliver(api, workspace, *[observation(path="/lost", response=body)] * count)
 
 
@@ -315,6 +315,8 @@ def test_every_variable_of_every_template_exists(
         assert browser_client.get(f"{start}/{page}").status_code == 200, page
     lost = {"method": "GET", "path": "/lost", "part": "200", "at": "/note"}
     assert browser_client.get(f"{start}/property", lost).status_code == 200
+    replacement = Drift.objects.get(operation__path="/lost", pointer="/remark")
+    assert browser_client.get(f"{start}/change", {"id": replacement.pk}).status_code == 200
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
     assert browser_client.get(f"{start}/operation", versions).status_code == 200
     assert browser_client.get(f"{start}/conversation", {"id": "conv_1"}).status_code == 200
