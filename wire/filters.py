@@ -15,7 +15,7 @@ COMPARISON_MEMBERS = ("compare", "against")
 # Members that view_state.js writes into the address of a page. It also adds them to links.
 VIEW_MEMBERS = ("open", "closed", "hide")
 # The result of a form: only the page that the form redirects to shows it.
-RESULT_MEMBERS = ("done", "fault", "refused", "saved", "too-late")
+RESULT_MEMBERS = ("done", "fault", "move", "refused", "saved", "too-late")
 # The questions that a page asks before a form is sent, such as `?revoke=5`. The form answers them.
 QUESTION_MEMBERS = ("archive", "change", "remove", "revoke")
 MAX_DIGITS = 18  # more digits than any row's number has

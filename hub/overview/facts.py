@@ -8,14 +8,21 @@ from typing import Any
 
 from catalog.queries import OperationCounts
 from intents.rejections.totals import Total, count_rejections, count_verifications
-from outcomes.broken_joins.moved_counts import NOTHING_MOVED, MovedCounts, RateWithoutMoves, leave_out_moves
+from outcomes.tallies.moved_counts import (
+    NOTHING_MOVED,
+    CountWithoutMoves,
+    MovedCounts,
+    RateWithoutMoves,
+    leave_out_moved_here,
+    leave_out_moves,
+)
 from outcomes.tallies.series import Totals
 from wire.chance import is_within_chance
 from workspaces.templatetags.format import rate_change
 
 ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
 MIN_ALARMING_CASES = 10
-FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
+FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf", "movedHere", "movedAway")
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,7 @@ class Fact:
 
     has_previous: False if the data began after the period before, so that there is nothing to compare with.
     without_moves: the rates that are compared if one of them changed by a move: it did not rise or fall by that.
+    count_without_moves: the same for a number that is no rate.
     """
 
     name: str
@@ -49,6 +57,7 @@ class Fact:
     note: str = ""
     parts: Sequence[PartOfFact] = ()
     without_moves: RateWithoutMoves | None = None
+    count_without_moves: CountWithoutMoves | None = None
 
     @property
     def _compared_rates(self) -> tuple[int, int, int, int]:
@@ -78,7 +87,17 @@ class Fact:
 
     def to_row(self) -> Sequence[Any]:
         previous = (self.previous, self.previous_total) if self.has_previous else (None, None)
-        return (self.name, self.value, self.total, *previous)
+        return (self.name, self.value, self.total, *previous, *self._moved)
+
+    @property
+    def _moved(self) -> tuple[int | None, int | None]:
+        """Return how many outcomes of the period were moved here and away; None for a fact that no move changes."""
+        if self.name == "outcomes":
+            return self.count_without_moves.moved_here if self.count_without_moves else 0, None
+        if self.name == "brokenJoins":
+            rate = self.without_moves
+            return (sum(rate.moved_here.values()), sum(rate.moved_away.values())) if rate else (0, 0)
+        return None, None
 
 
 def build_facts(
@@ -103,6 +122,7 @@ def build_facts(
         Fact(
             "outcomes", "Outcomes", "outcomes",
             totals.outcomes, None, previous.outcomes, has_previous=has_outcomes_before,
+            count_without_moves=leave_out_moved_here((totals.outcomes, previous.outcomes), moved),
         ),
         Fact(
             "brokenJoins", "Broken joins", "joins",

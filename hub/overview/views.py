@@ -30,7 +30,6 @@ from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
-from outcomes.broken_joins.moved_counts import count_moved
 from outcomes.broken_joins.overview import find_main_cause
 from outcomes.tallies.series import chart_buckets, find_first_data, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
@@ -62,7 +61,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             (rejections.totals, rejections.previous_totals),
             count_operations(environment, period),
             count_drifted_operations(environment, period),
-            (count_moved(environment, period), count_moved(environment, period.previous())),
+            analytics.moved,
             has_outcomes_before=period.has_data_before(find_first_data(environment)),
             has_verifications_before=rejections.has_data_before,
         )

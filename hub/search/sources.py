@@ -20,7 +20,7 @@ from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matc
 from hub.templatetags.navigation import SECTIONS, SETTINGS_TABS
 from intents.models import VerificationReport
 from intents.tool_calls.detail import find_tool_call
-from outcomes.conversations.search import find_conversations, list_knowing_environments
+from outcomes.conversations.search import find_conversations, find_reported, list_knowing_environments
 from outcomes.tallies.keys import find_matching_keys
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
@@ -77,28 +77,23 @@ def list_examples(environment: Environment) -> list[ResultGroup]:
 
 
 def search_conversations(environment: Environment, text: str) -> ResultGroup:
+    """Find conversations by the beginning of their id. One that another environment knows instead leads there, too."""
     rows = find_conversations(environment, text, limit=MAX_RESULTS + 1)
-    results = [
-        SearchResult(
-            "conversation",
-            mark_prefix(row.conversation_id, text),
-            {"id": row.conversation_id},
-            tag="" if row.started_at else f"not known in {environment.name}",
-        )
-        for row in rows[:MAX_RESULTS]
-    ]
-    if not any(row.started_at and row.conversation_id == text for row in rows):
-        results += _find_in_other_environments(environment, text)
+    known = {row.conversation_id: row.started_at is not None for row in rows[:MAX_RESULTS]}
+    unknown_ids = [found_id for found_id in dict.fromkeys([*known, text]) if not known.get(found_id)]
+    elsewhere = list_knowing_environments(environment, unknown_ids) if unknown_ids else {}
+    moved_ids = elsewhere.keys() - find_reported(environment, elsewhere) if elsewhere else set()
+    results: list[SearchResult] = []
+    for found_id in dict.fromkeys([*known, *elsewhere]):
+        title, members = mark_prefix(found_id, text), {"id": found_id}
+        if found_id in known.keys() - moved_ids:
+            tag = "" if known[found_id] else f"not known in {environment.name}"
+            results.append(SearchResult("conversation", title, members, tag=tag))
+        results += [
+            SearchResult("conversation", title, members, tag=f"known in {name}", environment=name)
+            for name in elsewhere.get(found_id, ())
+        ]
     return ResultGroup("Conversations", results, len(rows) > MAX_RESULTS)
-
-
-def _find_in_other_environments(environment: Environment, conversation_id: str) -> list[SearchResult]:
-    """Return the conversation in each other environment of the workspace that knows it."""
-    title = [(conversation_id, True)]
-    return [
-        SearchResult("conversation", title, {"id": conversation_id}, tag=f"known in {name}", environment=name)
-        for name in list_knowing_environments(environment, conversation_id)
-    ]
 
 
 def search_tool_calls(environment: Environment, text: str) -> ResultGroup:

@@ -24,7 +24,7 @@ Rows = Iterator[Sequence[Any]]
 
 KEY_COLUMNS = (
     "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore", "outcomesBeside", "change",
-    "reachedBeside", "sharePoints", "firstReportedAt", "lastReportedAt", "lookLikeIt",
+    "reachedBeside", "sharePoints", "firstReportedAt", "lastReportedAt", "lookLikeIt", "movedHere",
 )  # fmt: skip
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
@@ -91,10 +91,21 @@ def _key_rows(analytics: Analytics) -> Rows:
     for row, lookalikes, share in analytics.stream_keys():
         times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
         compared_cells = _split_compared(kind, row.compared_outcomes)
-        change = round(row.outcomes / row.compared_outcomes - 1, 4) if row.compared_outcomes and share is None else None
+        moves = analytics.leave_out_moves(row)
+        now, before = (moves.value, moves.previous) if moves else (row.outcomes, row.compared_outcomes)
+        change = round(now / before - 1, 4) if before and share is None else None
         points = None if share is None or share.points is None else round(share.points, 2)
         shares = (None if share is None else share.compared_reached, points)
-        yield (row.key, *row.numbers[:-1], *compared_cells, change, *shares, *times, list(lookalikes))
+        yield (
+            row.key,
+            *row.numbers[:-1],
+            *compared_cells,
+            change,
+            *shares,
+            *times,
+            list(lookalikes),
+            moves.moved_here if moves else 0,
+        )
 
 
 def _funnel_rows(analytics: Analytics) -> Rows:

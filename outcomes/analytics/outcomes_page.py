@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -11,7 +11,15 @@ from outcomes.analytics.chart_data import Chart, read_chart
 from outcomes.analytics.compare import ComparedShare, choose_comparison, read_compared_reached
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
 from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversation, read_funnel, read_lost
-from outcomes.tallies.keys import Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
+from outcomes.models import ALL_KEYS
+from outcomes.tallies.keys import PREVIOUS, Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
+from outcomes.tallies.moved_counts import (
+    NOTHING_MOVED,
+    CountWithoutMoves,
+    MovedCounts,
+    count_moved,
+    leave_out_moved_here,
+)
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
 from wire.period import Period
@@ -40,6 +48,25 @@ class Analytics:
     @cached_property
     def compared_totals(self) -> Totals:
         return read_totals(self.comparison.environment, self.comparison.period)
+
+    @cached_property
+    def moved(self) -> tuple[MovedCounts, MovedCounts]:
+        """Return what moves changed in the period, then in the one before, if that is what it is compared with."""
+        return count_moved_in_both(self.environment, self.period, self.comparison)
+
+    @property
+    def outcomes_without_moves(self) -> CountWithoutMoves | None:
+        return leave_out_moved_here((self.totals.outcomes, self.compared_totals.outcomes), self.moved)
+
+    def leave_out_moves(self, row: KeyTotals) -> CountWithoutMoves | None:
+        """Return the outcomes of a row, of one key or of the folded tail, without moves; None if none changed them."""
+        return leave_out_moved_here((row.outcomes, row.compared_outcomes), self.moved, self._list_moved_keys(row))
+
+    def _list_moved_keys(self, row: KeyTotals) -> Collection[str]:
+        if row.key != ALL_KEYS:
+            return [row.key]
+        moved_keys = {key for moves in self.moved for key in (*moves.here_by_key, *moves.gained_by_key)}
+        return moved_keys - {row.key for row in self.rows}
 
     @cached_property
     def key_page(self) -> KeyPage:
@@ -126,3 +153,11 @@ class Analytics:
             lookalikes = find_lookalikes(self.environment, [row.key for row in batch])
             shares = self.list_compared_shares(batch)
             yield from ((row, lookalikes.get(row.key, ()), share) for row, share in zip(batch, shares, strict=True))
+
+
+def count_moved_in_both(
+    environment: Environment, period: Period, comparison: Comparison
+) -> tuple[MovedCounts, MovedCounts]:
+    """Return what moves changed in a period, then in the one before if the comparison is with that."""
+    previous = count_moved(environment, comparison.period) if comparison.kind == PREVIOUS else NOTHING_MOVED
+    return count_moved(environment, period), previous

@@ -17,10 +17,11 @@ from outcomes.analytics.compare import choose_comparison, is_comparison, list_si
 from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
-from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
+from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import Comparison, find_lookalikes, read_keys
+from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text
 from wire.period import Period
@@ -39,6 +40,9 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             "totals": analytics.totals,
             "comparison": analytics.comparison,
             "compared_totals": analytics.compared_totals,
+            "without_moves": analytics.outcomes_without_moves,
+            "moved_away": analytics.moved[0].total_away,
+            "moved_here": analytics.moved[0].total_here,
             **_describe_keys(analytics),
             **describe_chart(analytics),
             **_describe_funnel(analytics),
@@ -52,11 +56,15 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
     """Return the rows of the table, the folded tail, and which keys are ticked."""
     rows = analytics.rows
     keys_of_rows, shares = {row.key for row in rows}, analytics.list_compared_shares(rows)
-    page, filters = analytics.key_page, analytics.filters
+    page, filters, tail = analytics.key_page, analytics.filters, analytics.folded_tail
     return {
         "filters": filters,
-        "rows": [(row, analytics.lookalikes.get(row.key, ()), share) for row, share in zip(rows, shares, strict=True)],
-        "folded_tail": analytics.folded_tail,
+        "rows": [
+            (row, analytics.lookalikes.get(row.key, ()), share, analytics.leave_out_moves(row))
+            for row, share in zip(rows, shares, strict=True)
+        ],
+        "folded_tail": tail,
+        "moves_of_tail": analytics.leave_out_moves(tail) if tail else None,
         "pages": _paginate(page.total.keys, filters.page),
         "is_counted": page.is_counted,
         "unfolded_keys": UNFOLDED_KEYS,
@@ -124,8 +132,11 @@ def show_outcome_key(request: HttpRequest, environment: Environment, period: Per
 def _describe_key(environment: Environment, period: Period, key: str, comparison: Comparison) -> Mapping[str, Any]:
     lookalikes = find_lookalikes(environment, [key]).get(key, ())
     lag = read_lags(environment, period, key)
+    totals = read_keys(environment, period, [key], comparison)[key]
+    moved = count_moved_in_both(environment, period, comparison)
     return {
-        "key_totals": read_keys(environment, period, [key], comparison)[key],
+        "key_totals": totals,
+        "without_moves": leave_out_moved_here((totals.outcomes, totals.compared_outcomes), moved, [key]),
         "comparison": comparison,
         "siblings": list_siblings(environment),
         "totals": read_totals(environment, period),

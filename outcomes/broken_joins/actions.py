@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -28,7 +30,11 @@ def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     if target is None or period.faults:
         raise InvalidRequest("Name another environment of this workspace, and a range.")
     move = move_broken_joins(source, target, period, actor=request.user.get_username(), now=timezone.now())
-    return _return_to_page(request, source, "moved" if move else "nothing")
+    # The joins of this cause are gone from the page, so that its filter would show an empty list.
+    chosen_cause = {"why": None, "in": None, "page": None}
+    if move is None:
+        return _return_to_page(request, source, chosen_cause | {"done": "nothing"})
+    return _return_to_page(request, source, chosen_cause | {"done": "moved", "move": str(move.pk)})
 
 
 @member_form
@@ -36,11 +42,17 @@ def post_undo(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
     shown_environment = require_member_environment(request, slug, environment)
     move = get_object_or_404(Move.objects.list_for(shown_environment), pk=pk)
     is_undone = undo_move(move, actor=request.user.get_username(), now=timezone.now())
-    return _return_to_page(request, shown_environment, "undone" if is_undone else "nothing")
+    return _return_to_page(request, shown_environment, {"done": "undone" if is_undone else "nothing"})
 
 
-def _return_to_page(request: HttpRequest, environment: Environment, result: str) -> HttpResponseRedirect:
-    """Redirect to the page with the period that it showed, named by its preset or by its two ends."""
+def _return_to_page(
+    request: HttpRequest, environment: Environment, changes: Mapping[str, str | None]
+) -> HttpResponseRedirect:
+    """Redirect to the page with the period that it showed, named by its preset or by its two ends.
+
+    changes: what else changes in its address; None removes a member.
+    """
     names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
     members = {**request.GET.dict(), "range": request.POST.get("range", "")}
-    return return_to_page(request, "joins", environment, {name: members.get(name) for name in names} | {"done": result})
+    period = {name: members.get(name) for name in names}
+    return return_to_page(request, "joins", environment, {**period, **changes})

@@ -34,11 +34,12 @@ from outcomes.broken_joins.lookup import (
     measure_healing,
 )
 from outcomes.broken_joins.move import find_movable
-from outcomes.broken_joins.moved_counts import count_moved, leave_out_moves
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
+from outcomes.tallies.moved_counts import count_moved, leave_out_moves
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
+from wire.filters import read_number
 from wire.period import Period
 from workspaces.access import has_role
 from workspaces.keys.prefix import find_by_prefix
@@ -212,4 +213,11 @@ def _describe_moves(
         "target": target,
         "movable_joins": len(find_movable(environment, target, period)) if target and may_move else 0,
         "result": request.GET.get("done", ""),
+        "last_move": _find_last_move(request, environment),
     }
+
+
+def _find_last_move(request: HttpRequest, environment: Environment) -> Move | None:
+    """Return the move that the form of this page has just made, unless it was undone since."""
+    number = read_number(request.GET, "move")
+    return Move.objects.list_for(environment).filter(pk=number, undone_at=None).first() if number else None

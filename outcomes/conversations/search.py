@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from outcomes.models import Conversation
 from workspaces.models import Environment
 
@@ -18,8 +20,19 @@ def find_conversations(environment: Environment, prefix: str, *, limit: int) -> 
     return list(rows.order_by("conversation_id").only("conversation_id", "started_at")[:limit])
 
 
-def list_knowing_environments(environment: Environment, conversation_id: str) -> list[str]:
-    """Return the names of the other environments of the workspace in which this conversation is registered."""
+def list_knowing_environments(environment: Environment, conversation_ids: Collection[str]) -> Mapping[str, list[str]]:
+    """Return the other environments of the workspace in which these conversations are registered, by conversation."""
     names = dict(environment.readable_siblings.values_list("pk", "name"))
-    rows = Conversation.objects.filter(environment__in=names, conversation_id=conversation_id, started_at__isnull=False)
-    return sorted(names[pk] for pk in rows.values_list("environment_id", flat=True))
+    rows = Conversation.objects.filter(
+        environment__in=names, conversation_id__in=conversation_ids, started_at__isnull=False
+    )
+    names_by_id: dict[str, list[str]] = {}
+    for conversation_id, pk in rows.values_list("conversation_id", "environment_id"):
+        names_by_id.setdefault(conversation_id, []).append(names[pk])
+    return {conversation_id: sorted(knowing) for conversation_id, knowing in names_by_id.items()}
+
+
+def find_reported(environment: Environment, conversation_ids: Collection[str]) -> set[str]:
+    """Return those of these conversations that have an outcome here: a move takes the outcomes of an id away."""
+    rows = Conversation.objects.filter(environment=environment, conversation_id__in=conversation_ids)
+    return set(rows.filter(outcomes__isnull=False).values_list("conversation_id", flat=True))

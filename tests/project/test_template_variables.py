@@ -313,6 +313,10 @@ def test_every_variable_of_every_template_exists(
     report_again(workspace)
     for page in ("overview", "joins", "keys"):
         assert browser_client.get(f"{start}/{page}").status_code == 200, page
+    staging, move = start.replace("production", "staging"), Move.objects.first()
+    for page in ("overview", "outcomes", "outcome?key=moved"):
+        assert browser_client.get(f"{staging}/{page}").status_code == 200, page
+    assert browser_client.get(f"{start}/joins?done=moved&move={move.pk}").status_code == 200
     lost = {"method": "GET", "path": "/lost", "part": "200", "at": "/note"}
     assert browser_client.get(f"{start}/property", lost).status_code == 200
     replacement = Drift.objects.get(operation__path="/lost", pointer="/remark")

@@ -515,6 +515,11 @@ def test_the_first_calls_of_a_customer_are_told_if_all_were_rejected(overview, b
     assert browser_client.get(link).context["rejected"] == 2
 
 
+def drop_tag(tag):
+    """Return what a reader sees of a tag: a space, but none behind a <span>."""
+    return "" if tag[0] == "</span>" else " "
+
+
 def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client, workspace):
     """Both periods are compared as they were reported, and the tile says what was moved."""
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
@@ -525,14 +530,40 @@ def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client
         register_conversations(staging, [Arrival(name) for name in names[15:]], now=when)
         record_outcomes(production, [Report(name, "purchase") for name in names], now=when)
     register_conversations(production, [Arrival("begin")], now=now - timedelta(days=20))
-    page = tidy(re.sub("<[^>]*>", " ", overview("?range=7d")))
+    page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
     assert "5 of 20; ±0 points against the 7 days before" in page
     move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
     assert move.outcomes == 5
-    page = tidy(re.sub("<[^>]*>", " ", overview("?range=7d")))
-    assert "0 of 15; ±0 points without moves against the 7 days before 5 more moved to staging" in page
+    page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
+    told = "5 moved to staging; with them 25.0 %, ±0 points against the 7 days before"
+    assert f"0 of 15 {told}" in page
     joins = browser_client.get("/w/lumen-books/production/joins?range=7d").content.decode()
-    joins = tidy(re.sub("<[^>]*>", " ", joins))
-    assert "of 15 reported · ±0 points against the 7 days before without moves 5 more moved to staging" in joins
+    joins = tidy(re.sub("</span>|<[^>]*>", drop_tag, joins))
+    assert f"of 15 reported {told}" in joins
+    facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in read_export(browser_client, "facts")}
+    assert facts["brokenJoins"] == (0, 5)
+    assert (facts["outcomes"], facts["rejections"]) == ((0, None), (None, None))
     undo_move(move, actor="ann", now=now)
-    assert "without moves" not in overview("?range=7d")
+    assert "moved" not in overview("?range=7d")
+
+
+def test_outcomes_that_were_moved_here_are_no_rise(browser_client, workspace):
+    """The period before has none of them."""
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    now = timezone.now()
+    for when, count in ((now - timedelta(days=7), 4), (now, 3)):
+        names = [f"{when:%d}-{number}" for number in range(5)]
+        register_conversations(staging, [Arrival(name) for name in names], now=when)
+        record_outcomes(staging, [Report(name, "purchase") for name in names[:count]], now=when)
+    record_outcomes(production, [Report(f"{now:%d}-{number}", "purchase") for number in (3, 4)], now=now)
+    register_conversations(staging, [Arrival("begin")], now=now - timedelta(days=20))
+    move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
+    assert move.outcomes == 2
+    html = browser_client.get("/w/lumen-books/staging/overview?range=7d").content.decode()
+    page = tidy(re.sub("</span>|<[^>]*>", drop_tag, html))
+    assert "Outcomes 5 −25.0 % without the 2 moved here, against the 7 days before" in page
+    assert "0 of 5 2 moved here from production; without them 0 %, ±0 points against the 7 days before" in page
+    assert not re.search(r'class="nowrap (up|down)">\s*−25', html)  # with the moves, there are more than before
+    tables = json.loads(browser_client.get("/w/lumen-books/staging/overview.json").getvalue())["tables"]
+    facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in tables["facts"]}
+    assert (facts["outcomes"], facts["brokenJoins"]) == ((2, None), (2, 0))

@@ -21,9 +21,11 @@ from hub.search import sources
 from hub.search.results import mark_matches, mark_prefix
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from outcomes.broken_joins.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, environment_of, observation, report
+from wire.period import parse_period
 from workspaces.create import NewWorkspace
 from workspaces.models import Membership
 
@@ -198,6 +200,19 @@ def test_a_conversation_of_another_environment_is_found_with_links_to_both(brows
     for address in (start, staging):
         assert f'href="{address}/conversation?id=conv_9" data-result' in page
     assert "known in staging" not in open_page(browser_client, start, "conv_1")  # conv_1 is known in production
+
+
+def test_a_conversation_whose_joins_were_moved_leads_to_where_it_is_known(browser_client, start, workspace):
+    """Production has had a report of it, and nothing is left of that."""
+    production, staging = environment_of(workspace), environment_of(workspace, "staging")
+    register_conversations(staging, [Arrival("conv_9")], now=NOW)
+    assert move_broken_joins(production, staging, parse_period({}, now=timezone.now()), actor="ann", now=NOW)
+    for text in ("conv_9", "conv_"):
+        page = open_page(browser_client, start, text)
+        assert "not known in production" not in page, text
+        assert '<span class="tag">known in staging</span>' in page, text
+        assert f'href="{start}/conversation?id=conv_9"' not in page, text
+        assert f'href="{start.replace("production", "staging")}/conversation?id=conv_9" data-result' in page, text
 
 
 def test_a_search_without_results_says_what_can_be_found(browser_client, start):

@@ -7,9 +7,10 @@ import plotly.graph_objects
 import pytest
 from django.utils import timezone
 
-from outcomes.analytics import chart_figures
+from outcomes.analytics import chart_figures, outcomes_page
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
+from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
@@ -356,7 +357,7 @@ def test_an_unknown_environment_is_named_and_ignored(production, browser_client,
     reach_keys(production, {"purchase": 1})
     reach_keys(production, {"purchase": 2}, now=timezone.now() - timedelta(days=8))
     response = browser_client.get(f"{PAGE}?compare={unknown}")
-    (row, _, _) = response.context["rows"][0]
+    (row, *_) = response.context["rows"][0]
     assert (response.context["comparison"].kind, row.compared_outcomes) == ("previous", 2)
     assert f"This page does not know compare={unknown}, and ignores it." in " ".join(response.content.decode().split())
 
@@ -401,3 +402,54 @@ def test_the_table_of_a_chart_escapes_markup():
         '<tr><th scope="row" class="nowrap">Mon 2 Mar</th><td class="num">1,234,567</td><td class="num">0</td></tr>',
         '<tr><th scope="row" class="nowrap">&lt;b&gt;</th><td class="num">-3</td></tr>',
     ]
+
+
+def move_purchases_to(staging, production, now):
+    """Move two purchases and a refund to staging, which has 4 purchases of its own, and had 2 the week before."""
+    names = [f"id {number}" for number in range(7)]
+    register_conversations(staging, [Arrival(name) for name in [*names, "old 1", "old 2"]], now=now)
+    record_outcomes(staging, [Report("old 1", "purchase"), Report("old 2", "purchase")], now=now - timedelta(days=7))
+    record_outcomes(staging, [Report(name, "purchase") for name in names[:4]], now=now)
+    reports = [Report("id 4", "purchase"), Report("id 5", "purchase"), Report("id 6", "refund")]
+    record_outcomes(production, reports, now=now)
+    return move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
+
+
+def read_page(client, address):
+    return " ".join(re.sub("<[^>]*>", " ", client.get(address).content.decode()).split())
+
+
+def test_outcomes_that_were_moved_here_are_left_out_of_changes_in_all_and_by_key(production, workspace, browser_client):
+    staging, now = workspace.workspace.environments.get(name="staging"), timezone.now()
+    move = move_purchases_to(staging, production, now)
+    assert move.outcomes == 3
+    page_of_staging = PAGE.replace("production", "staging")
+    page = read_page(browser_client, f"{page_of_staging}?range=7d")
+    assert "Outcomes 7 +100 % without the 3 moved here, against the 7 days before" in page
+    assert "0 % of 7 reported 3 moved here from production" in page
+    assert "purchase 6 2 moved here 2 +100 % without them" in page
+    assert "refund 1 1 moved here 0 – without them" in page
+    page = read_page(browser_client, f"{page_of_staging.replace('outcomes', 'outcome')}?key=purchase&range=7d")
+    assert "Outcomes 6 +100 % without the 2 moved here, against the 7 days before" in page
+    rows = read_tables(browser_client.get(f"{page_of_staging}.json?range=7d"))["keys"]
+    columns = ("outcomeKey", "outcomes", "outcomesBefore", "change", "movedHere")
+    assert [tuple(row[column] for column in columns) for row in rows] == [
+        ("purchase", 6, 2, 1.0, 2),
+        ("refund", 1, 0, None, 1),
+    ]
+    assert "3 moved to staging" in read_page(browser_client, f"{PAGE}?range=7d")
+    for query, words in (("range=all", "of all time, 3 moved here"), ("compare=none", "in this period, 3 moved here")):
+        assert words in read_page(browser_client, f"{page_of_staging}?{query}")
+    undo_move(move, actor="ann", now=now)
+    assert "moved" not in read_page(browser_client, f"{page_of_staging}?range=7d")
+
+
+def test_the_keys_of_the_folded_tail_are_compared_without_moves_together(production, workspace, monkeypatch):
+    monkeypatch.setattr(outcomes_page, "UNFOLDED_KEYS", 1)
+    staging, now = workspace.workspace.environments.get(name="staging"), timezone.now()
+    reach_keys(staging, {"a": 9, "b": 3, "c": 2}, now=now)
+    move_purchases_to(staging, production, now)
+    analytics = Analytics(staging, parse_period({"range": "7d"}, now=now), KeyFilters())
+    assert [row.key for row in analytics.rows] == ["a"]
+    moves = analytics.leave_out_moves(analytics.folded_tail)
+    assert (moves.value, moves.previous, moves.moved_here) == (3 + 2 + 4, 2, 3)

@@ -33,12 +33,17 @@ def form_of(html):
     return re.search(r'<form method="post" action="([^"]*/joins/move[^"]*)"', html)[1].replace("&amp;", "&")
 
 
+def notice_of(response):
+    return " ".join(re.search(r'<div class="notice.*?</div>', response.content.decode(), re.DOTALL)[0].split())
+
+
 def test_the_page_counts_the_movable_joins_and_moves_exactly_those(environments, browser_client):
     production, staging = environments
     html = browser_client.get(CHOSEN).content.decode()
     assert "Move 2 to staging" in html
     response = browser_client.post(form_of(html), {"to": "staging", "range": "7d"})
-    assert (response.status_code, response["Location"]) == (303, f"{PAGE}?range=7d&done=moved")
+    address = f"{PAGE}?range=7d&done=moved&move={Move.objects.get().pk}"
+    assert (response.status_code, response["Location"]) == (303, address)
     assert Outcome.objects.filter(environment=staging, broken=False).count() == 2
     assert Outcome.objects.filter(environment=production, broken=True).count() == 2
     assert AuditEntry.objects.filter(action="broken joins moved", actor="test-operator").count() == 1
@@ -57,6 +62,35 @@ def test_a_move_is_undone_by_its_button(environments, browser_client):
         assert response["Location"] == f"{PAGE}?range=7d&done={done}"
         assert browser_client.get(response["Location"]).status_code == 200
     assert set(Outcome.objects.values_list("conversation__conversation_id", "environment_id", "broken")) == before
+
+
+def test_after_a_move_the_page_shows_the_rest_and_can_undo_the_move_at_once(environments, browser_client):
+    """The filter of the page has the cause that was moved: its list would be empty."""
+    referer = f"http://testserver{CHOSEN}&key=purchase&page=2"
+    response = browser_client.post(f"{PAGE}/move", {"to": "staging", "range": "7d"}, headers={"Referer": referer})
+    move = Move.objects.get()
+    assert response["Location"] == f"{PAGE}?key=purchase&range=7d&done=moved&move={move.pk}"
+    response = browser_client.post(f"{PAGE}/move", {"to": "staging", "range": "7d"}, headers={"Referer": referer})
+    assert response["Location"] == f"{PAGE}?key=purchase&range=7d&done=nothing"
+    address = f"{PAGE}?range=7d&done=moved&move={move.pk}"
+    notice = notice_of(browser_client.get(address))
+    assert f"{move.outcomes} moved to staging." in re.sub("<[^>]*>", "", notice)
+    response = browser_client.post(
+        re.search(rf'action="([^"]*/joins/moves/{move.pk}/undo[^"]*)"', notice)[1].replace("&amp;", "&"),
+        {"range": "7d"},
+        headers={"Referer": f"http://testserver{address}"},
+    )
+    assert response["Location"] == f"{PAGE}?range=7d&done=undone"
+    assert "undone since" in notice_of(browser_client.get(address))
+    for unknown in ("", "0", "x", "9" * 30):
+        assert browser_client.get(f"{PAGE}?done=moved&move={unknown}").status_code == 200
+
+
+def test_a_reader_is_told_of_a_move_without_its_button(environments, browser_client, api):
+    browser_client.post(f"{PAGE}/move", {"to": "staging"})
+    notice = notice_of(api.get(f"{PAGE}?done=moved&move={Move.objects.get().pk}"))
+    assert "moved to" in notice
+    assert "<form" not in notice
 
 
 def test_both_actions_need_a_csrf_token_and_post(environments, browser_client):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Count, F
 
-from outcomes.models import MovedOutcome
+from outcomes.models import Move, MovedOutcome
 from outcomes.tallies.series import Totals
 from wire.period import Period
 from wire.postgresql.replica import get_read_connection
@@ -27,12 +27,12 @@ WITH moved AS (
   JOIN outcomes_move AS move ON move.id = move_id
   WHERE move.target_id = %(environment)s AND move.undone_at IS NULL
 )
-SELECT reported_by, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
+SELECT outcome_key, reported_by, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
        own_reported_by, coalesce(own_first_reported_at >= %(start)s AND own_first_reported_at < %(end)s, false),
        count(*)
 FROM moved JOIN outcomes_outcome AS outcome USING (conversation_id, outcome_key)
 WHERE environment_id = %(environment)s AND moved_in > 0
-GROUP BY 1, 2, 3, 4
+GROUP BY 1, 2, 3, 4, 5
 """
 
 
@@ -44,11 +44,14 @@ class MovedCounts:
     here: how many were reported to another environment and moved here, by API key, then by the other's name.
     gained: by how many the moves here changed the number of outcomes, by API key: one that met an outcome of this
         environment counts once.
+    here_by_key, gained_by_key: the same numbers by outcome key.
     """
 
     away: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
     here: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
     gained: Mapping[ApiKeyId, int] = field(default_factory=dict)
+    here_by_key: Mapping[str, int] = field(default_factory=dict)
+    gained_by_key: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total_away(self) -> Mapping[str, int]:
@@ -88,6 +91,20 @@ class RateWithoutMoves:
     moved_here: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class CountWithoutMoves:
+    """The outcomes of a period and of the one before, as they were before joins were moved here.
+
+    moved_here: how many of the period were moved here.
+    keeps_direction: whether the number rises or falls with the moves as it does without them.
+    """
+
+    value: int
+    previous: int
+    moved_here: int
+    keeps_direction: bool
+
+
 def leave_out_moves(totals: tuple[Totals, Totals], moved: tuple[MovedCounts, MovedCounts]) -> RateWithoutMoves | None:
     """Return the broken rates as they were reported; None if no outcome of the two periods was moved.
 
@@ -102,23 +119,56 @@ def leave_out_moves(totals: tuple[Totals, Totals], moved: tuple[MovedCounts, Mov
     return RateWithoutMoves(*counts[0], *counts[1], moved[0].total_away, moved[0].total_here)
 
 
+def leave_out_moved_here(
+    counts: tuple[int, int], moved: tuple[MovedCounts, MovedCounts], keys: Collection[str] | None = None
+) -> CountWithoutMoves | None:
+    """Return the numbers of outcomes as they were reported; None if no move changed them.
+
+    counts, moved: of the period, then of the one before.
+    keys: the outcome keys that the counts are of; None for all.
+    """
+    gained = [_sum_of_keys(moves.gained_by_key, keys) for moves in moved]
+    moved_here = _sum_of_keys(moved[0].here_by_key, keys)
+    if not any(gained) and not moved_here:
+        return None
+    value, previous = (count - number for count, number in zip(counts, gained, strict=True))
+    keeps_direction = _find_sign(value - previous) == _find_sign(counts[0] - counts[1])
+    return CountWithoutMoves(value, previous, moved_here, keeps_direction)
+
+
+def _sum_of_keys(counts: Mapping[str, int], keys: Collection[str] | None) -> int:
+    return sum(counts.values()) if keys is None else sum(counts.get(key, 0) for key in keys)
+
+
+def _find_sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
 def count_moved(environment: Environment, period: Period) -> MovedCounts:
     """Count the moves that were not undone, by the quarter hours of the period, as tallies do."""
+    if not Move.objects.list_for(environment).filter(undone_at=None).exists():
+        return NOTHING_MOVED
     start, end = widen_to_quarters(period)
     rows = MovedOutcome.objects.filter(
         move__undone_at=None, first_reported_at__gte=start, first_reported_at__lt=end
     ).annotate(source=F("move__source__name"), target=F("move__target__name"))
-    away, here = (
-        _group(rows.filter(**{f"move__{side}": environment}).values_list("reported_by", other).annotate(n=Count("pk")))
-        for side, other in (("source", "target"), ("target", "source"))
+    away = rows.filter(move__source=environment).values_list("outcome_key", "reported_by", "target")
+    here = rows.filter(move__target=environment).values_list("outcome_key", "reported_by", "source")
+    here_rows = list(here.annotate(n=Count("pk")))
+    gained, gained_by_key = _count_gained(environment, start, end)
+    here_by_key: Counter[str] = Counter()
+    for key, _, _, count in here_rows:
+        here_by_key[key] += count
+    return MovedCounts(
+        _group(away.annotate(n=Count("pk"))), _group(here_rows), gained, dict(here_by_key), gained_by_key
     )
-    return MovedCounts(away, here, _count_gained(environment, start, end) if here or away else {})
 
 
-def _group(rows: Iterable[tuple[ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
+def _group(rows: Iterable[tuple[str, ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
     counts: dict[ApiKeyId, dict[str, int]] = {}
-    for api_key, name, count in rows:
-        counts.setdefault(api_key, {})[name] = count
+    for _, api_key, name, count in rows:
+        of_api_key = counts.setdefault(api_key, {})
+        of_api_key[name] = of_api_key.get(name, 0) + count
     return counts
 
 
@@ -127,11 +177,19 @@ def _sum_by_name(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
     return dict(sum(map(Counter, parts), Counter[str]()))
 
 
-def _count_gained(environment: Environment, start: datetime, end: datetime) -> Mapping[ApiKeyId, int]:
-    gained: Counter[ApiKeyId] = Counter()
+def _count_gained(
+    environment: Environment, start: datetime, end: datetime
+) -> tuple[Mapping[ApiKeyId, int], Mapping[str, int]]:
+    """Return by how many the moves here changed the number of outcomes, by API key and by outcome key."""
+    by_api_key: Counter[ApiKeyId] = Counter()
+    by_key: Counter[str] = Counter()
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_COUNTED, {"environment": environment.pk, "start": start, "end": end})
-        for api_key, is_counted, own_api_key, would_count, count in cursor.fetchall():
-            gained[api_key] += is_counted * count
-            gained[own_api_key] -= would_count * count
-    return {api_key: count for api_key, count in gained.items() if count}
+        for key, api_key, is_counted, own_api_key, would_count, count in cursor.fetchall():
+            by_api_key[api_key] += is_counted * count
+            by_api_key[own_api_key] -= would_count * count
+            by_key[key] += (is_counted - would_count) * count
+    return (
+        {api_key: count for api_key, count in by_api_key.items() if count},
+        {key: count for key, count in by_key.items() if count},
+    )

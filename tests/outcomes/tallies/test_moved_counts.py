@@ -9,10 +9,11 @@ import pytest
 from django.utils import timezone
 
 from outcomes.broken_joins.move import move_broken_joins, undo_move
-from outcomes.broken_joins.moved_counts import NOTHING_MOVED, count_moved
 from outcomes.broken_joins.rates import read_rates_by_api_key
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from outcomes.tallies.moved_counts import NOTHING_MOVED, CountWithoutMoves, count_moved, leave_out_moved_here
+from outcomes.tallies.series import read_totals
 from wire.period import parse_period
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
@@ -53,3 +54,20 @@ def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
     )
     undo_move(move, actor="ann", now=now)
     assert [count_reported(environment, period) for environment in environments] == before
+
+
+def test_an_outcome_that_a_move_dates_back_is_missing_in_the_period_of_its_own_report(workspace):
+    """No outcome of the later period was moved, and the move took one out of it all the same."""
+    now = timezone.now()
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    register_conversations(staging, [Arrival("a"), Arrival("b")], now=now - timedelta(days=30))
+    record_outcomes(staging, [Report("a", "purchase"), Report("b", "purchase")], now=now)
+    record_outcomes(production, [Report("a", "purchase")], now=now - timedelta(days=9))
+    period = parse_period({"range": "7d"}, now=now)
+    assert move_broken_joins(production, staging, parse_period({"range": "30d"}, now=now), actor="ann", now=now)
+    moved = count_moved(staging, period), count_moved(staging, period.previous())
+    counts = tuple(read_totals(staging, part).outcomes for part in (period, period.previous()))
+    assert counts == (1, 1)
+    assert [part.count_all_reported(count) for part, count in zip(moved, counts, strict=True)] == [2, 0]
+    assert leave_out_moved_here(counts, moved) == CountWithoutMoves(2, 0, moved_here=0, keeps_direction=False)
+    assert leave_out_moved_here(counts, moved, ["refund"]) is None
