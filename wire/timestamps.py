@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 MILLISECONDS_FROM = 1e11  # a time of at least this value is in milliseconds, a smaller one in seconds
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no reported time is earlier
+LATEST = datetime(9999, 1, 1, tzinfo=UTC)  # every time zone has a clock time for it
 
 
 def unix_seconds(moment: datetime) -> int:

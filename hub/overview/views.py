@@ -16,15 +16,15 @@ from catalog.drift.probably_gone import list_unreported
 from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
 from catalog.queries import count_operations
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
-from hub.rotation_results.queries import find_unknown_secret
+from hub.overview.stops import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
+from hub.rotation_results.queries import RESULT_COLUMNS
 from hub.sample.views import may_remove_sample
 from hub.sample.workspace import count_missing_days
 from intents.gate.queries import has_decisions
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.outage import Outage
 from intents.rejections.queries import has_verifications
-from intents.rejections.read_outage import read_outage
+from intents.rejections.rise import Rise
 from intents.rejections.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
@@ -43,7 +43,6 @@ from workspaces.page import Page
 LATEST_DRIFT = 5
 TOP_REASONS = 8
 REASON_COLUMNS = ("reason", "rejections", "rejectionsBefore")
-OUTAGE_COLUMNS = ("lastAcceptedAt", "rejections", "mainReason", "withMainReason", "lastAt")
 
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -69,7 +68,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def build_context() -> Mapping[str, Any]:
         facts = {fact.name: fact for fact in read_facts()}
         breaking = summarize_breaking_drift(environment, period)
-        outage = _read_outage_in(environment, period)
+        stop = read_now()
+        new_reason = rejections.new_reason
         steps = list_setup_steps(
             has_operations=facts["operations"].value > 0,
             has_outcomes=has_any_outcome(environment),
@@ -87,10 +87,11 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "broken_joins": facts["brokenJoins"],
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
             "rejected_calls": facts["rejections"],
-            "outage": outage,
-            "unknown_secret": find_unknown_secret(environment, outage, now=timezone.now()) if outage else None,
-            "rise": rejections.rise if facts["rejections"].is_alarming else None,
-            "new_reason": rejections.new_reason,
+            "outage": stop.outage,
+            "unknown_secret": stop.unknown_secret,
+            "first_secret": stop.first_secret,
+            "rise": _leave_out_stop(rejections.rise, stop) if facts["rejections"].is_alarming else None,
+            "new_reason": None if new_reason and stop.tells(new_reason.reason) else new_reason,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "breaking": breaking,
             "probably_gone": list_unreported(environment, period),
@@ -117,6 +118,13 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
         for summary in rejections.reasons:
             yield summary.reason, summary.count, summary.previous_count if has_previous else None
 
+    def read_now() -> Stop:
+        return read_stop(environment, period, now=timezone.now())
+
+    def list_unknown_secret_rows() -> Iterator[Sequence[Any]]:
+        if result := read_now().unknown_secret:
+            yield result.list_cells()
+
     return Page(
         "hub/overview.html",
         build_context,
@@ -126,23 +134,16 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             export_series(analytics, "series-by-key"),
             export_drift(drift),
             Table("reasons", REASON_COLUMNS, list_reason_rows),
-            Table("outage", OUTAGE_COLUMNS, lambda: _list_outage_rows(environment, period)),
+            Table("outage", OUTAGE_COLUMNS, lambda: list_outage_rows(read_now())),
+            Table("unknown-secret", RESULT_COLUMNS, list_unknown_secret_rows),
             build_annotations_table(environment, period),
         ],
     )
 
 
-def _read_outage_in(environment: Environment, period: Period) -> Outage | None:
-    """Return the outage of the environment if its last rejection is in the period."""
-    outage = read_outage(environment, now=timezone.now())
-    is_shown = outage and period.start <= outage.last_at and (period.is_current or outage.last_at < period.end)
-    return outage if is_shown else None
-
-
-def _list_outage_rows(environment: Environment, period: Period) -> Iterator[Sequence[Any]]:
-    outage = _read_outage_in(environment, period)
-    if outage:
-        yield outage.since, outage.rejections, outage.reason, outage.reason_count, outage.last_at
+def _leave_out_stop(rise: Rise, stop: Stop) -> Rise | None:
+    """Return the rise, or None if its reason is told already as the one for which no call is accepted."""
+    return None if rise.reason and stop.tells(rise.reason.reason) else rise
 
 
 def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:

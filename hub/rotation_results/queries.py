@@ -5,42 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Sum
 
+from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
 from intents.gate.mint import LIFETIME_SECONDS
-from intents.rejections.outage import Outage
-from intents.rejections.read_outage import (
-    count_results_before,
-    find_last_accepted,
-    read_outage,
-    sum_rejections_since,
-)
+from intents.rejections.read_outage import count_results_before, find_last_accepted, sum_rejections_since
 from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
 
 REASON = "bad-signature"  # of every intent whose secret the backend does not have
 IN_FLIGHT = timedelta(seconds=LIFETIME_SECONDS + 60)  # intents of the previous secret are accepted for so long
+RESULT_COLUMNS = (
+    *("environment", "secretId", "signsFrom", "accepted", "badSignatures", "badSignaturesBefore"),
+    *("verificationsBefore", "noneAcceptedSince"),
+)
 
 
 @dataclass(frozen=True)
 class SigningResult:
     """What became of calls of one environment since a secret signs them.
 
-    accepted: calls that backends verified with the secret; None if calls were accepted, but with which secret was not
-        reported.
-    rejected: calls that were rejected as `bad-signature`.
-    rejected_before, verified_before: the same and all verified calls of the seven days before.
-    outage: the outage that began with the secret, if there is one.
+    last_rejected_at: when the last of them was rejected as `bad-signature`; None if none was.
     """
 
     environment: Environment
     secret: SigningSecret
-    accepted: int | None
-    rejected: int
-    rejected_before: int
-    verified_before: int
-    outage: Outage | None
+    signs_from: datetime
+    calls: CallsOfSecret
+    last_rejected_at: datetime | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Return whether no backend of the environment seems to have the secret."""
+        return seems_unknown(self.calls)
+
+    def list_cells(self) -> Sequence[Any]:
+        """Return the cells of an export, in the order of RESULT_COLUMNS."""
+        return (self.environment.name, self.secret.prefix, self.signs_from, *self.calls, self.is_unknown)
 
 
 def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[SigningResult]:
@@ -51,17 +54,18 @@ def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[Sig
     results = [
         _read_result(environment, signer, signer.signs_from, now) for environment in workspace.environments.all()
     ]
-    return [result for result in results if result.accepted != 0 or result.rejected]
+    return [result for result in results if result.calls.accepted != 0 or result.calls.rejected]
 
 
-def find_unknown_secret(environment: Environment, outage: Outage, *, now: datetime) -> SigningSecret | None:
-    """Return the secret that the backend seems to lack: since it signs, calls are rejected for their signature."""
+def read_unknown_secret(environment: Environment, *, now: datetime) -> SigningResult | None:
+    """Return the result of an environment whose backend seems to lack the secret that signs; None for any other."""
     signer = find_signer(environment.workspace, now=now)
-    if signer is None or signer.signs_from is None or outage.reason != REASON:
+    if signer is None or signer.signs_from is None:
         return None
-    is_since_signer = outage.since is None or outage.since <= signer.signs_from + IN_FLIGHT
-    is_known = SecretUse.objects.filter(environment=environment, secret=signer).exists()
-    return signer if is_since_signer and outage.last_at >= signer.signs_from and not is_known else None
+    if SecretUse.objects.filter(environment=environment, secret=signer).exists():
+        return None
+    result = _read_result(environment, signer, signer.signs_from, now)
+    return result if result.is_unknown else None
 
 
 def _read_result(environment: Environment, signer: SigningSecret, signs_from: datetime, now: datetime) -> SigningResult:
@@ -70,13 +74,11 @@ def _read_result(environment: Environment, signer: SigningSecret, signs_from: da
     last_accepted, arrival = find_last_accepted(environment), signs_from + IN_FLIGHT
     is_reported = last_accepted is None or last_accepted <= arrival or uses.filter(last_at__gt=arrival).exists()
     before = count_results_before(environment, signs_from)
-    outage = read_outage(environment, now=now)
-    return SigningResult(
-        environment,
-        signer,
+    rejected = sum_rejections_since(environment, signs_from, now=now, reason=REASON)
+    calls = CallsOfSecret(
         int(accepted or 0) if accepted or is_reported else None,
-        sum_rejections_since(environment, signs_from, now=now).counts[REASON],
+        rejected.counts[REASON],
         before[REASON],
         before.total(),
-        outage if outage and find_unknown_secret(environment, outage, now=now) else None,
     )
+    return SigningResult(environment, signer, signs_from, calls, rejected.last_at)

@@ -9,17 +9,12 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from hub.rotation_results.queries import read_signing_results
+from hub.rotation_results.queries import RESULT_COLUMNS, read_signing_results
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.models import Environment, Workspace
 from workspaces.page import Page
 from workspaces.settings_pages import secrets
-
-RESULT_COLUMNS = (
-    *("environment", "secretId", "signsFrom", "accepted", "badSignatures", "badSignaturesBefore"),
-    *("verificationsBefore", "noneAcceptedSince"),
-)
 
 
 def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -30,7 +25,4 @@ def show_secrets(request: HttpRequest, environment: Environment, period: Period)
 
 
 def _list_result_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
-    for result in read_signing_results(workspace, now=timezone.now()):
-        secret, has_stopped = result.secret, result.outage is not None
-        numbers = (result.accepted, result.rejected, result.rejected_before, result.verified_before)
-        yield (result.environment.name, secret.prefix, secret.signs_from, *numbers, has_stopped)
+    return (result.list_cells() for result in read_signing_results(workspace, now=timezone.now()))

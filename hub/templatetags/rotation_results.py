@@ -1,8 +1,9 @@
-"""What became of calls since the present secret signs them, for the page of signing secrets."""
+"""What became of calls since the present secret signs them, and where single rejections since a moment are listed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from django import template
 from django.template import Context
@@ -10,6 +11,8 @@ from django.utils import timezone
 
 from hub.rotation_results.queries import SigningResult
 from hub.rotation_results.queries import read_signing_results as read_results_of_workspace
+from workspaces.models import Environment
+from workspaces.templatetags.format import environment_page_url
 
 register = template.Library()
 
@@ -21,6 +24,14 @@ def read_signing_results(context: Context) -> Sequence[SigningResult]:
 
 
 @register.filter
-def any_outage(results: Iterable[SigningResult]) -> bool:
-    """Return whether an environment accepts no call that the present secret signed."""
-    return any(result.outage for result in results)
+def any_unknown(results: Iterable[SigningResult]) -> bool:
+    """Return whether an environment seems to lack the present secret."""
+    return any(result.is_unknown for result in results)
+
+
+@register.simple_tag(takes_context=True)
+def singles_url(context: Context, environment: Environment, reason: str, since: datetime) -> str:
+    """Return the address of the single rejections for a reason since a moment, which may be within a quarter hour."""
+    moment = since.isoformat()
+    members = {"reason": reason, "range": "", "to": "", "from": moment, "since": moment}
+    return environment_page_url(context, environment.name, "rejections", **members) + "#singles"

@@ -96,10 +96,24 @@ class RejectionAnalysis:
         verifications = count_verifications(self.totals), count_verifications(self.previous_totals)
         reason = find_explaining_reason(self.reasons, *verifications)
         if reason is None:
-            return Rise(None, "", find_start(self.buckets, count_rejections(self.previous_totals)))
+            return Rise(None, "", *self._find_rise_start(count_rejections(self.previous_totals)))
         of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=reason.reason))
-        since = find_start(of_reason.buckets, reason.previous_count)
-        return Rise(reason, find_main_operation(self.totals, reason.reason), since)
+        since, is_exact = of_reason._find_rise_start(reason.previous_count)
+        return Rise(reason, find_main_operation(self.totals, reason.reason), since, is_exact)
+
+    def _find_rise_start(self, previous_count: int) -> tuple[datetime | None, bool]:
+        """Return when rejections rose suddenly, and whether that is the time of the first of them.
+
+        A bucket begins at the edge of its hour or day. The first single rejection in it tells more, if it is still
+        stored.
+        """
+        start = find_start(self.buckets, previous_count)
+        if start is None:
+            return None, False
+        end = next((bucket.start for bucket in self.buckets if bucket.start > start), self.period.end)
+        bucket = replace(self.period, start=start, end=end)
+        first = queries.find_first_rejection(self.environment, bucket, self.filters)
+        return first or start, first is not None and self.chart_period.step == "hour"
 
     @property
     def new_reason(self) -> ReasonSummary | None:

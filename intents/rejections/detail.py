@@ -54,7 +54,7 @@ def find_rejection(environment: Environment, occurred_at: datetime | None, numbe
     if occurred_at is None or number is None:
         return None
     rejections = Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number)
-    return rejections.select_related("api_key").first()
+    return rejections.select_related("api_key", "environment__workspace").first()
 
 
 @dataclass(frozen=True)

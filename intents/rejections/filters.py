@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from affidavit import REASONS
 from intents.reports.verification import ACCEPTED
+from wire.filters import read_moment
 
 VERSIONS = {"1": 1, "2": 2}
 OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it still counts as a verification
@@ -18,24 +20,29 @@ class RejectionFilters:
 
     key_prefix: the first characters of the API key that reported. It narrows single rejections only, because tallies
         name no key.
+    since: the moment after which single rejections are listed; None lists those of the whole period. It narrows nothing
+        else, because tallies are no finer than a quarter hour.
     """
 
     reason: str = ""
     version: int = 0
     operation: str = ""
     key_prefix: str = ""
+    since: datetime | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.reason or self.version or self.operation or self.key_prefix)
+        return bool(self.reason or self.version or self.operation or self.key_prefix or self.since)
 
 
 def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
-    """Read `reason`, `version`, `operation` and `by`; an unknown reason or version filters nothing."""
+    """Read `reason`, `version`, `operation`, `by` and `since`; what is unknown or cannot be read filters nothing."""
     reason, version = query.get("reason", ""), query.get("version", "")
     # PostgreSQL refuses NUL and no stored text holds it; its replacement character finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
     key_prefix = query.get("by", "").replace("\0", "\ufffd")
-    return RejectionFilters(reason if reason in REASONS else "", VERSIONS.get(version, 0), operation, key_prefix)
+    known_reason = reason if reason in REASONS else ""
+    since = read_moment(query, "since")
+    return RejectionFilters(known_reason, VERSIONS.get(version, 0), operation, key_prefix, since)
 
 
 def narrow_result(result: str, reason: str) -> str:

@@ -151,10 +151,23 @@ def list_rejections(
     )
     if filters.reason:
         rejections = rejections.filter(reason=filters.reason)
+    if filters.since:
+        rejections = rejections.filter(occurred_at__gt=filters.since)
     if filters.key_prefix:
         keys = environment.workspace.api_keys.filter(prefix=filters.key_prefix)
         rejections = rejections.filter(api_key_id__in=list(keys.values_list("pk", flat=True)))
     return rejections.order_by("-occurred_at", "-id")
+
+
+def find_first_rejection(environment: Environment, period: Period, filters: RejectionFilters) -> datetime | None:
+    """Return the time of the first single rejection in a period; None if none is stored."""
+    rejections = list_rejections(environment, period, filters).order_by("occurred_at")
+    return rejections.values_list("occurred_at", flat=True).first()
+
+
+def count_calls(rejections: QuerySet[Rejection]) -> int:
+    """Return the number of calls: equal ones can be reported together, as one rejection."""
+    return int(rejections.aggregate(sum=Sum("count"))["sum"] or 0)
 
 
 @dataclass(frozen=True)

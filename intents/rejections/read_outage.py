@@ -53,17 +53,20 @@ def _find_last(sums: QuerySet[VerificationRollup]) -> datetime | None:
     return last_at
 
 
-def sum_rejections_since(environment: Environment, since: datetime | None, *, now: datetime) -> Rejections:
-    """Sum all rejections after a moment; None sums all.
+def sum_rejections_since(
+    environment: Environment, since: datetime | None, *, now: datetime, reason: str = ""
+) -> Rejections:
+    """Sum the rejections after a moment, of one reason or of all; None for the moment sums from the first one on.
 
     Those of its quarter hour are counted one by one, because tallies are no finer. If their retention has ended, they
     are missing.
     """
     start = floor_to_quarter(since) + QUARTER if since else EARLIEST
-    first = _sum_single_rejections(environment, since) if since else Rejections(Counter(), None)
-    rows = _read_results(environment, cover(start, max(start, now + FORWARD_DAYS)))
-    counts = Counter({result: count for result, count, _ in rows if result != ACCEPTED})
-    moments = [last_at for result, _, last_at in rows if result != ACCEPTED]
+    first = _sum_single_rejections(environment, since, reason) if since else Rejections(Counter(), None)
+    results = _read_results(environment, cover(start, max(start, now + FORWARD_DAYS)))
+    rows = [row for row in results if row[0] != ACCEPTED and reason in ("", row[0])]
+    counts = Counter({result: count for result, count, _ in rows})
+    moments = [last_at for *_, last_at in rows]
     last_at = max([*moments, *([first.last_at] if first.last_at else [])], default=None)
     return Rejections(counts + first.counts, last_at)
 
@@ -80,11 +83,13 @@ def _read_results(environment: Environment, segments: Sequence[Segment]) -> list
         return list(cursor.fetchall())
 
 
-def _sum_single_rejections(environment: Environment, since: datetime) -> Rejections:
+def _sum_single_rejections(environment: Environment, since: datetime, reason: str = "") -> Rejections:
     """Sum the rejections after a moment, until its quarter hour ends."""
     rows = Rejection.objects.filter(
         environment=environment, occurred_at__gt=since, occurred_at__lt=floor_to_quarter(since) + QUARTER
     )
+    if reason:
+        rows = rows.filter(reason=reason)
     sums = list(rows.values_list("reason").annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by())
     counts = Counter({reason: int(count) for reason, count, _ in sums})
     return Rejections(counts, max((last_at for *_, last_at in sums), default=None))

@@ -20,11 +20,13 @@ class Rise:
     reason: the reason that explains it; None if no single reason does.
     operation: the operation with most rejections for this reason; "" for none.
     since: when the rejections for this reason, or all if there is none, rose suddenly; None if they did not.
+    is_exact: whether `since` is the time of a rejection; if not, only its day is known.
     """
 
     reason: ReasonSummary | None
     operation: str
     since: datetime | None
+    is_exact: bool = False
 
 
 def find_explaining_reason(

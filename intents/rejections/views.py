@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -27,15 +26,16 @@ from intents.rejections.detail import (
 )
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
-from intents.rejections.queries import find_retention_days, has_verifications
+from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from wire.errors import NotFound
-from wire.filters import read_number
+from wire.filters import read_moment, read_number
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role
 from workspaces.keys.prefix import find_by_prefix
-from workspaces.models import Environment, Membership
+from workspaces.models import Environment, Membership, SigningSecret
 from workspaces.page import Page
+from workspaces.secrets.uses import find_unused_signer
 from workspaces.templatetags.periods import preceding
 
 REJECTIONS_PER_PAGE = 10
@@ -72,6 +72,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             **_build_overview(analysis),
             **_build_breakdown(analysis),
             "rejections": rejections,
+            "listed_calls": count_calls(analysis.rejections) if filters.since else None,
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
             "reporter": reporter,
@@ -82,6 +83,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         "reason": REASONS.__contains__,
         "version": VERSIONS.__contains__,
         "by": partial(find_by_prefix, environment.workspace),
+        "since": lambda _: filters.since,
     }
     return Page("intents/rejections.html", build_context, build_tables(analysis), takes=takes)
 
@@ -102,6 +104,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "intent": intent,
             "difference": compare_operations(intent.operation, rejection.operation) if intent and is_mismatch else None,
             "inspector_path": _find_called_path(rejection, intent),
+            "unused_secret": _find_unused_secret(rejection),
             "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
@@ -110,6 +113,15 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
 
     tables = [Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events))]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
+
+
+def _find_unused_secret(rejection: Rejection) -> SigningSecret | None:
+    """Return the secret that signs, if the backend's lack of it may be the cause of this rejection."""
+    key = rejection.api_key
+    if rejection.reason != "bad-signature" or key is None:
+        return None
+    signer = find_unused_signer(rejection.environment, key, now=timezone.now())
+    return signer if signer and signer.signs_from and signer.signs_from <= rejection.occurred_at else None
 
 
 def _find_called_path(rejection: Rejection, intent: MintedIntent | None) -> str:
@@ -121,22 +133,13 @@ def _find_called_path(rejection: Rejection, intent: MintedIntent | None) -> str:
 
 def read_rejection(request: HttpRequest, environment: Environment) -> Rejection:
     """Return the rejection that the address names by time and number. Raises NotFound."""
-    rejection = find_rejection(environment, read_moment(request.GET), read_number(request.GET, "id"))
+    rejection = find_rejection(environment, read_moment(request.GET, "at"), read_number(request.GET, "id"))
     if rejection is None:
         detail = (
             "This environment has no such rejection. If it had one, its retention may have ended. Look at the list."
         )
         raise NotFound(detail)
     return rejection
-
-
-def read_moment(address: Mapping[str, str]) -> datetime | None:
-    """Return the time `at` of an address; None unless it can be read and has a time zone."""
-    try:
-        moment = datetime.fromisoformat(address.get("at", ""))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def _build_first_report(environment: Environment) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection
+from django.utils.text import get_text_list
 
-from workspaces.models import ApiKey, Environment, SecretUse, Workspace
+from workspaces.models import ApiKey, Environment, SecretUse, SigningSecret, Workspace
+from workspaces.secrets.rotate import find_signer
 
 RECENT = timedelta(days=7)  # a rotation does not wait for a backend that has not verified for longer
 
@@ -68,3 +70,38 @@ def list_backends(workspace: Workspace, *, now: datetime) -> list[Backend]:
         backend.last_uses[use.secret_id] = use.last_at
     recent = [backend for backend in backends.values() if max(backend.last_uses.values()) > now - RECENT]
     return sorted(recent, key=lambda backend: (backend.name, backend.environment.pk))
+
+
+@dataclass(frozen=True)
+class LateBackend:
+    """A backend that has not verified with a secret yet.
+
+    environments: where it has not, by name.
+    """
+
+    name: str
+    environments: Sequence[str]
+
+    @property
+    def places(self) -> str:
+        """Return the names of the environments in one text."""
+        return get_text_list(list(self.environments), "and")
+
+
+def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Sequence[LateBackend]:
+    """Return the backends that have not verified with this secret, each once."""
+    late: dict[int, list[Backend]] = {}
+    for backend in backends:
+        if secret.pk not in backend.last_uses:
+            late.setdefault(backend.key.pk, []).append(backend)
+    return [LateBackend(group[0].name, sorted(one.environment.name for one in group)) for group in late.values()]
+
+
+def find_unused_signer(environment: Environment, key: ApiKey, *, now: datetime) -> SigningSecret | None:
+    """Return the secret that signs if this backend has verified with other secrets of the workspace only.
+
+    A backend that never reported with which secret it verifies may have it, so that it returns None.
+    """
+    signer = find_signer(environment.workspace, now=now)
+    used = set(SecretUse.objects.filter(environment=environment, api_key=key).values_list("secret_id", flat=True))
+    return signer if signer and used and signer.pk not in used else None

@@ -1,4 +1,5 @@
-"""The page of signing secrets: rotate in two steps, see which backend uses which secret, revoke in two steps."""
+"""The page of signing secrets: rotate in two steps, see which backend uses which secret, revoke. Activation
+and revocation ask first."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from wire.table_exports import Table
 from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
 from workspaces.page import Page, member_form
 from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
-from workspaces.secrets.uses import Backend, list_backends
+from workspaces.secrets.uses import Backend, list_backends, list_late_backends
 from workspaces.settings_pages.actions import Act, act_as_admin
 from workspaces.shown_once import keep_for_next_page, take_once
 
@@ -94,7 +95,8 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
         rows = [_build_row(secret, state, backends, actors) for secret, state in states]
         active_rows = [row for row in rows if row.state in ACTIVE_STATES]
         signer = next((row.secret for row in active_rows if row.state == "signs"), None)
-        late_backends = [backend for backend in backends if signer and signer.pk not in backend.last_uses]
+        prepared = next((row.secret for row in active_rows if row.state == "prepared"), None)
+        is_asked = prepared is not None and request.GET.get("activate", "") == str(prepared.pk)
         new_secret = take_once(request, NEW_SECRET)
         revoking = request.GET.get("revoke", "")
         return {
@@ -104,9 +106,11 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
             "ended_rows": [row for row in rows if row.state not in ACTIVE_STATES],
             "signer": signer,
             "previous": [row for row in active_rows if row.state == "verifies"],
-            "prepared": next((row.secret for row in active_rows if row.state == "prepared"), None),
+            "prepared": prepared,
+            "to_activate": prepared if is_asked else None,
             "backends": backends,
-            "late_backends": late_backends,
+            "late_backends": list_late_backends(backends, signer) if signer else [],
+            "backends_without_prepared": list_late_backends(backends, prepared) if prepared else [],
             "to_revoke": next((row for row in active_rows if str(row.secret.pk) == revoking), None),
         }
 

@@ -106,10 +106,10 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
 
 
 @register.filter(name="moment")
-def format_moment(moment: datetime) -> str:
+def format_moment(moment: datetime, precision: str = "minutes") -> str:
     """Write `Wed 18 Nov, 14:05` as a <time>, in the active time zone; its title is the exact moment.
 
-    The year is written unless it is the current one.
+    The year is written unless it is the current one; seconds are written if the precision is "seconds".
     """
     local = timezone.localtime(moment)
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
@@ -117,7 +117,7 @@ def format_moment(moment: datetime) -> str:
         '<time datetime="{}" title="{}">{}</time>',
         local.isoformat(timespec="seconds"),
         f"{local:%a %-d %b %Y, %H:%M:%S %Z}",
-        f"{local:%a %-d %b}{year}, {local:%H:%M}",
+        f"{local:%a %-d %b}{year}, {local.time().isoformat(timespec=precision)}",
     )
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from catalog.models import Drift
 from hub.overview.facts import Fact
+from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.broken_joins.move import move_broken_joins, undo_move
@@ -312,6 +313,26 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
+def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
+    """Of an hour the first single rejection is the beginning. A day has no time of day."""
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3) + timedelta(minutes=34, seconds=37)
+    for result, count, moment in (
+        ("accepted", 990, first - timedelta(days=7)),
+        ("expired", 2, first - timedelta(days=7)),
+        ("expired", 20, first),
+        ("expired", 40, first + timedelta(minutes=5)),
+        ("accepted", 900, first + timedelta(minutes=10)),
+    ):
+        record_verifications(production, [Verification(result, moment, count=count)])
+    started = tidy(overview("?range=24h")).partition("There are more since ")[2]
+    assert f"{first:%a %-d %b, %H:%M}</time>." in started[:200]
+    assert tidy(overview()).partition("There are more since ")[2].startswith(f"{first:%a %-d %b}.")
+    Rejection.objects.all().delete()  # their retention has ended: only the hour is known, so only its day is said
+    assert tidy(overview("?range=24h")).partition("There are more since ")[2].startswith(f"{first:%a %-d %b}.")
+
+
 def test_a_rise_that_may_be_chance_is_not_shown(overview, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
@@ -484,21 +505,24 @@ def test_an_outage_is_told_even_if_the_rate_of_the_period_hides_it(overview, bro
         ],
     )
     page = tidy(overview("?range=30d"))
-    assert "No call was accepted since <time" in page
+    assert "No call has been accepted since <time" in page
+    assert f"{since:%H:%M:%S}</time>.</b>" in page
     assert "37 were rejected, all as <code>bad-signature</code>, the last one <time" in page
     assert "No broken joins" not in page
     assert "for a new reason" not in page
     link = unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1])
     assert "reason=bad-signature" in link
     assert "range" not in link
+    assert link.endswith("#singles")
     listed = browser_client.get(link).context
     assert listed["rejected"] == 37
+    assert listed["filters"].since == since
     assert listed["period"].start <= since < listed["period"].start + timedelta(minutes=15)
     [row] = read_export(browser_client, "outage")
     assert (row["rejections"], row["mainReason"], row["withMainReason"]) == (37, "bad-signature", 37)
-    assert "No call was accepted" not in tidy(overview("?from=2026-01-05&to=2026-01-06"))
+    assert "No call has been accepted" not in tidy(overview("?from=2026-01-05&to=2026-01-06"))
     record_verifications(production, [Verification("accepted", now)])
-    assert "No call was accepted" not in tidy(overview())
+    assert "No call has been accepted" not in tidy(overview())
     assert read_export(browser_client, "outage") == []
 
 

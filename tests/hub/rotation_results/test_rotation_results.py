@@ -1,7 +1,9 @@
 """The page of signing secrets says what became of calls since the present secret signs them."""
 
 import json
+import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.utils import timezone
@@ -11,6 +13,8 @@ from intents.reports.verification import Verification
 from workspaces.models import SigningSecret
 
 PAGE = "/w/lumen-books/production/secrets"
+OVERVIEW = "/w/lumen-books/production/overview"
+SENTENCE = r"<b class=.bad.>Production accepts no call.*?bad-signature</code>"
 MINUTE = timedelta(minutes=1)
 
 
@@ -57,8 +61,52 @@ def test_a_backend_without_the_new_secret_is_named_with_both_counts(browser_clie
     [row] = read_results(browser_client)
     assert (row["environment"], row["accepted"], row["badSignatures"]) == ("production", 0, 37)
     assert (row["badSignaturesBefore"], row["verificationsBefore"], row["noneAcceptedSince"]) == (1, 991, True)
-    overview = tidy(browser_client.get("/w/lumen-books/production/overview"))
-    assert "The secret <code>gas_new1…</code> has signed since" in overview
+    [told] = re.findall(SENTENCE, page)
+    overview = tidy(browser_client.get(OVERVIEW))
+    assert told in overview
+    assert f"{rotation.signs_from:%H:%M:%S}</time>): 0 accepted, 37 rejected" in told
+    assert "No call was accepted" not in overview
+    assert json.loads(browser_client.get(f"{OVERVIEW}.json").getvalue())["tables"]["unknown-secret"] == [row]
+
+
+def test_an_old_intent_that_is_accepted_neither_ends_the_alarm_nor_changes_the_count(
+    browser_client, production, rotation
+):
+    previous = SigningSecret.objects.exclude(pk=rotation.pk).get()
+    record(production, rotation, "accepted", -600, count=990, secret=previous.prefix)
+    record(production, rotation, "bad-signature", 0.5, count=13)
+    for minutes in (1, 2, 3):
+        record(production, rotation, "accepted", minutes, secret=previous.prefix)  # in flight at the rotation
+        for address in (PAGE, OVERVIEW):
+            assert "0 accepted, 13 rejected as" in tidy(browser_client.get(address))
+    assert read_results(browser_client)[0]["noneAcceptedSince"] is True
+
+
+def test_see_them_lists_the_rejections_that_the_sentence_counts(browser_client, production, rotation):
+    signs_from = timezone.now().replace(minute=10, second=30) - timedelta(hours=2)
+    SigningSecret.objects.filter(pk=rotation.pk).update(signs_from=signs_from)
+    rotation.refresh_from_db()
+    record(production, rotation, "accepted", -1, count=400)
+    record(production, rotation, "bad-signature", -0.1, count=3)
+    record(production, rotation, "bad-signature", 0.1, count=9)
+    record(production, rotation, "bad-signature", 30, count=28)
+    for address in (PAGE, OVERVIEW):
+        page = tidy(browser_client.get(address))
+        link = unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1])
+        assert link.endswith("#singles")
+        list_head = tidy(browser_client.get(link)).partition("Latest rejections")[2]
+        assert "2 since <time" in list_head[:400]
+        assert f"{signs_from:%H:%M:%S}</time>, for 37 calls" in list_head
+
+
+def test_the_outage_is_not_told_again_as_a_rise(browser_client, production, rotation):
+    record(production, rotation, "accepted", -8 * 1440, count=9000)
+    record(production, rotation, "accepted", -60, count=40)
+    record(production, rotation, "bad-signature", 3, count=37)
+    overview = tidy(browser_client.get(OVERVIEW))
+    assert "Production accepts no call" in overview
+    assert "More calls are rejected" not in overview
+    assert "for a new reason" not in overview
 
 
 def test_calls_that_were_verified_with_the_new_secret_are_counted(browser_client, production, rotation):
@@ -68,7 +116,7 @@ def test_calls_that_were_verified_with_the_new_secret_are_counted(browser_client
     [row] = read_results(browser_client)
     assert (row["accepted"], row["badSignatures"], row["noneAcceptedSince"]) == (5, 37, False)
     assert "accepts no call" not in tidy(browser_client.get(PAGE))
-    assert "has signed since" not in tidy(browser_client.get("/w/lumen-books/production/overview"))
+    assert "accepts no call" not in tidy(browser_client.get(OVERVIEW))
 
 
 def test_a_backend_that_does_not_report_its_secret_is_not_said_to_lack_it(browser_client, production, rotation):
@@ -87,4 +135,4 @@ def test_another_reason_does_not_blame_the_secret(browser_client, production, ro
     record(production, rotation, "accepted", -600, count=990)
     record(production, rotation, "expired", 3, count=37)
     assert "accepts no call" not in tidy(browser_client.get(PAGE))
-    assert "has signed since" not in tidy(browser_client.get("/w/lumen-books/production/overview"))
+    assert "accepts no call" not in tidy(browser_client.get(OVERVIEW))

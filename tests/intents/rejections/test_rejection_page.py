@@ -213,3 +213,36 @@ def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rej
     assert "called as" not in page
     assert '<span class="soft">signed as</span> <code>POST /refunds/8412</code>' in page
     assert "/inspector?method=POST&path=%2Frefunds%2F8412&" in unescape(page)
+
+
+def test_a_bad_signature_after_a_rotation_names_the_secret_that_this_backend_never_verified_with(
+    browser_client, start, production
+):
+    key = production.workspace.api_keys.get(name="report")
+    previous = SigningSecret.objects.get(workspace=production.workspace)
+    rotation = timezone.now() - timedelta(hours=1)
+    SigningSecret.objects.update(signs_from=rotation - timedelta(days=1))
+    signer = SigningSecret.objects.create(
+        workspace=production.workspace, ciphertext=b"", prefix="gas_new1", created_at=rotation, signs_from=rotation
+    )
+
+    def record(result, minutes, **facts):
+        moment = rotation + timedelta(minutes=minutes)
+        record_verifications(production, [Verification(result, moment, **facts)], api_key=key)
+
+    def read_advice(minutes):
+        rejection = Rejection.objects.get(occurred_at=rotation + timedelta(minutes=minutes))
+        address = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
+        page = " ".join(browser_client.get(f"{start}/rejection", address).content.decode().split())
+        return page.partition('aria-label="What to do"')[2].partition("</aside>")[0]
+
+    record("accepted", -5, secret=previous.prefix)
+    for minutes in (-1, 1):
+        record("bad-signature", minutes)
+    advice = read_advice(1)
+    assert f"<code>{signer}</code> signs since <time" in advice
+    assert f"{rotation:%H:%M:%S}</time>, and this backend has never verified with it" in advice
+    assert f'href="{start}/secrets"' in advice
+    assert "never verified" not in read_advice(-1)
+    record("accepted", 2, secret=signer.prefix)
+    assert "never verified" not in read_advice(1)

@@ -77,6 +77,35 @@ def test_revoking_asks_first(admin, workspace):
     assert previous.prefix in admin.get(link[1]).content.decode()
 
 
+def test_activation_asks_first_and_names_the_backends_that_may_lack_the_secret(admin, api, workspace):
+    report(api, build_acceptance(workspace.signing_secret), key=workspace.report_key)
+    admin.post(f"{PAGE}/prepare")
+    prepared = SigningSecret.objects.latest("id")
+    page = admin.get(PAGE).content.decode()
+    assert f'action="{PAGE}/activate"' not in page
+    link = unescape(re.search(r'href="([^"]*activate=[^"]*)"', page)[1])
+    question = " ".join(unescape(admin.get(link).content.decode()).split())
+    assert f"Let <code>{prepared}</code> sign?" in question
+    assert "rejects every call signed with it, as <code>bad-signature</code>" in question
+    assert "cannot be undone" in question
+    assert "<b>report</b> in production has not verified with it" in question
+    assert f'action="{PAGE}/activate"' in question
+    assert find_signer(workspace.workspace, now=timezone.now()) != prepared, "a question changes nothing"
+    admin.post(f"{PAGE}/activate")
+    assert "sign?" not in admin.get(link).content.decode(), "it signs already"
+
+
+def test_late_environments_of_one_backend_are_one_line_and_the_end_of_a_secret_is_a_moment(admin, api, workspace):
+    for environment in ("production", "staging"):
+        report(api, build_acceptance(workspace.signing_secret), key=workspace.report_key, environment=environment)
+    rotate(admin)
+    page = " ".join(admin.get(PAGE).content.decode().split())
+    assert page.count("has not verified with") == 1
+    assert "<b>report</b> in production and staging has not verified with" in page
+    previous = SigningSecret.objects.get(prefix=workspace.signing_secret[:8])
+    assert f"{previous.verifies_until:%a %-d %b, %H:%M}</time>" in page.partition("verifies</span> ends")[2][:200]
+
+
 def test_a_refusal_is_shown_on_the_page(admin, workspace):
     signer = find_signer(workspace.workspace, now=timezone.now())
     for action, words in ((f"{signer.pk}/revoke", "Rotate first"), ("activate", "No secret is prepared")):

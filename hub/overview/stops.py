@@ -1,0 +1,60 @@
+"""What the overview says if calls are not accepted any more: any call, or those that the present secret signed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from hub.rotation_results.queries import REASON, SigningResult, read_unknown_secret
+from intents.rejections.outage import Outage
+from intents.rejections.read_outage import read_outage
+from wire.period import Period
+from workspaces.models import Environment, SigningSecret
+from workspaces.secrets.rotate import find_signer
+
+OUTAGE_COLUMNS = ("lastAcceptedAt", "rejections", "mainReason", "withMainReason", "lastAt")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why calls are not accepted, each as far as its last rejection is in the period.
+
+    outage: none of the latest calls was accepted. It is left out if `unknown_secret` says so already.
+    unknown_secret: what the page of signing secrets says, too: no call that the present secret signed was accepted.
+    first_secret: the secret that signs, if no call was ever accepted and most were rejected for their signature.
+    """
+
+    outage: Outage | None = None
+    unknown_secret: SigningResult | None = None
+    first_secret: SigningSecret | None = None
+
+    def tells(self, reason: str) -> bool:
+        """Return whether this reason of rejections is told already."""
+        is_of_secret = self.unknown_secret is not None and reason == REASON
+        return is_of_secret or (self.outage is not None and reason == self.outage.reason)
+
+
+def read_stop(environment: Environment, period: Period, *, now: datetime) -> Stop:
+    """Read why calls are not accepted; an empty Stop if they are."""
+    outage = read_outage(environment, now=now)
+    if outage and not _is_in(period, outage.last_at):
+        outage = None
+    if outage and outage.since is None:  # its sentence says more: no call was accepted yet, with any secret
+        is_of_secret = outage.reason == REASON
+        return Stop(outage, first_secret=find_signer(environment.workspace, now=now) if is_of_secret else None)
+    unknown_secret = read_unknown_secret(environment, now=now)
+    if unknown_secret is None or not _is_in(period, unknown_secret.last_rejected_at):
+        return Stop(outage)
+    return Stop(outage if outage and outage.reason != REASON else None, unknown_secret)
+
+
+def list_outage_rows(stop: Stop) -> Iterator[Sequence[Any]]:
+    """Yield the row of the outage, if there is one, in the order of OUTAGE_COLUMNS."""
+    if outage := stop.outage:
+        yield outage.since, outage.rejections, outage.reason, outage.reason_count, outage.last_at
+
+
+def _is_in(period: Period, last_at: datetime | None) -> bool:
+    return last_at is not None and period.start <= last_at and (period.is_current or last_at < period.end)
