@@ -417,3 +417,27 @@ def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled
     text = page(**{"from": "2020-01-01", "to": "2020-01-02"}).content.decode()
     assert "Nothing was reported in this period" in text
     assert "No data before" in text
+
+
+def test_single_rejections_are_listed_from_an_exact_moment(page, production):
+    """Sums are no finer than a quarter hour, so the moment narrows the list only, and the page says so."""
+    moment = NOW - timedelta(days=1)
+    for seconds, count in ((0, 5), (1, 2), (2, 1)):
+        occurred_at = moment + timedelta(seconds=seconds)
+        record_verifications(production, [Verification("expired", occurred_at, count=count)])
+    answer = page(since=moment.isoformat())
+    text = " ".join(answer.content.decode().split())
+    assert "Counts are of whole quarter hours; single rejections are those since <time" in text
+    assert f"{moment:%H:%M:%S}</time>, for 3 calls: equal ones" in text
+    assert (answer.context["rejected"], answer.context["listed_calls"]) == (8, 3)
+    assert [row["count"] for row in read_rows(page(".json", since=moment.isoformat()), "rejections")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "since", ["soon", "2026-01-05", "2026-01-05T10:00", "0001-01-01T00:00+14:00", "9999-12-31T23:59Z"]
+)
+def test_a_moment_that_cannot_be_read_or_shown_is_ignored_and_named(page, filled_environment, since):
+    answer = page(since=since)
+    assert answer.status_code == 200
+    assert answer.context["unknown"] == {"since": since}
+    assert page(".json", since=since).status_code == 400
