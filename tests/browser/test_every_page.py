@@ -171,6 +171,6 @@ def test_every_page_works_without_javascript(new_tab, start_of_pages):
     tab = new_tab(javascript=False)
     for name, address in PAGES.items():
         page = tab.open(start_of_pages + address)
-        assert page.locator("main table, main .tree, main form, main .empty").count() > 0, name
+        assert page.locator("main table, main .tree, main form, main .empty, main .line").count() > 0, name
     tab.open(f"{start_of_pages}/overview").get_by_role("link", name="Catalog").first.click()
     assert "/catalog" in tab.page.url

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from catalog.browse.views import FORMAT_LINKS
 from hub.local import embedded_postgres, postgres_programs
 from tests.hub.running import Hub, running_hub
 
@@ -172,8 +173,11 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
             for body in (entry["request"].get("postData", {}).get("text"), entry["response"]["content"].get("text")):
                 collect(json.loads(body) if body else None, names, values)
     secret_values = {value for value in values - names if len(value) >= SHORTEST}
-    # Literals of paths, words of names, and types are in the catalog anyway.
-    secret_values -= find_in("\n".join([empty_texts, "unknown", *literals, *names, *parameters]), secret_values)
+    # Literals of paths, words of names, types and the names of downloads are in the catalog anyway.
+    formats = [word for link in FORMAT_LINKS for word in link]
+    secret_values -= find_in(
+        "\n".join([empty_texts, "unknown", *formats, *literals, *names, *parameters]), secret_values
+    )
     secret_values = {value for value in secret_values if not set(value.strip("/").split("/")) <= literals}
     assert len(secret_values) > 10_000
     assert sorted(find_in(CHANCE_DIGITS.sub("", texts), secret_values)) == []

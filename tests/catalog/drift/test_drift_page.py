@@ -360,7 +360,7 @@ def test_the_catalog_can_be_filtered_by_drifted_unknown_and_unseen_operations(br
     )
     assert [words for _, words in tags] == [f"{fields} breaking"]
     assert re.search(
-        r'class="tag" href="[^"]+"[^>]*>1 other<', open_page(browser_client, filled_workspace, "catalog")
+        r'class="tag" href="[^"]+"[^>]*>1 compatible<', open_page(browser_client, filled_workspace, "catalog")
     )  # /total, which is new
     assert "breaking=1" in tags[0][0]
     assert browser_client.get(unescape(tags[0][0])).status_code == 200
