@@ -70,6 +70,7 @@ NULL_SENTENCES: Mapping[str, str] = {
 }
 UNCOUNTED_NULLS: Mapping[str, str] = {"type": f"{ENOUGH} times or more", "known": f"fewer than {ENOUGH} times"}
 TO_DO_IF_BREAKING = "If it was intended, acknowledge it. If not, look at what was released when it began."
+TO_DO_IF_ERROR = "If callers are to get it, acknowledge it. If not, find out why their calls fail."
 TO_DO_IF_COMPATIBLE = "Nothing has to be done. Acknowledge it to take it off the list of new changes."
 
 
@@ -122,4 +123,6 @@ def advise(change: ClassifiedChange, *, is_replacement: bool = False) -> str:
 
     is_replacement: whether it is a new property that seems to replace one that is gone.
     """
+    if is_new_status(change) and change.part >= "400":
+        return TO_DO_IF_ERROR
     return TO_DO_IF_BREAKING if change.breaks or is_replacement else TO_DO_IF_COMPATIBLE

@@ -53,8 +53,17 @@ def find_explaining_reason(
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
     """Return the start of the first bucket with over twice the rejections of an average bucket of the previous period.
 
+    What is over does not count: calls in a bucket with no more rejections than the average end a rise. The last bucket
+    does not, since it may be short.
+
     previous_count: the rejections of that period, which had as many buckets.
     """
     usual = previous_count / len(buckets) if buckets else 0
     limit = max(RISE_FACTOR * usual, MIN_RISE)
-    return next((bucket.start for bucket in buckets if bucket.rejections > limit), None)
+    start: datetime | None = None
+    for bucket in buckets:
+        if bucket.rejections > limit:
+            start = start or bucket.start
+        elif bucket.verifications and bucket.rejections <= usual and bucket is not buckets[-1]:
+            start = None
+    return start

@@ -83,10 +83,12 @@ def format_change(now: int, before: int) -> str:
 def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) -> str:
     """Write by how many percentage points a rate differs from the previous one; "" if there is none.
 
-    Both rates are rounded first, so that the difference agrees with the rates on the page.
+    Both rates are rounded first, so that the difference agrees with the rates on the page; but what rounds to 0 is 0.
     """
     if not whole or not previous_whole:
         return ""
+    if abs(100 * part / whole - 100 * previous_part / previous_whole) < SMALLEST_POINTS:
+        return format_points(0)
     return format_points(round(100 * part / whole, 1) - round(100 * previous_part / previous_whole, 1))
 
 

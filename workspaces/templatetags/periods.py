@@ -49,12 +49,14 @@ def dates(period: Period) -> str:
 
 @register.filter
 def preceding(period: Period) -> str:
-    """Name the period that this one is compared with: `the 7 days before`, or its dates."""
+    """Name the period that this one is compared with: `the 7 days before, to the same hour`, or its dates.
+
+    It ends at the time of day at which this one ends: without these words, its last day would seem to count whole.
+    """
     if period.preset == "24h":
         return "the same hours a week before"
-    if period.preset == "7d":
-        return "the 7 days before"
-    return dates(period.previous())
+    name = "the 7 days before" if period.preset == "7d" else dates(period.previous())
+    return name if _is_midnight(_local_ends(period)[1]) else f"{name}, to the same hour"
 
 
 @register.filter

@@ -387,6 +387,22 @@ def test_a_type_after_null_says_how_often_it_was_null(api, browser_client, works
     assert "null fewer than 20 times" in explain_impact(drift)
 
 
+def test_a_new_error_leads_to_why_calls_fail(api, browser_client, workspace):
+    deliver(api, workspace, observation("POST", "/refunds", 201))
+    deliver(api, workspace, *[observation("POST", "/refunds", status) for status in (403, 409, 202)])
+    start = f"/w/{workspace.workspace.slug}/production"
+    pages = {
+        change.part: open_page(browser_client, f"{start}/change", id=change.pk)
+        for change in Drift.objects.filter(kind="new", pointer="")
+    }
+    advice = {part: page.partition("<b>What to do</b>")[2].partition("</div>")[0] for part, page in pages.items()}
+    assert "find out why their calls fail." in advice["403"]
+    assert "/rejections?operation=POST+%2Frefunds" in advice["403"]
+    assert "find out why their calls fail." in advice["409"]
+    assert "/rejections" not in advice["409"]
+    assert "Nothing has to be done." in advice["202"]
+
+
 def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, workspace):
     """Its body is present in each of its answers, so its presence says nothing."""
     noon = 1_790_000_000 // 86_400 * 86_400 + 43_200

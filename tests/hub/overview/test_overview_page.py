@@ -309,7 +309,9 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
     record("accepted", 900, 1)
     record("expired", 40, 1, "POST /refunds")
     page = " ".join(overview().split())
-    assert "4.3 % of them, 1.0 % in the 7 days before. 40 of 40 are <code>expired</code>" in page
+    assert re.search(
+        "4.3 % of them, 1.0 % in the 7 days before(, to the same hour)?[.] 40 of 40 are <code>expired</code>", page
+    )
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
@@ -331,6 +333,19 @@ def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
     assert tidy(overview()).partition("There are more since ")[2].startswith(f"{first:%a %-d %b}.")
     Rejection.objects.all().delete()  # their retention has ended: only the hour is known, so only its day is said
     assert tidy(overview("?range=24h")).partition("There are more since ")[2].startswith(f"{first:%a %-d %b}.")
+
+
+def test_a_rise_that_was_over_does_not_date_the_present_one(overview, workspace):
+    """An early day with many rejections was followed by calm ones, so it is not since then that there are more."""
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    for result, count, days_ago in (
+        *(("accepted", 990, 9), ("expired", 10, 9), ("accepted", 400, 6), ("expired", 14, 6)),
+        *(("accepted", 400, 4), ("expired", 1, 4), ("accepted", 400, 1), ("expired", 60, 1)),
+    ):
+        record_verifications(production, [Verification(result, now - timedelta(days=days_ago), count=count)])
+    since = f"There are more since {now - timedelta(days=1):%a %-d %b}."
+    assert since in tidy(overview())
 
 
 def test_a_rise_that_may_be_chance_is_not_shown(overview, workspace):
@@ -364,9 +379,8 @@ def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview,
     for reason in ("replayed", "malformed", "bad-signature", "args-mismatch"):
         record(reason, 6, 1)
     page = tidy(overview())
-    assert (
-        "20.0 % of them, 5.0 % in the 7 days before. No single reason explains the rise. There are more since " in page
-    )
+    before = "20.0 % of them, 5.0 % in the 7 days before(, to the same hour)?[.]"
+    assert re.search(f"{before} No single reason explains the rise[.] There are more since ", page)
     assert "16 of 40" not in page
     assert 'rejections">See them</a>' in page.partition("More calls are rejected.")[2].partition("</p>")[0]
 

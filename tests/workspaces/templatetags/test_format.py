@@ -146,3 +146,16 @@ def test_a_path_can_wrap_after_each_slash_except_the_first():
     rendered = Template("{{ path|breakable }}").render(Context({"path": "/orders/{orderId}/<b>"}))
     assert rendered == "/orders/<wbr>{orderId}/<wbr>&lt;b&gt;"
     assert Template("{{ path|breakable }}").render(Context({"path": "/"})) == "/"
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "words"),
+    [
+        ((2, 3386), (1, 2260), "±0"),  # 0.06 and 0.04 %: rounded, they would differ by more than either rate is
+        ((7, 2764), (5, 2260), "±0"),
+        ((24, 1000), (14, 1000), "+1.0"),
+        ((0, 0), (1, 2), ""),
+    ],
+)
+def test_the_change_of_a_rate_agrees_with_the_rates_but_is_no_larger_than_what_changed(now, before, words):
+    assert formats.rate_change(*now, *before) == words

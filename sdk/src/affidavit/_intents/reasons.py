@@ -111,8 +111,9 @@ _TABLE = (
         "audience-mismatch",
         "Meant for another API",
         "The intent is bound to an audience other than this backend's own.",
-        "Set the verifier's audience to that of its environment: the hub's page Intent inspector shows it. Often a "
-        "staging backend is called with production's intent, or the other way round.",
+        "Mint for the environment that the call goes to: often a staging backend is called with production's intent, "
+        "or the other way round. If the intent was meant for this backend, set its verifier's audience to that of its "
+        "environment, which the hub's page Intent inspector shows.",
         "audience",
     ),
     Reason(
