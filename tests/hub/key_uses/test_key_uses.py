@@ -128,7 +128,7 @@ def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client
     assert count_reported() == {"production": (1, 0), "staging": (4, 1)}
     row = read_row(tidy(browser_client.get(PAGE)), key)
     assert read_uses(row) == {
-        "production": ("1 and 3 moved here from staging", "0", "0", "0", "–"),
+        "production": ("1 besides, 3 moved here from staging", "0", "0", "0", "–"),
         "staging": ("4 3 of them moved to production", "1", "0", "0", "–"),
     }
     exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
