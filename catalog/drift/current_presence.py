@@ -53,6 +53,7 @@ class CurrentPresence:
     absent: in how many objects in a row, up to now, it was absent.
     before: how many objects could have had it before that; None if that is unknown.
     is_always_sent: whether it was in every object since it first came, up to its absence.
+    before_first: how many objects at most came before the first one with it.
     latest_seen, latest_of: the counts of its latest change of presence, if that says that it is not always sent;
         otherwise 0 and 0.
     """
@@ -63,6 +64,7 @@ class CurrentPresence:
     absent: int = 0
     before: int | None = None
     is_always_sent: bool = True
+    before_first: int = 0
     latest_seen: int = 0
     latest_of: int = 0
 
@@ -73,6 +75,16 @@ class CurrentPresence:
     @property
     def is_probably_gone(self) -> bool:
         return self.state is PresenceState.PROBABLY_GONE
+
+    @property
+    def of_since_first(self) -> int:
+        """Return how often it could have been present since it was first seen, of which `is_always_sent` tells."""
+        return (self.of or 0) - self.before_first
+
+    @property
+    def before_since_first(self) -> int:
+        """Return how often it could have been present before its absence, since it was first seen."""
+        return self.of_since_first - self.absent
 
     @property
     def is_sent_in_each(self) -> bool:
@@ -148,4 +160,5 @@ def _judge(states: AbsenceStates, node: Node) -> CurrentPresence:
         state = PresenceState.SEEN
     is_always_sent = is_always_present(absence, node.seen, objects)
     before = None if node.parents is None else objects - absence.absent
-    return CurrentPresence(state, node.seen, node.parents, absence.absent, before, is_always_sent)
+    before_first = absence.objects_before_first
+    return CurrentPresence(state, node.seen, node.parents, absence.absent, before, is_always_sent, before_first)

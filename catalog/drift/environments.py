@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from catalog.change_labels import BOTH, NOBODY, PRODUCER
+from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.absence import NOT_ALWAYS
 from catalog.drift.compare import Change, build_not_always, compare_outlines
 from catalog.drift.compared_operations import (
@@ -27,7 +27,7 @@ from catalog.evidence.pointers import SEVERAL_TYPES
 from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # stands for the part of a change
-LIKELY = 3  # a property was never seen once its rate elsewhere would have shown it so often
+LIKELY = 3  # a property was never seen once its rate elsewhere would have shown it so often; fewer calls tell nothing
 ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()
 NEVER_CALLED = CurrentPresence(PresenceState.NEVER_SEEN, 0, None)
@@ -54,9 +54,15 @@ class OperationChange:
         present, missing = (self.before, self.after) if self.change.kind == "gone" else (self.after, self.before)
         if present.is_uncertain or missing.is_uncertain or self.change.part == WHOLE_OPERATION:
             return False
-        if missing.is_probably_gone:
+        if missing.is_probably_gone or self.is_of_few_calls:
             return False
         return missing.state is PresenceState.NO_LONGER_SEEN or _would_be_seen(present, missing)
+
+    @property
+    def is_of_few_calls(self) -> bool:
+        """Return whether the side that sends what is new or gone sent it too rarely to tell anything."""
+        present = {"gone": self.before, "new": self.after}.get(self.change.kind)
+        return present is not None and present.seen < LIKELY and self.change.part != WHOLE_OPERATION
 
     @property
     def is_probable(self) -> bool:
@@ -76,88 +82,7 @@ def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
     """Return whether what is present on one side would have been seen on the other, had it been sent there, too."""
     if missing.of is None or not present.of:
         return True
-    is_always_sent = present.seen >= present.of
-    return missing.of > 0 and (is_always_sent or missing.of * present.seen >= LIKELY * present.of)
-
-
-@dataclass(frozen=True)
-class ComparisonSummary:
-    """The number of differences.
-
-    certain, probable, uncertain: all of them.
-    breaking: the certain ones that break a client or a server; `probably_breaking` are the probable ones, and
-        `perhaps_breaking` the uncertain ones that do.
-    perhaps_operations: how many of `perhaps_breaking` are whole operations.
-    is_for_clients: whether each of `breaking`, or of `probably_breaking` if there is none, breaks clients.
-    """
-
-    certain: int
-    probable: int
-    uncertain: int
-    breaking: int
-    probably_breaking: int
-    perhaps_breaking: int
-    perhaps_operations: int
-    is_for_clients: bool
-
-    @property
-    def needs_calls_named(self) -> bool:
-        """Return whether the uncertain differences are still to be named: the first words name only breaking ones."""
-        return bool(self.breaking or self.probably_breaking or not self.perhaps_breaking)
-
-    @property
-    def perhaps_fields(self) -> int:
-        return self.perhaps_breaking - self.perhaps_operations
-
-
-def summarize_comparison(rows: Iterable[OperationChange]) -> ComparisonSummary:
-    certain: list[OperationChange] = []
-    probable: list[OperationChange] = []
-    uncertain: list[OperationChange] = []
-    for row in rows:
-        (certain if row.is_certain else probable if row.is_probable else uncertain).append(row)
-    perhaps_breaking = [row for row in uncertain if row.change.breaks]
-    breaking = {(row.method, row.path, row.change.part, row.change.pointer) for row in certain if row.change.breaks}
-    return ComparisonSummary(
-        certain=len(certain),
-        probable=len(probable),
-        uncertain=len(uncertain),
-        breaking=len(breaking),
-        probably_breaking=sum(row.change.breaks != NOBODY for row in probable),
-        perhaps_breaking=len(perhaps_breaking),
-        perhaps_operations=sum(row.change.part == WHOLE_OPERATION for row in perhaps_breaking),
-        is_for_clients=all(row.change.breaks != PRODUCER for row in certain or probable),
-    )
-
-
-@dataclass(frozen=True)
-class LostProperty:
-    """A property that both environments have lost."""
-
-    method: str
-    path: str
-    pointer: str
-
-
-def list_lost_by_both(
-    environment: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
-) -> list[LostProperty]:
-    """Return the properties that both have lost, of which at least one only lately: it is no difference."""
-    lost = {
-        key: (places.gone & other.gone) - (places.no_longer_seen & other.no_longer_seen)
-        for key, places in absent.items()
-        if (other := absent_against.get(key))
-    }
-    paths = {key: row.path for key, row in load_catalog_rows(environment).items()} if any(lost.values()) else {}
-    return sorted(
-        (
-            LostProperty(key[0], paths[key], pointer)
-            for key, places in lost.items()
-            if key in paths
-            for _, pointer in places
-        ),
-        key=lambda item: (item.path, item.method, item.pointer),
-    )
+    return missing.of * present.seen >= LIKELY * present.of
 
 
 def compare_catalogs(

@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Min, Sum
 
 from catalog.drift.compared_operations import AbsentByOperation
 from catalog.drift.no_longer_seen import find_absent_properties, load_absent_places
+from catalog.drift.queries import load_outlines
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.models import Operation
@@ -24,7 +25,7 @@ class CatalogExtent:
 
     properties: how many properties are still sent.
     no_longer_seen: how many are not, including the properties inside those.
-    probably_gone: how many of `properties` are probably no longer sent, without those inside them.
+    probably_gone: how many are probably not, including the properties inside those.
     first_seen_at, last_seen_at: the first and the last observation of any operation; None if there is none.
     """
 
@@ -51,14 +52,26 @@ def measure_catalog(environment: Environment, absent: AbsentByOperation) -> Cata
         operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")
     )
     no_longer_seen = sum(count_absent_by_operation(environment).values())
+    probably_gone = _count_probably_gone(environment, absent)
     return CatalogExtent(
         environment,
         totals["operations"],
-        (totals["properties"] or 0) - no_longer_seen,
+        (totals["properties"] or 0) - no_longer_seen - probably_gone,
         no_longer_seen,
-        sum(len(places.probably_gone) for places in absent.values()),
+        probably_gone,
         totals["first"],
         totals["last"],
+    )
+
+
+def _count_probably_gone(environment: Environment, absent: AbsentByOperation) -> int:
+    """Return how many properties are probably gone, including those inside them."""
+    places = {key: its for key, its in absent.items() if its.probably_gone}
+    outlines = load_outlines(environment, places) if places else {}
+    return sum(
+        _count_inside(remove_properties(outlines[key], its.no_longer_seen), its.probably_gone)
+        for key, its in places.items()
+        if key in outlines
     )
 
 

@@ -12,7 +12,8 @@ from django.http import HttpRequest
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.compared_operations import AbsentByOperation, find_absent_places
-from catalog.drift.environments import OperationChange, compare_catalogs, list_lost_by_both, summarize_comparison
+from catalog.drift.comparison_summary import find_lost_by_both, sort_differences, summarize_comparison
+from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
 from catalog.drift.probably_gone import list_probably_gone
@@ -78,9 +79,9 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
 
     def build_context() -> Mapping[str, Any]:
         extents = list_extents()
-        changes = list(compare_catalogs(environment, against, find_absent())) if against else []
+        changes = sort_differences(compare_catalogs(environment, against, find_absent())) if against else []
         return {
-            "lost_by_both": list_lost_by_both(environment, *find_absent()),
+            "lost_by_both": find_lost_by_both(environment, against, *find_absent()) if against else None,
             "extents": extents,
             "unobserved": [extent.environment.name for extent in extents if not extent.operations],
             "other_environments": other_environments,

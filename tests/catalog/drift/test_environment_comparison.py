@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from typing import Any
 
@@ -25,6 +26,12 @@ def open_page(client: Any, created: Any, page: str, environment: str = "producti
     response = client.get(f"/w/{created.workspace.slug}/{environment}/{page}", query)
     assert response.status_code == 200
     return unescape(" ".join(response.content.decode().split()))
+
+
+def read_words(page: str) -> str:
+    """Return the text of a page without its tags."""
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    return re.sub(r" ([,.;)])", r"\1", words)
 
 
 def load_table(
@@ -109,6 +116,16 @@ def test_a_property_that_came_late_and_is_always_sent_since_breaks_its_readers(a
     observe(api, workspace, "staging", (60, FULL), (11, SHORT))
     (row,) = compare(browser_client, workspace, "production", "staging")
     assert (row["change"], row["breaksFor"]) == ("gone", "consumer")
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    assert "string in 60 of 60 since first seen" in words
+
+
+@pytest.mark.django_db
+def test_a_property_that_came_late_and_is_probably_gone_shows_that_it_was_always_sent(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, FULL))
+    observe(api, workspace, "staging", (60, SHORT), (300, FULL), (11, SHORT))
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    assert "probably gone not in the latest 11, in all 300 before, since first seen Breaking for consumers" in words
 
 
 @pytest.mark.django_db
@@ -147,13 +164,16 @@ def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_
     assert "not in the latest 3, in all 346 before" in property_page
     extents = load_table(browser_client, workspace, "difference", "environments")
     counts = {row["environment"]: (row["properties"], row["noLongerSeen"], row["probablyGone"]) for row in extents}
-    assert counts == {"production": (1, 1, 0), "staging": (2, 0, 1)}
-    assert "0, and probably 1 more" in " ".join(open_page(browser_client, workspace, "difference").split())
+    assert counts == {"production": (1, 1, 0), "staging": (1, 0, 1)}
+    page = open_page(browser_client, workspace, "difference")
+    assert '<td data-is="No longer seen" class="num">0</td> <td data-is="Probably gone" class="num">1</td>' in page
     for environment, against in (("production", "staging"), ("staging", "production")):
         assert compare(browser_client, workspace, environment, against) == []
         page = open_page(browser_client, workspace, "difference", environment, against=against)
         assert f"<b>No differences</b> between {environment} and {against}." in page
-        assert f"Both lost <code>/note</code> of GET <code>{PATH}</code>." in page
+        sentence = f"Both lost /note of GET {PATH} (staging too lately for its drift to say so)."
+        assert sentence in read_words(page)
+        assert f'<a href="/w/{workspace.workspace.slug}/{environment}/property?method=GET&' in page
 
 
 @pytest.mark.django_db
@@ -161,6 +181,76 @@ def test_what_both_lost_long_ago_is_not_told_for_ever(api, browser_client, works
     for environment in ("production", "staging"):
         observe(api, workspace, environment, (60, FULL), (60, SHORT))
     assert "Both lost" not in open_page(browser_client, workspace, "difference")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("long_ago", [1, 3])
+def test_what_both_lost_is_named_with_what_drift_reports_of_both(api, browser_client, workspace, long_ago):
+    long_gone = {f"old{number}": 1 for number in range(long_ago)}
+    for environment in ("production", "staging"):
+        observe(api, workspace, environment, (60, FULL | long_gone), (60, FULL))
+    observe(api, workspace, "production", (60, SHORT))
+    observe(api, workspace, "staging", (300, FULL), (3, SHORT))
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    of = f"of GET {PATH}"
+    if long_ago == 1:
+        assert f"Both lost /note {of} (staging too lately for its drift to say so) and /old0 {of}." in words
+    else:
+        assert f"Both lost 4 properties, 1 of them too lately for drift to say so: /note {of} (in staging)." in words
+
+
+@pytest.mark.django_db
+def test_what_is_inside_a_property_that_is_probably_gone_is_not_counted_as_sent(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, {"id": 1, "author": {"name": "x"}}), (11, SHORT))
+    (row, _) = load_table(browser_client, workspace, "difference", "environments")
+    assert (row["properties"], row["noLongerSeen"], row["probablyGone"]) == (1, 0, 2)
+
+
+@pytest.mark.django_db
+def test_a_property_of_one_call_shows_what_its_impact_counts_and_is_not_in_the_headline(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, SHORT), (1, FULL))
+    observe(api, workspace, "staging", (60, SHORT))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "consumer")
+    assert (row["seen"], row["of"]) == (1, 61)
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    assert "string in 1 of 1 since first seen, too few calls to tell" in words
+    assert "never seen in 60 " in words
+    assert "Not certain may break consumers" in words
+    assert "is not known to break anything. No certain difference; 1 needs more calls to tell and may break" in words
+    assert "A property that was not always present since it was first seen breaks nobody" in words
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("calls", "against", "certain"), [(60, 1, False), (1, 60, False), (60, 3, True), (3, 60, True)]
+)
+def test_a_difference_of_one_call_is_not_certain(api, browser_client, workspace, calls, against, certain):
+    observe(api, workspace, "production", (calls, FULL))
+    observe(api, workspace, "staging", (against, SHORT))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["pointer"], row["breaksFor"], row["certain"]) == ("/note", "consumer", certain)
+    assert (
+        "<b> Deploying staging to production would break" in open_page(browser_client, workspace, "difference")
+    ) is certain
+
+
+@pytest.mark.django_db
+def test_the_page_begins_with_the_fields_that_are_gone_and_names_the_first(api, browser_client, workspace):
+    get = observation("GET", "/a", 200, response=SHORT)
+    for environment in ("production", "staging"):
+        deliver(api, workspace, *[get] * 60, environment=environment)
+    deliver(api, workspace, *[observation("GET", "/a", 403, response={"x": 1})] * 60, environment="staging")
+    observe(api, workspace, "production", (60, FULL | {"pages": 1, "rare": 1}))
+    observe(api, workspace, "staging", (60, {"id": 1, "rare": 1}), (2, SHORT))
+    page = open_page(browser_client, workspace, "difference")
+    rows = page.partition('id="difference"')[2].partition("<tbody>")[2]
+    places = [rows.index(f"<code>{pointer}</code>") for pointer in ("/note", "/pages", "/rare")]
+    assert places == sorted(places)
+    assert places[-1] < rows.index("403")
+    words = read_words(page)
+    assert f"would break 2 fields for clients of production. The first is /note of GET {PATH}. 3 certain" in words
+    assert "3 certain differences; 1 needs more calls to tell and may break" in words
 
 
 @pytest.mark.django_db
@@ -228,7 +318,7 @@ def test_a_new_property_of_a_request_that_is_optional_breaks_nobody(api, browser
 def test_the_counted_properties_are_those_that_the_differences_compare(browser_client, released):
     rows = load_table(browser_client, released, "difference", "environments")
     counts = [(row["environment"], row["properties"], row["noLongerSeen"]) for row in rows]
-    assert counts == [("production", 1, 1), ("staging", 2, 0)]
+    assert counts == [("production", 1, 1), ("staging", 2, 0)]  # what is absent lately is compared, and counted
 
 
 @pytest.mark.django_db

@@ -1,0 +1,140 @@
+"""What the comparison of two environments says first: how many differences, what breaks, and what both lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from catalog.change_labels import NOBODY, PRODUCER
+from catalog.drift.compared_operations import AbsentByOperation
+from catalog.drift.environments import WHOLE_OPERATION, OperationChange
+from catalog.drift.queries import load_catalog_rows
+from workspaces.models import Environment
+
+NAMED = 3  # so many lost properties are named
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """The number of differences.
+
+    certain, probable, uncertain: all of them.
+    breaking: the certain ones that break a client or a server; `probably_breaking` are the probable ones, and
+        `perhaps_breaking` the uncertain ones that do.
+    perhaps_fields: how many of `perhaps_breaking` are of properties that were sent often enough for the headline.
+    perhaps_operations: how many of them are whole operations, which the headline names, too.
+    is_for_clients: whether each of `breaking`, or of `probably_breaking` if there is none, breaks clients.
+    first: the first of `breaking`, or of `probably_breaking` if there is none.
+    """
+
+    certain: int
+    probable: int
+    uncertain: int
+    breaking: int
+    probably_breaking: int
+    perhaps_breaking: int
+    perhaps_fields: int
+    perhaps_operations: int
+    is_for_clients: bool
+    first: OperationChange | None
+
+    @property
+    def breaks_several(self) -> bool:
+        return self.breaking + self.probably_breaking > 1
+
+    @property
+    def needs_perhaps_breaking(self) -> bool:
+        """Return whether to count the uncertain differences that may break clients: the headline does not name all."""
+        is_headline = not self.breaking and not self.probably_breaking
+        return self.perhaps_breaking > (self.perhaps_fields + self.perhaps_operations if is_headline else 0)
+
+
+def sort_differences(rows: Iterable[OperationChange]) -> list[OperationChange]:
+    """Return what breaks first, then what else is gone; new statuses and other new parts are last."""
+    return sorted(rows, key=_rank)
+
+
+def _rank(row: OperationChange) -> int:
+    if row.change.breaks:
+        return 0 if row.is_certain else 1 if row.is_probable else 2
+    if row.change.kind == "gone":
+        return 3
+    return 4 if row.change.pointer else 5
+
+
+def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
+    certain = [row for row in rows if row.is_certain]
+    probable = [row for row in rows if row.is_probable]
+    uncertain = [row for row in rows if not row.is_certain and not row.is_probable]
+    perhaps_breaking = [row for row in uncertain if row.change.breaks]
+    breaking = [row for row in certain if row.change.breaks]
+    probably_breaking = [row for row in probable if row.change.breaks != NOBODY]
+    operations = sum(row.change.part == WHOLE_OPERATION for row in perhaps_breaking)
+    return ComparisonSummary(
+        certain=len(certain),
+        probable=len(probable),
+        uncertain=len(uncertain),
+        breaking=len({(row.method, row.path, row.change.part, row.change.pointer) for row in breaking}),
+        probably_breaking=len(probably_breaking),
+        perhaps_breaking=len(perhaps_breaking),
+        perhaps_fields=sum(not row.is_of_few_calls for row in perhaps_breaking) - operations,
+        perhaps_operations=operations,
+        is_for_clients=all(row.change.breaks != PRODUCER for row in certain or probable),
+        first=next(iter(breaking or probably_breaking), None),
+    )
+
+
+@dataclass(frozen=True)
+class LostProperty:
+    """A property that both environments have lost.
+
+    too_lately: the names of the environments that lost it too lately for their drift to report it.
+    """
+
+    method: str
+    path: str
+    part: str
+    pointer: str
+    too_lately: Sequence[str]
+
+
+@dataclass(frozen=True)
+class LostByBoth:
+    """How many properties both environments have lost, and those of them that are named."""
+
+    total: int
+    unreported: int
+    named: Sequence[LostProperty]
+
+    @property
+    def names_all(self) -> bool:
+        return self.total == len(self.named)
+
+    @property
+    def unnamed(self) -> int:
+        """Return how many of the unreported ones are not named."""
+        return max(self.unreported - len(self.named), 0)
+
+
+def find_lost_by_both(
+    environment: Environment, against: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
+) -> LostByBoth | None:
+    """Return what both have lost, since it is no difference; None unless one of them lost a part of it only lately.
+
+    All are named if they are few; otherwise the first of those that were lost lately.
+    """
+    rows = load_catalog_rows(environment)
+    lost: list[LostProperty] = []
+    for key, places in absent.items():
+        other = absent_against.get(key)
+        if other is None or key not in rows:
+            continue
+        for part, pointer in places.gone & other.gone:
+            sides = ((environment, places), (against, other))
+            names = [side.name for side, its in sides if (part, pointer) in its.probably_gone]
+            lost.append(LostProperty(key[0], rows[key].path, part, pointer, names))
+    lost.sort(key=lambda item: (not item.too_lately, item.path, item.method, item.part, item.pointer))
+    unreported = [item for item in lost if item.too_lately]
+    if not unreported:
+        return None
+    return LostByBoth(len(lost), len(unreported), lost if len(lost) <= NAMED else unreported[:NAMED])
