@@ -12,6 +12,11 @@ def unix_seconds(moment: datetime) -> int:
     return int(moment.timestamp())
 
 
+def cut_to_second(moment: datetime) -> datetime:
+    """Return the beginning of a moment's second, to compare it with reported times, which may be whole seconds."""
+    return moment.replace(microsecond=0)
+
+
 def moment_from_unix(number: float) -> datetime:
     """Return the moment of Unix seconds, or of milliseconds from 1e11 on, in UTC.
 

@@ -12,6 +12,7 @@ from django.db.models import Sum
 from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
 from intents.gate.mint import LIFETIME_SECONDS
 from intents.rejections.read_outage import count_results_before, find_last_accepted, sum_rejections_since
+from wire.timestamps import cut_to_second
 from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
 
@@ -27,6 +28,7 @@ RESULT_COLUMNS = (
 class SigningResult:
     """What became of calls of one environment since a secret signs them.
 
+    signs_from: the second in which the secret began to sign. Reports carry whole seconds, so that all of it counts.
     last_rejected_at: when the last of them was rejected as `bad-signature`; None if none was.
     """
 
@@ -52,7 +54,8 @@ def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[Sig
     if signer is None or signer.signs_from is None:
         return []
     results = [
-        _read_result(environment, signer, signer.signs_from, now) for environment in workspace.environments.all()
+        _read_result(environment, signer, cut_to_second(signer.signs_from), now)
+        for environment in workspace.environments.all()
     ]
     return [result for result in results if result.calls.accepted != 0 or result.calls.rejected]
 
@@ -64,7 +67,7 @@ def read_unknown_secret(environment: Environment, *, now: datetime) -> SigningRe
         return None
     if SecretUse.objects.filter(environment=environment, secret=signer).exists():
         return None
-    result = _read_result(environment, signer, signer.signs_from, now)
+    result = _read_result(environment, signer, cut_to_second(signer.signs_from), now)
     return result if result.is_unknown else None
 
 

@@ -20,8 +20,8 @@ class RejectionFilters:
 
     key_prefix: the first characters of the API key that reported. It narrows single rejections only, because tallies
         name no key.
-    since: the moment after which single rejections are listed; None lists those of the whole period. It narrows nothing
-        else, because tallies are no finer than a quarter hour.
+    since: the moment from which on single rejections are listed; None lists those of the whole period. It narrows
+        nothing else, because tallies are no finer than a quarter hour.
     """
 
     reason: str = ""

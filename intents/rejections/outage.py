@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from intents.reports.verification import ACCEPTED
 from wire.chance import is_within_chance
 
 MIN_OUTAGE = 5  # rejections in a row: fewer may be one caller's mistake
+SMALLEST_STEP = timedelta(microseconds=1)  # between two moments, as Python and PostgreSQL store them
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Outage:
     last_at: datetime
 
     @property
+    def counted_from(self) -> datetime | None:
+        """Return the moment from which on rejections are counted; None if no call was ever accepted."""
+        return begin_after(self.since)
+
+    @property
     def rejections(self) -> int:
         return self.counts.total()
 
@@ -47,6 +53,11 @@ class Outage:
     def reason_count(self) -> int:
         """Return the number of rejections with the most frequent reason."""
         return self.counts[self.reason]
+
+
+def begin_after(last_accepted: datetime | None) -> datetime | None:
+    """Return the first moment after the last accepted call: a rejection at its own time may have come before it."""
+    return last_accepted + SMALLEST_STEP if last_accepted else None
 
 
 def find_outage(since: datetime | None, rejections: Rejections, usual: Mapping[str, int]) -> Outage | None:

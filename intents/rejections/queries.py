@@ -152,7 +152,7 @@ def list_rejections(
     if filters.reason:
         rejections = rejections.filter(reason=filters.reason)
     if filters.since:
-        rejections = rejections.filter(occurred_at__gt=filters.since)
+        rejections = rejections.filter(occurred_at__gte=filters.since)
     if filters.key_prefix:
         keys = environment.workspace.api_keys.filter(prefix=filters.key_prefix)
         rejections = rejections.filter(api_key_id__in=list(keys.values_list("pk", flat=True)))

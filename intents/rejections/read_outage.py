@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db.models import Max, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationRollup
-from intents.rejections.outage import Outage, Rejections, find_outage
+from intents.rejections.outage import Outage, Rejections, begin_after, find_outage
 from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.reports.verification import ACCEPTED
 from wire.period import QUARTER, floor_to_quarter
@@ -25,13 +25,14 @@ SELECT_RESULTS = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGM
 
 def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
     """Return the outage if none of the latest calls was accepted, and that is no chance."""
-    since = find_last_accepted(environment)
-    rejections = sum_rejections_since(environment, since, now=now)
-    if since is None or not rejections.counts:
-        return find_outage(since, rejections, {})
-    usual = count_results_before(environment, floor_to_quarter(since) + QUARTER)
-    rejected_in_quarter = _sum_single_rejections(environment, since).counts
-    return find_outage(since, rejections, usual - rejected_in_quarter)
+    last_accepted = find_last_accepted(environment)
+    start = begin_after(last_accepted)
+    rejections = sum_rejections_since(environment, start, now=now)
+    if start is None or not rejections.counts:
+        return find_outage(last_accepted, rejections, {})
+    usual = count_results_before(environment, floor_to_quarter(start) + QUARTER)
+    rejected_in_quarter = _sum_single_rejections(environment, start).counts
+    return find_outage(last_accepted, rejections, usual - rejected_in_quarter)
 
 
 def find_last_accepted(environment: Environment) -> datetime | None:
@@ -56,7 +57,7 @@ def _find_last(sums: QuerySet[VerificationRollup]) -> datetime | None:
 def sum_rejections_since(
     environment: Environment, since: datetime | None, *, now: datetime, reason: str = ""
 ) -> Rejections:
-    """Sum the rejections after a moment, of one reason or of all; None for the moment sums from the first one on.
+    """Sum the rejections from a moment on, of one reason or of all; None for the moment sums from the first one on.
 
     Those of its quarter hour are counted one by one, because tallies are no finer. If their retention has ended, they
     are missing.
@@ -84,9 +85,9 @@ def _read_results(environment: Environment, segments: Sequence[Segment]) -> list
 
 
 def _sum_single_rejections(environment: Environment, since: datetime, reason: str = "") -> Rejections:
-    """Sum the rejections after a moment, until its quarter hour ends."""
+    """Sum the rejections from a moment on, until its quarter hour ends."""
     rows = Rejection.objects.filter(
-        environment=environment, occurred_at__gt=since, occurred_at__lt=floor_to_quarter(since) + QUARTER
+        environment=environment, occurred_at__gte=since, occurred_at__lt=floor_to_quarter(since) + QUARTER
     )
     if reason:
         rows = rows.filter(reason=reason)

@@ -31,6 +31,7 @@ from wire.errors import NotFound
 from wire.filters import read_moment, read_number
 from wire.period import Period
 from wire.table_exports import Table
+from wire.timestamps import cut_to_second
 from workspaces.access import has_role
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import Environment, Membership, SigningSecret
@@ -67,11 +68,14 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         if not has_verifications(environment):
             return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
         rejections = Paginator(analysis.rejections, REJECTIONS_PER_PAGE).get_page(request.GET.get("page"))
+        sums: Mapping[str, Any] = {} if filters.since else {**_build_overview(analysis), **_build_breakdown(analysis)}
         return {
             "first_report": "",
-            **_build_overview(analysis),
-            **_build_breakdown(analysis),
+            "filters": analysis.filters,
+            "all_reasons": REASONS.values(),
+            **sums,  # of whole quarter hours, so that a page with an exact start leaves them out
             "rejections": rejections,
+            "since": max(filters.since, period.start) if filters.since else None,
             "listed_calls": count_calls(analysis.rejections) if filters.since else None,
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
@@ -121,7 +125,9 @@ def _find_unused_secret(rejection: Rejection) -> SigningSecret | None:
     if rejection.reason != "bad-signature" or key is None:
         return None
     signer = find_unused_signer(rejection.environment, key, now=timezone.now())
-    return signer if signer and signer.signs_from and signer.signs_from <= rejection.occurred_at else None
+    if signer is None or signer.signs_from is None:
+        return None
+    return signer if cut_to_second(signer.signs_from) <= rejection.occurred_at else None
 
 
 def _find_called_path(rejection: Rejection, intent: MintedIntent | None) -> str:
@@ -162,7 +168,6 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     before = preceding(period) if is_comparable else ""
     series = chart_figures.count_by_reason(analysis.buckets)
     return {
-        "filters": analysis.filters,
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
@@ -201,7 +206,7 @@ def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
 
 
 def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
-    """Return the tables by reason, version and operation, and the options of the filters."""
+    """Return the tables by reason, version and operation."""
     operations = analysis.operations
     return {
         **_split_reasons(analysis),
@@ -215,5 +220,4 @@ def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "operations_total": len(operations),
         "operations_left_out": len(operations) > MAX_OPERATIONS,
         "max_operations": MAX_OPERATIONS,
-        "all_reasons": REASONS.values(),
     }

@@ -99,6 +99,41 @@ def test_see_them_lists_the_rejections_that_the_sentence_counts(browser_client, 
         assert f"{signs_from:%H:%M:%S}</time>, for 37 calls" in list_head
 
 
+def test_rejections_in_the_second_of_the_rotation_are_counted(browser_client, production, rotation):
+    """Reports carry whole seconds, the start of a secret has microseconds."""
+    signs_from = timezone.now().replace(minute=10, second=7, microsecond=97829) - timedelta(hours=2)
+    SigningSecret.objects.filter(pk=rotation.pk).update(signs_from=signs_from)
+    rotation.refresh_from_db()
+    record(production, rotation, "accepted", -600, count=990)
+    key = production.workspace.api_keys.get(name="report")
+    second = signs_from.replace(microsecond=0)
+    for occurred_at, count in ((second - timedelta(seconds=1), 3), (second, 4), (second + MINUTE, 9)):
+        record_verifications(production, [Verification("bad-signature", occurred_at, count=count)], api_key=key)
+    for address in (PAGE, OVERVIEW):
+        page = tidy(browser_client.get(address))
+        assert "0 accepted, 13 rejected as" in page
+        link = unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1])
+        answer = browser_client.get(link)
+        assert answer.context["listed_calls"] == 13
+        assert [row.rejections for row in answer.context["keys"]] == [13]
+    [row] = read_results(browser_client)
+    assert row["badSignatures"] == 13
+
+
+def test_see_them_lists_the_rejections_after_the_last_accepted_call(browser_client, production, rotation):
+    """What was rejected in the second of that call may have come before it."""
+    record(production, rotation, "accepted", -600, count=990)
+    accepted_at = timezone.now().replace(minute=10, second=7, microsecond=0) - timedelta(hours=1)
+    for result, seconds, count in (("accepted", 0, 1), ("expired", 0, 2), ("expired", 1, 9)):
+        occurred_at = accepted_at + timedelta(seconds=seconds)
+        record_verifications(production, [Verification(result, occurred_at, count=count)])
+    page = tidy(browser_client.get(OVERVIEW))
+    assert f"{accepted_at:%H:%M:%S}</time>.</b> 9 were rejected, all as <code>expired</code>" in page
+    answer = browser_client.get(unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1]))
+    assert answer.context["listed_calls"] == 9
+    assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{accepted_at:%H:%M:%S}</time>", tidy(answer))
+
+
 def test_the_outage_is_not_told_again_as_a_rise(browser_client, production, rotation):
     record(production, rotation, "accepted", -8 * 1440, count=9000)
     record(production, rotation, "accepted", -60, count=40)

@@ -220,7 +220,7 @@ def test_a_bad_signature_after_a_rotation_names_the_secret_that_this_backend_nev
 ):
     key = production.workspace.api_keys.get(name="report")
     previous = SigningSecret.objects.get(workspace=production.workspace)
-    rotation = timezone.now() - timedelta(hours=1)
+    rotation = timezone.now().replace(microsecond=0) - timedelta(hours=1)
     SigningSecret.objects.update(signs_from=rotation - timedelta(days=1))
     signer = SigningSecret.objects.create(
         workspace=production.workspace, ciphertext=b"", prefix="gas_new1", created_at=rotation, signs_from=rotation
@@ -244,5 +244,7 @@ def test_a_bad_signature_after_a_rotation_names_the_secret_that_this_backend_nev
     assert f"{rotation:%H:%M:%S}</time>, and this backend has never verified with it" in advice
     assert f'href="{start}/secrets"' in advice
     assert "never verified" not in read_advice(-1)
+    SigningSecret.objects.filter(pk=signer.pk).update(signs_from=rotation + timedelta(minutes=1, microseconds=97829))
+    assert "never verified" in read_advice(1)  # reports carry whole seconds
     record("accepted", 2, secret=signer.prefix)
     assert "never verified" not in read_advice(1)

@@ -420,17 +420,35 @@ def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled
 
 
 def test_single_rejections_are_listed_from_an_exact_moment(page, production):
-    """Sums are no finer than a quarter hour, so the moment narrows the list only, and the page says so."""
+    """Sums are no finer than a quarter hour, so a page with an exact start shows only what is counted from it."""
     moment = NOW - timedelta(days=1)
+    key = production.workspace.api_keys.get(name="report")
     for seconds, count in ((0, 5), (1, 2), (2, 1)):
         occurred_at = moment + timedelta(seconds=seconds)
-        record_verifications(production, [Verification("expired", occurred_at, count=count)])
-    answer = page(since=moment.isoformat())
+        record_verifications(production, [Verification("expired", occurred_at, count=count)], api_key=key)
+    since = moment + timedelta(seconds=1)
+    answer = page(since=since.isoformat(), range="7d")
     text = " ".join(answer.content.decode().split())
-    assert "Counts are of whole quarter hours; single rejections are those since <time" in text
-    assert f"{moment:%H:%M:%S}</time>, for 3 calls: equal ones" in text
-    assert (answer.context["rejected"], answer.context["listed_calls"]) == (8, 3)
-    assert [row["count"] for row in read_rows(page(".json", since=moment.isoformat()), "rejections")] == [1, 2]
+    assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{since:%H:%M:%S}</time>\.", text)
+    assert f"{since:%H:%M:%S}</time>, for 3 calls: equal ones" in text
+    assert answer.context["listed_calls"] == 3
+    assert [row.rejections for row in answer.context["keys"]] == [3]
+    assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
+    for whole in ('aria-label="In this period"', "one bar per", "none in ", "quarter hour"):
+        assert whole not in text
+    [link] = re.findall('<a href="([^"]*)">Show the whole period</a>', text)
+    assert "since" not in link
+    assert "range=7d" in link
+    assert [row["count"] for row in read_rows(page(".json", since=since.isoformat()), "rejections")] == [1, 2]
+    assert "reported. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
+    assert "Counts are of all keys" not in page(since=since.isoformat(), by=key.prefix).content.decode()
+
+
+def test_a_start_before_the_period_is_not_told(page, production):
+    record_verifications(production, [Verification("expired", NOW - timedelta(days=20))])
+    answer = page(since=(NOW - timedelta(days=20)).isoformat(), range="7d")
+    assert answer.context["listed_calls"] == 0
+    assert answer.context["since"] == answer.context["period"].start
 
 
 @pytest.mark.parametrize(
