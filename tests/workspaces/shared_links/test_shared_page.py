@@ -69,6 +69,16 @@ def test_a_shared_page_shows_its_tables_and_nothing_else(stranger, production, p
 
 
 @pytest.mark.usefixtures("start")
+def test_a_shared_page_of_calls_since_a_moment_shows_the_numbers_of_its_period(stranger, production):
+    addresses = [
+        share(production, "rejections", query) for query in ("range=7d", "range=7d&since=2026-01-05T00:00:00Z")
+    ]
+    whole, since = (re.findall(r"<table.*?</table>", read(stranger, address), re.S) for address in addresses)
+    assert whole
+    assert len(since) == len(whole)
+
+
+@pytest.mark.usefixtures("start")
 def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browser_client, production):
     own = browser_client.get("/w/lumen-books/production/outcomes?range=30d&q=purchase").content.decode()
     html = stranger.get(share(production, query="range=30d&q=purchase")).content.decode()
