@@ -63,9 +63,11 @@ class Moment(serializers.Field[Any, Any, Any, Any]):
     }
 
     def to_internal_value(self, data: Any) -> datetime:
-        if type(data) not in (int, float) or not math.isfinite(data):
+        if type(data) not in (int, float):
             self.fail("invalid")
         try:
+            if not math.isfinite(data):  # OverflowError for an integer that no float can hold
+                self.fail("invalid")
             moment = moment_from_unix(data)
         except (ValueError, OverflowError, OSError):
             self.fail("out-of-range")

@@ -164,6 +164,13 @@ def test_the_depth_limit_applies_to_the_whole_body():
         compare(sent.replace(b'"status"', b'"response":' + descriptor + b',"status"'))
 
 
+@pytest.mark.parametrize("digits", [17, 400])
+def test_a_time_that_no_float_can_hold_is_refused(digits):
+    body = dump(report(observation(lastSeenAt=1))).replace(b'"lastSeenAt": 1', b'"lastSeenAt": ' + b"1" * digits)
+    assert b"1" * digits in body
+    assert compare(body) is None
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_no_mutation_of_a_body_is_accepted_that_the_form_refuses(data):
