@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from django.http import QueryDict
-
-from wire.timestamps import EARLIEST, LATEST
 
 MAX_SEARCH_WORDS = 10
 # The members that choose the period of a page and its time zone
@@ -33,15 +30,6 @@ def read_number(query: Mapping[str, str], name: str) -> int | None:
     """Return one member of an address as the number of a row; None unless it is one."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
-
-
-def read_moment(query: Mapping[str, str], name: str) -> datetime | None:
-    """Return one member of an address as a moment; None unless it can be read, has a time zone and can be shown."""
-    try:
-        moment = datetime.fromisoformat(query.get(name, ""))
-        return moment if moment.tzinfo and EARLIEST <= moment.astimezone(UTC) <= LATEST else None
-    except (ValueError, OverflowError):
-        return None
 
 
 def strip_nul(text: str) -> str:

@@ -1,5 +1,6 @@
 """Times on the wire: Unix seconds or milliseconds (contract 1)."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 MILLISECONDS_FROM = 1e11  # a time of at least this value is in milliseconds, a smaller one in seconds
@@ -23,3 +24,12 @@ def moment_from_unix(number: float) -> datetime:
     Raises ValueError, OverflowError or OSError for a number that is no time in the years 1 to 9999.
     """
     return datetime.fromtimestamp(number / 1000 if abs(number) >= MILLISECONDS_FROM else number, UTC)
+
+
+def read_moment(query: Mapping[str, str], name: str) -> datetime | None:
+    """Return one member of an address as a moment; None unless it can be read, has a time zone and can be shown."""
+    try:
+        moment = datetime.fromisoformat(query.get(name, ""))
+        return moment if moment.tzinfo and EARLIEST <= moment.astimezone(UTC) <= LATEST else None
+    except (ValueError, OverflowError):
+        return None

@@ -28,10 +28,10 @@ from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from wire.errors import NotFound
-from wire.filters import read_moment, read_number
+from wire.filters import read_number
 from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import cut_to_second
+from wire.timestamps import cut_to_second, read_moment
 from workspaces.access import has_role
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import Environment, Membership, SigningSecret
