@@ -197,14 +197,14 @@ def build_tree_context(
     changes = find_latest_changes(operation, shape.key, period)
     states = find_absence_states(operation, shape.part)
     absent_pointers = set(list_no_longer_seen(states))
-    gone = find_probably_gone(states, {node.pointer: node for node in nodes})
+    probably_gone = find_probably_gone(states, {node.pointer: node for node in nodes})
     rows = [
         replace(
             row,
             presence=presence[row.node.pointer],
             change=changes.get(row.node.pointer),
             is_vanished=row.node.pointer in absent_pointers,
-            probably_gone=gone.get(row.node.pointer),
+            probably_gone=probably_gone.get(row.node.pointer),
             is_match=matches is not None and row.node.pointer in matches.pointers,
             is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
         )
@@ -225,7 +225,11 @@ def build_tree_context(
     }
     if inside_only or len(nodes) > MAX_SCHEMA_NODES or any(row.is_closed for row in rows):
         return {**context, "schema": ""}
-    absent = {at: day for (key, at), day in find_absent_properties(operation).items() if key == shape.key}
+    absent = {
+        absent_pointer: day
+        for (key, absent_pointer), day in find_absent_properties(operation).items()
+        if key == shape.key
+    }
     descriptor = mark_descriptor(describe(shape.evidence, counts=False), absent)
     schema = build_part_schema(json.loads(operation.outline), shape.key, descriptor)
     text = json.dumps(schema, indent=2, ensure_ascii=False)

@@ -160,8 +160,8 @@ def compute_format_etag(environment: Environment, format_name: str) -> str:
 
 def combine_revision(catalog_digest: str, absence_digest: str) -> str:
     """Return the digest of the catalog; if some of it is no longer seen, one of both."""
-    both = f"{catalog_digest} {absence_digest}"
-    return hashlib.sha256(both.encode()).hexdigest() if absence_digest else catalog_digest
+    digests = f"{catalog_digest} {absence_digest}"
+    return hashlib.sha256(digests.encode()).hexdigest() if absence_digest else catalog_digest
 
 
 def load_format_hints(environment: Environment, format_name: str) -> Hints:

@@ -106,9 +106,9 @@ def compute_absence_digest(environment: Environment, changes: int | None) -> str
 
 def digest_absent_properties(absent: Mapping[Identity, AbsentProperties]) -> str:
     lines = [
-        json.dumps([*identity, *place, str(last_day)])
+        json.dumps([*identity, part, pointer, str(last_day)])
         for identity, places in absent.items()
-        for place, last_day in places.items()
+        for (part, pointer), last_day in places.items()
     ]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest() if lines else ""
 

@@ -96,7 +96,7 @@ class ComparedOperation:
 
     def list_not_always_sent(self) -> set[tuple[str, str]]:
         """Return part and pointer of the properties of which drift last reported that they are not always sent."""
-        return {place for place, (_, of) in self._latest.items() if of}
+        return {(part, pointer) for (part, pointer), (_, of) in self._latest.items() if of}
 
     def list_absent(self) -> Iterator[tuple[str, str, PresenceState]]:
         """Yield part and pointer of each property that is not sent now or lately, without those inside."""
@@ -117,20 +117,20 @@ class ComparedOperation:
         for shape in self._shapes.values():
             states = find_absence_states(self.operation, shape.part)
             if any(list_perhaps_gone(states)):
-                gone = find_probably_gone(states, self._find_nodes(shape))
-                successors = _find_successors(states, shape, gone)
-                for pointer, presence in gone.items():
+                presences = find_probably_gone(states, self._find_nodes(shape))
+                successors = _find_successors(states, shape, presences)
+                for pointer, presence in presences.items():
                     yield ProbablyGone(self.operation, shape.key, pointer, presence, successors.get(pointer, ""))
 
     def find_predecessor(self, key: str, pointer: str) -> str:
         """Return the pointer of the property that is probably gone and that this one seems to replace; "" for none."""
-        gone = (item for item in self.list_probably_gone() if (item.part, item.successor) == (key, pointer))
-        return next((item.pointer for item in gone), "")
+        properties = (item for item in self.list_probably_gone() if (item.part, item.successor) == (key, pointer))
+        return next((item.pointer for item in properties), "")
 
     def find_successor(self, key: str, pointer: str) -> str:
         """Return the pointer of what seems to replace this property, which is probably gone; "" for none."""
-        gone = (item for item in self.list_probably_gone() if (item.part, item.pointer) == (key, pointer))
-        return next((item.successor for item in gone), "")
+        properties = (item for item in self.list_probably_gone() if (item.part, item.pointer) == (key, pointer))
+        return next((item.successor for item in properties), "")
 
     @cached_property
     def _shapes(self) -> Mapping[str, PartShape]:

@@ -100,20 +100,20 @@ class LostProperty:
 
 @dataclass(frozen=True)
 class LostByBoth:
-    """How many properties both environments have lost, and those of them that are named."""
+    """How many properties both environments have lost, and those of them that the page names."""
 
     total: int
     unreported: int
-    named: Sequence[LostProperty]
+    properties: Sequence[LostProperty]
 
     @property
     def names_all(self) -> bool:
-        return self.total == len(self.named)
+        return self.total == len(self.properties)
 
     @property
     def unnamed(self) -> int:
         """Return how many of the unreported ones are not named."""
-        return max(self.unreported - len(self.named), 0)
+        return max(self.unreported - len(self.properties), 0)
 
 
 def find_lost_by_both(
@@ -124,7 +124,7 @@ def find_lost_by_both(
     All are named if they are few; otherwise the first of those that were lost lately.
     """
     rows = load_catalog_rows(environment)
-    lost: list[LostProperty] = []
+    properties: list[LostProperty] = []
     for key, places in absent.items():
         other = absent_against.get(key)
         if other is None or key not in rows:
@@ -132,9 +132,9 @@ def find_lost_by_both(
         for part, pointer in places.gone & other.gone:
             sides = ((environment, places), (against, other))
             names = [side.name for side, its in sides if (part, pointer) in its.probably_gone]
-            lost.append(LostProperty(key[0], rows[key].path, part, pointer, names))
-    lost.sort(key=lambda item: (not item.too_lately, item.path, item.method, item.part, item.pointer))
-    unreported = [item for item in lost if item.too_lately]
+            properties.append(LostProperty(key[0], rows[key].path, part, pointer, names))
+    properties.sort(key=lambda item: (not item.too_lately, item.path, item.method, item.part, item.pointer))
+    unreported = [item for item in properties if item.too_lately]
     if not unreported:
         return None
-    return LostByBoth(len(lost), len(unreported), lost if len(lost) <= NAMED else unreported[:NAMED])
+    return LostByBoth(len(properties), len(unreported), properties if len(properties) <= NAMED else unreported[:NAMED])

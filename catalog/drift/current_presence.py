@@ -132,7 +132,8 @@ def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
 
 def list_perhaps_gone(states: AbsenceStates) -> Iterator[str]:
     """Yield the pointers of the properties that may be PROBABLY_GONE: only their evidence tells."""
-    return (at for at in list_perhaps_absent(states) if Absence.from_state(states[at]).absent >= LEAST)
+    pointers = list_perhaps_absent(states)
+    return (pointer for pointer in pointers if Absence.from_state(states[pointer]).absent >= LEAST)
 
 
 def find_probably_gone(states: AbsenceStates, nodes: Mapping[str, Node]) -> dict[str, CurrentPresence]:
@@ -142,8 +143,12 @@ def find_probably_gone(states: AbsenceStates, nodes: Mapping[str, Node]) -> dict
     """
     pointers = [pointer for pointer in list_perhaps_gone(states) if pointer in nodes]
     presence = {pointer: find_current_presence(states, nodes, pointer) for pointer in pointers}
-    gone = {pointer for pointer in pointers if presence[pointer].is_probably_gone}
-    outer = {pointer for pointer in gone if not any(is_within(pointer, other) for other in gone - {pointer})}
+    gone_pointers = {pointer for pointer in pointers if presence[pointer].is_probably_gone}
+    outer = {
+        pointer
+        for pointer in gone_pointers
+        if not any(is_within(pointer, other) for other in gone_pointers - {pointer})
+    }
     return {pointer: presence[pointer] for pointer in pointers if pointer in outer}
 
 

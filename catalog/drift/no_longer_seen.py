@@ -45,7 +45,8 @@ def load_absent_places(
 def find_absent_properties(operation: Operation) -> AbsentProperties:
     """Return the same for one operation."""
     last_days = _load_last_days(operation.environment, [operation.pk])
-    return {place: last_days.get((operation.pk, *place)) for place in _list_absent_places(operation)}
+    places = _list_absent_places(operation)
+    return {(part, pointer): last_days.get((operation.pk, part, pointer)) for part, pointer in places}
 
 
 def _find_candidates(environment: Environment, operations: Collection[Operation] | None) -> set[int]:
