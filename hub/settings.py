@@ -262,9 +262,11 @@ USE_THOUSAND_SEPARATOR = False
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "static.dist"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+BUNDLE_ROOT = BASE_DIR / "static.bundles"
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "hub.vendored.VendoredFinder",
+    "hub.bundles.BundleFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
