@@ -42,7 +42,9 @@ class OperationVersion(models.Model):
 class Drift(models.Model):
     """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
 
-    since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
+    at: when the change was detected.
+    since: the first moment at which the change can have begun, the first of the observations that were added together;
+        for a property no longer seen, the UTC day on which it was last seen.
     seen, of: how often the node was present since then, and how often it could have been (null if unknown).
     matching: for a new type, how many of the values since then have it.
     values_before: for a new type, how many values were observed before then.
@@ -78,6 +80,11 @@ class Drift(models.Model):
     @property
     def words(self) -> str:
         return CHANGE_KINDS[self.kind]
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether it began in the minute in which it was detected, and not at any time from `since` to `at`."""
+        return self.at.replace(second=0, microsecond=0) <= self.since
 
     @property
     def last_day(self) -> date | None:

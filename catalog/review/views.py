@@ -42,7 +42,6 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         is_replacement = predecessor is not None and predecessor.is_gone
         return {
             "change": drift,
-            "is_of_one_minute": f"{drift.since:%F %R}" == f"{drift.at:%F %R}",
             "is_new_status": impact.is_new_status(drift),
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift, is_replacement=is_replacement),

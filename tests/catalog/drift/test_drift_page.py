@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.drift import views
-from catalog.models import Drift
+from catalog.models import Drift, OperationVersion
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +60,26 @@ def test_the_feed_of_one_operation_leaves_out_the_operations_below_its_path(brow
     catalog = open_page(browser_client, workspace, "catalog")
     link = next(part for part in catalog.split('"') if "/drift?" in part and "breaking=1" in part)
     assert browser_client.get(unescape(link)).content.decode().count('data-is="Impact"') == 1
+
+
+def test_the_feed_says_between_which_times_a_change_began(browser_client, filled_workspace):
+    """A report may sum up hours: the first of them is not when the change began."""
+    detected = timezone.now().replace(second=50)
+    Drift.objects.update(at=detected, since=detected - timedelta(hours=19))
+    times = r"between</span> <time[^>]*>[^<]+</time><br> <span class=\"soft\">and</span> <time[^>]*>[^<]+</time>"
+    page = open_page(browser_client, filled_workspace, "drift")
+    assert len(re.findall(times, page)) == 3
+    assert "Since" not in page
+    Drift.objects.update(since=detected - timedelta(seconds=40))
+    page = open_page(browser_client, filled_workspace, "drift")
+    assert not re.search(times, page)
+
+
+def test_an_operation_dates_its_versions_by_when_they_were_detected(browser_client, filled_workspace):
+    OperationVersion.objects.update(since=timezone.now() - timedelta(hours=19))
+    Drift.objects.update(since=timezone.now() - timedelta(hours=19))
+    page = open_page(browser_client, filled_workspace, "operation", method="GET", path=PATH)
+    assert "19 h ago" not in page
 
 
 def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
