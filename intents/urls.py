@@ -4,16 +4,13 @@ from django.urls import path
 
 from intents.gate import views as gate
 from intents.rejections import views as rejections
-from intents.tool_calls import views as tool_calls
 from intents.verification import views as verification
 from workspaces.page import page_paths
 
 PAGE = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
-    *page_paths("rejections", rejections.show_rejections, is_shareable=True),
     *page_paths("rejection", rejections.show_rejection),
-    *page_paths("toolcall", tool_calls.show_tool_call),
     *page_paths("confirmations", gate.show_confirmations, is_current=True),
     *page_paths("inspector", verification.show_inspector, is_current=True),
     path(f"{PAGE}/confirmations/<uuid:confirmation_id>/decision", gate.decide, name="decide-confirmation"),

@@ -24,7 +24,7 @@ SUBSETS = {
     "drifted": "drifted in this period",
     "unseen": "not seen in this period",
     "verified": "verified by a backend",
-    "unverified": "never verified by a backend",
+    "unverified": "never checked by a backend",
 }
 
 

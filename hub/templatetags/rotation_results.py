@@ -34,4 +34,4 @@ def singles_url(context: Context, environment: Environment, reason: str, since: 
     """Return the address of the single rejections for a reason since a moment, which may be within a quarter hour."""
     moment = since.isoformat()
     members = {"reason": reason, "range": "", "to": "", "from": moment, "since": moment}
-    return environment_page_url(context, environment.name, "rejections", **members) + "#singles"
+    return environment_page_url(context, environment.name, "rejections", **members)

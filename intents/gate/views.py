@@ -52,6 +52,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
                 (confirmation, show_args_hash(confirmation, now)) for confirmation in undecided_confirmations[:MAX_ROWS]
             ],
             "undecided_total": undecided_confirmations.count(),
+            "pending_total": undecided_confirmations.filter(state=Confirmation.PENDING).count(),
             "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
             "expired_total": confirmations.filter(queries.match_state(Confirmation.EXPIRED, now)).count(),

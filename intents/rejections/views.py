@@ -68,15 +68,18 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         if not has_verifications(environment):
             return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
         rejections = Paginator(analysis.rejections, REJECTIONS_PER_PAGE).get_page(request.GET.get("page"))
-        sums: Mapping[str, Any] = {} if filters.since else {**_build_overview(analysis), **_build_breakdown(analysis)}
+        lists_singles = bool(filters.since or reporter)  # sums name neither a key nor a moment within a quarter hour
+        sums: Mapping[str, Any] = {} if lists_singles else {**_build_overview(analysis), **_build_breakdown(analysis)}
         return {
             "first_report": "",
             "filters": analysis.filters,
             "all_reasons": REASONS.values(),
-            **sums,  # of whole quarter hours, so that a page with an exact start leaves them out
+            **sums,
+            "lists_singles": lists_singles,
+            **({"may_share": False} if lists_singles else {}),  # a shared page has no single rejections
             "rejections": rejections,
             "since": max(filters.since, period.start) if filters.since else None,
-            "listed_calls": count_calls(analysis.rejections) if filters.since else None,
+            "listed_calls": count_calls(analysis.rejections) if lists_singles else None,
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
             "reporter": reporter,

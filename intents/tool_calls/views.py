@@ -43,6 +43,8 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "events": events,
             "has_intents": intent_count > 0,
+            "has_one_intent": intent_count == 1,
+            "last_intent": call.intents.last(),
             "rejection_count": rejection_count,
             "rejection": None,  # the timeline links to every rejection
             "first_rejection": call.rejections.first(),

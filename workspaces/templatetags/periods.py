@@ -34,11 +34,16 @@ def fixed_period(context: Context) -> str:
 
 @register.filter
 def dates(period: Period) -> str:
-    """Write a period as `14 Nov – 20 Nov 2026`, with hours if it does not consist of whole days."""
+    """Write a period as `14 Nov – 20 Nov 2026`, with hours if it does not consist of whole days.
+
+    A custom one that begins within a day and goes on is `since 25 Nov 02:30`.
+    """
     first, last = _local_ends(period)
     if period.start <= EARLIEST:
         return f"until {last:%-d %b %Y}"
     if period.end - period.start <= 2 * ONE_DAY and not (_is_midnight(first) and _is_midnight(last)):
+        if period.is_current and not period.preset:
+            return f"since {first:%-d %b %H:%M}"
         return f"{first:%-d %b %H:%M} – {last:%-d %b %H:%M %Y}"
     last -= timedelta(microseconds=1)
     if first.date() == last.date():
@@ -52,11 +57,13 @@ def preceding(period: Period) -> str:
     """Name the period that this one is compared with: `the 7 days before, to the same hour`, or its dates.
 
     It ends at the time of day at which this one ends: without these words, its last day would seem to count whole.
+    Within a day, its dates have hours.
     """
     if period.preset == "24h":
         return "the same hours a week before"
     name = "the 7 days before" if period.preset == "7d" else dates(period.previous())
-    return name if _is_midnight(_local_ends(period)[1]) else f"{name}, to the same hour"
+    has_hours = period.end - period.start < ONE_DAY or _is_midnight(_local_ends(period)[1])
+    return name if has_hours else f"{name}, to the same hour"
 
 
 @register.filter

@@ -57,13 +57,13 @@ def test_a_verification_of_an_operation_shown_under_another_counts_for_that_one(
 def test_an_operation_needs_a_confirmation_only_if_a_backend_verifies_it(browser_client, production):
     query = {"method": "POST", "path": "/refunds"}
     page = tidy(browser_client.get(OPERATION, query))
-    assert "never verified by a backend</a>" in page
+    assert "never checked by a backend</a>" in page
     assert "needs a confirmation" not in page
     record_verifications(production, [Verification("missing-header", timezone.now(), 0, "POST /refunds")])
     page = tidy(browser_client.get(OPERATION, query))
-    assert "last verified <time" in page
+    assert "last checked by a backend <time" in page
     assert "needs a confirmation</a>" in page
-    assert "never verified" not in page
+    assert "never checked" not in page
 
 
 def test_verifications_without_an_operation_are_mentioned(browser_client, production):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from itertools import product
 
@@ -125,6 +126,17 @@ def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, addres
     assert "already declined" in browser_client.get(too_late["Location"]).content.decode()
     pending_confirmation.refresh_from_db()
     assert pending_confirmation.state == "declined"
+
+
+def test_a_decided_row_does_not_expire_and_is_not_counted_as_pending(
+    decide, browser_client, address, pending_confirmation
+):
+    assert '<span class="tag warn">1 pending</span>' in browser_client.get(address).content.decode()
+    decide(pending_confirmation, "decline")
+    page = " ".join(browser_client.get(address).content.decode().split())
+    assert re.search(r'data-is="Expires" class="soft nowrap"> decided </td>', page)
+    assert "pending</span>" not in page
+    assert 'value="undo"' in page
 
 
 def test_only_a_decision_made_on_the_page_can_be_undone(decide, browser_client, address, pending_confirmation, api):

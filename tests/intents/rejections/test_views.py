@@ -436,12 +436,19 @@ def test_single_rejections_are_listed_from_an_exact_moment(page, production):
     assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
     for whole in ('aria-label="In this period"', "one bar per", "none in ", "quarter hour"):
         assert whole not in text
-    [link] = re.findall('<a href="([^"]*)">Show the whole period</a>', text)
-    assert "since" not in link
-    assert "range=7d" in link
+    [link] = re.findall('<a href="([^"]*)">Show the latest 7 days</a>', text)
+    assert not re.search("since|range|from", link)
+    assert 'aria-label="Share"' not in text  # a shared page has no single rejections
     assert [row["count"] for row in read_rows(page(".json", since=since.isoformat()), "rejections")] == [1, 2]
     assert "reported. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
-    assert "Counts are of all keys" not in page(since=since.isoformat(), by=key.prefix).content.decode()
+
+
+def test_the_rejections_of_one_key_are_listed_without_the_sums_of_all_keys(page, filled_environment):
+    key = filled_environment.workspace.api_keys.get(name="report")
+    text = " ".join(page(by=key.prefix).content.decode().split())
+    assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
+    assert re.search("Only rejections that .* reported", text)
+    assert 'aria-label="In this period"' not in text
 
 
 def test_a_start_before_the_period_is_not_told(page, production):

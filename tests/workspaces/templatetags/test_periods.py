@@ -72,3 +72,16 @@ def test_one_step_back_and_one_forward_gives_the_same_period(start, days, zone):
 )
 def test_a_range_is_written_as_its_dates(query, written):
     assert periods.dates(parse_period(query, now=NOW)) == written
+
+
+def test_a_period_that_began_within_a_day_and_goes_on_is_named_by_its_start():
+    period = parse_period({"from": "2026-03-29T11:30:22+00:00"}, now=NOW)
+    assert periods.dates(period) == "since 29 Mar 11:30"
+    assert periods.preceding(period) == "22 Mar 11:30 – 22 Mar 12:15 2026"
+    past = parse_period({"from": "2026-03-29T11:30:22+00:00", "to": "2026-03-29T12:00:00+00:00"}, now=NOW)
+    assert periods.dates(past) == "29 Mar 11:30 – 29 Mar 12:00 2026"
+
+
+def test_a_comparison_within_a_day_has_hours_and_needs_no_words_for_them():
+    week = parse_period({"range": "7d"}, now=NOW)
+    assert periods.preceding(week) == "the 7 days before, to the same hour"

@@ -1,4 +1,4 @@
-"""What the overview says if calls are not accepted any more: any call, or those that the present secret signed."""
+"""Why calls are not accepted any more: any call, or those that the present secret signed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What pages say if calls are not accepted any more."""

@@ -1,0 +1,42 @@
+"""Pages of intents that say if calls are not accepted any more; `intents` knows nothing of signing secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from hub.outages.stops import read_stop
+from hub.rotation_results.queries import read_unknown_secret
+from intents.rejections import views as rejections
+from intents.tool_calls import views as tool_calls
+from wire.period import Period
+from workspaces.models import Environment
+from workspaces.page import Page
+
+
+def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show what was rejected and why, first of all if no call is accepted any more."""
+
+    def read_facts() -> Mapping[str, Any]:
+        stop = read_stop(environment, period, now=timezone.now())
+        return {"outage": stop.outage, "unknown_secret": stop.unknown_secret, "first_secret": stop.first_secret}
+
+    return _add_facts(rejections.show_rejections(request, environment, period), read_facts)
+
+
+def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show one tool call, and whether the secret that signed its intents seems unknown to the backend."""
+
+    def read_facts() -> Mapping[str, Any]:
+        return {"unknown_secret": read_unknown_secret(environment, now=timezone.now())}
+
+    return _add_facts(tool_calls.show_tool_call(request, environment, period), read_facts)
+
+
+def _add_facts(page: Page, read_facts: Callable[[], Mapping[str, Any]]) -> Page:
+    """Return the page with more in its context, which its own facts do not depend on."""
+    return replace(page, context=lambda: {**page.context(), **read_facts()})
