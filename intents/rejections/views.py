@@ -79,7 +79,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             **({"may_share": False} if lists_singles else {}),  # a shared page has no single rejections
             "rejections": rejections,
             "since": max(filters.since, period.start) if filters.since else None,
-            "listed_calls": count_calls(analysis.rejections) if lists_singles else None,
+            "listed_calls": count_calls(analysis.rejections) if lists_singles else sums["rejected"],
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
             "reporter": reporter,
