@@ -14,6 +14,7 @@ from workspaces.models import Environment
 
 DAYS = 30
 ROUND_NUMBERS = tuple(step * 10**power for power in range(8, -1, -1) for step in (5, 2, 1))
+MAX_FIRINGS = 10  # in 30 days: an alert that fires more often is soon not read any more
 MAX_SUGGESTIONS = 5  # how many smaller minimums to try; each is another preview
 
 
@@ -69,7 +70,9 @@ def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now:
 def suggest_minimum(
     environment: Environment, kind: str, thresholds: Thresholds, silent_preview: Preview, *, now: datetime
 ) -> LowerMinimum | None:
-    """Return the highest round number below `thresholds.minimum` with which the alert would have fired, or None.
+    """Return the highest round number below `thresholds.minimum` with which the alert would have fired.
+
+    None if there is none, or if the alert would have fired more than MAX_FIRINGS times.
 
     silent_preview: the preview with `thresholds`, which has no firing.
     """
@@ -77,5 +80,5 @@ def suggest_minimum(
     candidates = [number for number in ROUND_NUMBERS if number < thresholds.minimum and number <= highest]
     for minimum in candidates[:MAX_SUGGESTIONS]:
         if rows := preview(environment, kind, replace(thresholds, minimum=minimum), now=now).rows:
-            return LowerMinimum(minimum, len(rows))
+            return LowerMinimum(minimum, len(rows)) if len(rows) <= MAX_FIRINGS else None
     return None

@@ -170,6 +170,23 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
         assert "in place of" not in lower
 
 
+@pytest.mark.parametrize(("days", "is_offered"), [(9, True), (12, False)])
+def test_no_lower_minimum_is_offered_that_would_fire_all_the_time(admin, workspace, days, is_offered):
+    noon = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0)
+    VerificationRollup.objects.bulk_create(
+        VerificationRollup(
+            environment=environment_of(workspace), grain="q", starts_at=noon - timedelta(days=2 * day, hours=hours),
+            version=ALL_VERSIONS, result=result, shard=0, count=count, last_at=noon - timedelta(days=2 * day),
+        )
+        for day in range(1, days + 1)
+        for hours, result, count in ((0, "expired", 4), (6, ACCEPTED, 1000))
+    )  # fmt: skip
+    query = "?kind=rejections.spike&environment=production&minutes=60&minimum=9&percent=1&factor=3"
+    text = read(admin, f"{PAGE}{query}&reason_minimum=1&silent_minutes=60")
+    assert ("in place of 9</a> would have fired 9 times." in text) is is_offered
+    assert ("in place of" in text) is is_offered
+
+
 @pytest.mark.parametrize("is_usual", [True, False])
 def test_a_preview_of_silence_says_why_bars_above_the_line_did_not_fire(admin, workspace, is_usual):
     now = floor_to_quarter(timezone.now())

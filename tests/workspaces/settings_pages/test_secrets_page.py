@@ -88,7 +88,7 @@ def test_activation_asks_first_and_names_the_backends_that_may_lack_the_secret(a
     assert f"Let <code>{prepared}</code> sign?" in question
     assert "rejects every call signed with it, as <code>bad-signature</code>" in question
     assert "cannot be undone" in question
-    assert "<b>report</b> in production has not verified with it" in question
+    assert "Make sure that each of these has it: <b>report</b> in production." in question
     assert f'action="{PAGE}/activate"' in question
     assert find_signer(workspace.workspace, now=timezone.now()) != prepared, "a question changes nothing"
     admin.post(f"{PAGE}/activate")
