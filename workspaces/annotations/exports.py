@@ -1,4 +1,4 @@
-"""The annotations of a page's period as a table of its downloads."""
+"""The annotations of a page's period, and the phases between them, as tables of its downloads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from wire.period import Period
 from wire.table_exports import Table
+from wire.timestamps import unix_seconds
+from workspaces.annotations.phases import PhaseChange
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
 
@@ -22,3 +24,16 @@ def _list_rows(environment: Environment, period: Period) -> Iterator[Sequence[An
     for row in list_annotations_of_period(environment, period).iterator():
         name = row.environment.name if row.environment else None
         yield row.at, row.text, row.url or None, name, row.created_by
+
+
+def name_phase_columns(total: str, count: str, points: str) -> tuple[str, ...]:
+    """Return the columns of `list_phase_cells`, with a page's names for the numbers of its phases."""
+    return ("startsAt", "endsAt", "annotations", total, count, points, "mayBeChance")
+
+
+def list_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
+    """Return the cells of a phase; what compares it with the one before is null if there is nothing to compare."""
+    phase, points = change.phase, change.points
+    times = unix_seconds(phase.start), unix_seconds(phase.end)
+    comparison = (None, None) if points is None else (round(points, 2), change.is_within_chance)
+    return (*times, list(phase.texts), phase.total, phase.count, *comparison)

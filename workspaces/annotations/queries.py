@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from wire.period import Period
+from workspaces.annotations.phases import MAX_PHASES, Phase, split_at_annotations
 from workspaces.models import Annotation, Environment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,6 +34,18 @@ def list_annotations(environment: Environment) -> QuerySet[Annotation]:
 
 def list_annotations_of_period(environment: Environment, period: Period) -> QuerySet[Annotation]:
     return list_annotations(environment).filter(at__gte=period.start, at__lt=period.end)
+
+
+def list_phases(environment: Environment, period: Period, first_data: datetime | None) -> Sequence[Phase]:
+    """Return the phases of a period between its latest annotations, in order of time; none without annotations.
+
+    first_data: when the environment's data begin. The first phase begins with their hour, day or month, as charts do.
+    """
+    start = period.begin_with_data(first_data).start
+    if start >= period.end:
+        return ()
+    latest = list_annotations_of_period(environment, period).values_list("at", "text")[: MAX_PHASES - 1]
+    return split_at_annotations(start, period.end, reversed(latest)) if latest else ()
 
 
 def find_annotation_before(environment: Environment, moment: datetime) -> Annotation | None:

@@ -1,0 +1,72 @@
+"""A period is split at its annotations, and a rate is compared from one part to the next."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workspaces.annotations.phases import Phase, PhaseChange, pair_with_previous, split_at_annotations
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+END = START + timedelta(days=2)
+MOMENTS = st.datetimes(datetime(2026, 10, 31), datetime(2026, 11, 4), timezones=st.just(UTC))
+SIZES = st.integers(0, 2000).flatmap(lambda total: st.tuples(st.just(total), st.integers(0, total)))
+
+
+@given(st.lists(MOMENTS, max_size=12).map(sorted))
+def test_phases_cover_the_period_without_overlap_and_each_annotation_begins_one(moments):
+    annotations = [(moment, f"release {number}") for number, moment in enumerate(moments)]
+    phases = split_at_annotations(START, END, annotations)
+    assert phases[0].start == START
+    assert phases[-1].end == END
+    assert all(earlier.end == later.start for earlier, later in pairwise(phases))
+    assert all(phase.start < phase.end and phase.start.minute % 15 == 0 for phase in phases)
+    named = {text: phase.start for phase in phases for text in phase.texts}
+    for moment, text in annotations:
+        if START <= moment < END:
+            assert timedelta(0) <= moment - named[text] < timedelta(minutes=15)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "points", "is_within_chance"),
+    [
+        ((1000, 250), (1000, 251), 0.1, True),
+        ((1000, 250), (1000, 300), 5.0, False),
+        ((20, 5), (20, 6), 5.0, True),
+        ((1000, 0), (1000, 0), 0.0, True),
+        ((1000, 1000), (1000, 1000), 0.0, True),
+        ((0, 0), (20, 6), None, False),
+        ((20, 6), (0, 0), None, False),
+    ],
+)
+def test_a_change_in_small_samples_may_be_chance(before, after, points, is_within_chance):
+    change = PhaseChange(Phase(START, END, [], *after), Phase(START, END, [], *before))
+    assert change.points == (None if points is None else pytest.approx(points))
+    assert change.is_within_chance == is_within_chance
+
+
+def test_the_first_phase_has_no_change():
+    change = PhaseChange(Phase(START, END, [], 10, 5), None)
+    assert change.points is None
+    assert not change.is_within_chance
+
+
+@given(st.lists(SIZES, min_size=1, max_size=6))
+def test_each_phase_is_compared_with_the_one_before_it(sizes):
+    pairs = pair_with_previous([Phase(START, END, [], *size) for size in sizes])
+    assert [(phase.total, phase.count) for phase, _ in pairs] == sizes
+    assert [previous for _, previous in pairs] == [None, *(phase for phase, _ in pairs[:-1])]
+
+
+@given(SIZES, SIZES, st.floats(0, 1))
+def test_only_what_can_be_compared_is_too_early_or_chance(size, previous_size, pending):
+    change = PhaseChange(Phase(START, END, [], *size), Phase(START, END, [], *previous_size), pending)
+    swapped = PhaseChange(Phase(START, END, [], *previous_size), Phase(START, END, [], *size), pending)
+    if size[0] and previous_size[0]:
+        assert change.points == pytest.approx(-swapped.points)
+        assert change.is_within_chance == swapped.is_within_chance
+        assert change.is_too_early == (pending > 0.1)
+    else:
+        assert (change.points, change.is_within_chance, change.is_too_early) == (None, False, False)

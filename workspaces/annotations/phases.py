@@ -1,0 +1,95 @@
+"""A rate before and after each annotation of a period (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from wire.chance import is_within_chance
+from wire.period import floor_to_quarter
+from wire.time_buckets import Bucket
+
+MAX_PHASES = 6  # a page shows the latest
+MOST_PENDING = 0.1  # of a phase's outcomes; with more to come, its rate is not yet what it will be
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
+
+    texts: the annotations with which it begins, none for the first phase of a period.
+    total: the number of cases in it, such as conversations or verifications.
+    count: how many of them are what the rate counts, such as rejections.
+    annotated_at: the time of the first of these annotations.
+    """
+
+    start: datetime
+    end: datetime
+    texts: Sequence[str]
+    total: int = 0
+    count: int = 0
+    annotated_at: datetime | None = None
+
+    @property
+    def bucket(self) -> Bucket:
+        """Return the phase as a span that is read from tallies."""
+        return Bucket(self.start, self.end, "")
+
+
+@dataclass(frozen=True)
+class PhaseChange:
+    """A phase and the phase before it; `previous` is None for the first.
+
+    pending: the estimated share of what the phase counts that is still to change, 0 to 1.
+    """
+
+    phase: Phase
+    previous: Phase | None
+    pending: float = 0.0
+
+    @property
+    def is_too_early(self) -> bool:
+        """Return whether the change says nothing yet."""
+        return self.points is not None and self.pending > MOST_PENDING
+
+    @property
+    def points(self) -> float | None:
+        """Return by how many percentage points the rate grew; None if one of the two phases has no cases."""
+        if not (self.previous and self.previous.total and self.phase.total):
+            return None
+        return 100 * (rate_of(self.phase) - rate_of(self.previous))
+
+    @property
+    def is_within_chance(self) -> bool:
+        """Return whether chance alone often makes samples of these sizes differ so much."""
+        if self.points is None or not self.previous:
+            return False
+        return is_within_chance(self.phase.count, self.phase.total, self.previous.count, self.previous.total)
+
+
+def rate_of(phase: Phase) -> float:
+    return phase.count / phase.total
+
+
+def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[tuple[datetime, str]]) -> list[Phase]:
+    """Split [start, end) at annotations, given with their texts in order of time; the phases follow one another.
+
+    Tallies are no finer than a quarter hour, so a phase begins with the quarter hour that holds its annotation.
+    """
+    texts: dict[datetime, list[str]] = {start: []}
+    moments: dict[datetime, datetime] = {}
+    for moment, text in annotations:
+        begin = max(start, floor_to_quarter(moment))
+        if begin < end:
+            texts.setdefault(begin, []).append(text)
+            moments.setdefault(begin, moment)
+    return [
+        Phase(since, till, texts[since], annotated_at=moments.get(since)) for since, till in pairwise([*texts, end])
+    ]
+
+
+def pair_with_previous(phases: Sequence[Phase]) -> Sequence[tuple[Phase, Phase | None]]:
+    """Return each phase with the one before it, in order of time."""
+    return list(zip(phases, [None, *phases[:-1]], strict=True))
