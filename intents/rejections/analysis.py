@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from intents.models import Rejection
 from intents.rejections import queries
 from intents.rejections.filters import RejectionFilters
+from intents.rejections.phases import RejectionChange, read_phases
 from intents.rejections.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import (
@@ -75,6 +76,11 @@ class RejectionAnalysis:
     def buckets(self) -> Sequence[ResultBucket]:
         """Return the counts over time, from the bucket on that holds the first verification of the environment."""
         return queries.load_buckets(self.environment, self.chart_period, self.filters)
+
+    @property
+    def phases(self) -> Sequence[RejectionChange]:
+        """Return the counts between the latest annotations of the period, the latest first."""
+        return read_phases(self.environment, self.period, self.filters, self.first_data)
 
     @cached_property
     def first_data(self) -> datetime | None:

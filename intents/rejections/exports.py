@@ -8,17 +8,19 @@ from typing import Any
 from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.phases import RejectionChange
 from intents.rejections.queries import KeyRejections
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import GroupSummary, count_rejections, count_verifications
 from wire.table_exports import Table
-from workspaces.annotations.exports import build_annotations_table
+from workspaces.annotations.exports import build_annotations_table, list_phase_cells, name_phase_columns
 
 REASON_COLUMNS = (
     *("reason", "rejections", "share", "rejectionsBefore", "lastAt"),
     *("check", "meaning", "usualFix"),
 )
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
+PHASE_COLUMNS = (*name_phase_columns("verifications", "rejections", "ratePoints"), "grownReason", "reasonPoints")
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
 KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt", "reasons")
 TOTALS_COLUMNS = ("period", "verifications", "rejections")
@@ -30,6 +32,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
     return [
         Table("reasons", REASON_COLUMNS, lambda: _list_reason_rows(analysis)),
         Table("series", SERIES_COLUMNS, lambda: map(_bucket_row, analysis.buckets)),
+        Table("phases", PHASE_COLUMNS, lambda: map(_phase_row, analysis.phases)),
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
         Table("keys", KEY_COLUMNS, lambda: map(_key_row, analysis.keys)),
@@ -57,6 +60,12 @@ def _totals_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
 def _bucket_row(bucket: ResultBucket) -> Sequence[Any]:
     by_reason = (bucket.counts[reason] for reason in REASONS)
     return (bucket.start, bucket.verifications, bucket.rejections, *by_reason)
+
+
+def _phase_row(change: RejectionChange) -> Sequence[Any]:
+    growth = change.growth
+    grown_cells = (growth.reason, round(growth.points, 2)) if growth else (None, None)
+    return (*list_phase_cells(change), *grown_cells)
 
 
 def _group_row(summary: GroupSummary) -> Sequence[Any]:

@@ -23,6 +23,7 @@ from wire.period import Period, parse_period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
+from wire.time_buckets import Bucket
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
@@ -131,15 +132,32 @@ def load_buckets(
     if period.start >= period.end:
         return []
     buckets = split_period(period)
+    counts = count_results(environment, buckets, filters)
+    return build_buckets(
+        period,
+        (
+            (bucket.start, result, count)
+            for bucket, results in zip(buckets, counts, strict=True)
+            for result, count in results.items()
+        ),
+    )
+
+
+def count_results(
+    environment: Environment, buckets: Sequence[Bucket], filters: RejectionFilters
+) -> Sequence[Counter[str]]:
+    """Count the verifications of each span by result, as the filters select them."""
+    counts: Sequence[Counter[str]] = [Counter() for _ in buckets]
+    if not buckets:
+        return counts
     plan = plan_reads(tuple(buckets))
-    counts: Counter[tuple[datetime, str]] = Counter()
     with get_read_connection().cursor() as cursor:
         statement = SELECT_FILTERED_SERIES if filters.version or filters.operation else SELECT_WHOLE_SERIES
         cursor.execute(statement, _tallies_query([environment.pk], plan.segments, filters))
         for segment_number, start, result, count in cursor.fetchall():
             for bucket_number, sign in plan.uses[segment_number, start]:
-                counts[buckets[bucket_number].start, narrow_result(result, filters.reason)] += sign * count
-    return build_buckets(period, ((moment, result, count) for (moment, result), count in counts.items() if count))
+                counts[bucket_number][narrow_result(result, filters.reason)] += sign * count
+    return [+results for results in counts]  # without those that were subtracted again
 
 
 def list_rejections(

@@ -1,13 +1,15 @@
-"""The rise of rejections that the overview shows, with its reason and its start (pure)."""
+"""A rise of rejections: its reason, and its start (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import ReasonSummary
+from wire.chance import is_within_chance
 
 RISE_FACTOR = 2
 MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
@@ -15,7 +17,7 @@ MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 @dataclass(frozen=True)
 class Rise:
-    """A rise of rejections.
+    """A rise of rejections, as the overview shows it.
 
     reason: the reason that explains it; None if no single reason does.
     operation: the operation with most rejections for this reason; "" for none.
@@ -48,6 +50,43 @@ def find_explaining_reason(
     reason = max(gains, key=gains.__getitem__, default=None)
     rise = sum(gain for gain in gains.values() if gain > 0)
     return reason if reason and 2 * gains[reason] > rise else None
+
+
+@dataclass(frozen=True)
+class ReasonGrowth:
+    """A reason that is a larger share of all verifications than in an earlier span, by its numbers in both."""
+
+    reason: str
+    count: int
+    previous_count: int
+    total: int
+    previous_total: int
+
+    @property
+    def points(self) -> float:
+        """Return by how many percentage points its share grew."""
+        return 100 * (self.count / self.total - self.previous_count / self.previous_total)
+
+    @property
+    def is_within_chance(self) -> bool:
+        return is_within_chance(self.count, self.total, self.previous_count, self.previous_total)
+
+
+def find_reason_growth(counts: Mapping[str, int], previous_counts: Mapping[str, int]) -> ReasonGrowth | None:
+    """Return the reason whose share of all verifications grew most; None if none grew by more than chance.
+
+    counts, previous_counts: the verifications of two spans by result, accepted or not. The spans may differ in length.
+    """
+    total, previous_total = sum(counts.values()), sum(previous_counts.values())
+    if not (total and previous_total):
+        return None
+    growths = [
+        ReasonGrowth(reason, count, previous_counts.get(reason, 0), total, previous_total)
+        for reason, count in sorted(counts.items())
+        if is_rejection(reason)
+    ]
+    real_growths = [growth for growth in growths if growth.points > 0 and not growth.is_within_chance]
+    return max(real_growths, key=lambda growth: growth.points, default=None)
 
 
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:

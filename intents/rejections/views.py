@@ -188,6 +188,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "first_data": analysis.first_data,
         "charted_reasons": list(series),
         "buckets": chart_figures.build_table_rows(analysis.buckets, series),
+        "phases": analysis.phases,
     }
 
 

@@ -92,4 +92,4 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
 
 def pair_with_previous(phases: Sequence[Phase]) -> Sequence[tuple[Phase, Phase | None]]:
     """Return each phase with the one before it, in order of time."""
-    return list(zip(phases, [None, *phases[:-1]], strict=True))
+    return list(zip(phases, [None, *phases], strict=False))

@@ -1,4 +1,4 @@
-"""The reason of a rise is named only if it explains the rise."""
+"""The reason of a rise is named only if it explains the rise, or grew by more than chance."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.rise import find_explaining_reason
+from intents.rejections.rise import find_explaining_reason, find_reason_growth
 from intents.rejections.totals import ReasonSummary
+from wire.chance import is_within_chance
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+RESULTS = st.dictionaries(st.sampled_from(["accepted", "", "expired", "replayed", "malformed"]), st.integers(0, 2000))
 COUNTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=6)
 
 
@@ -53,3 +55,46 @@ def test_the_reason_that_explains_a_rise_grew_and_outweighs_all_others(counts, v
         leading == ([reason.reason] if reason else [])
         or min(abs(2 * gain - sum(gained.values())) for gain in gained.values()) < 1e-6
     )
+
+
+@pytest.mark.parametrize(
+    ("previous_counts", "counts", "name"),
+    [
+        ({"accepted": 990, "expired": 10}, {"accepted": 960, "expired": 40}, "expired"),
+        ({"accepted": 990, "expired": 10}, {"accepted": 97, "expired": 3}, None),  # 3 of 100 may be chance
+        ({"accepted": 990, "expired": 10}, {"accepted": 1980, "expired": 20}, None),  # twice the calls, the same share
+        ({"accepted": 900, "expired": 100}, {"accepted": 900, "replayed": 100}, "replayed"),  # the rate is the same
+        ({"accepted": 500, "expired": 500}, {"accepted": 465, "expired": 520, "replayed": 15}, "replayed"),
+        ({"accepted": 1000}, {"accepted": 900, "": 100}, None),  # a reason that the filter leaves out
+        ({"accepted": 100, "expired": 900}, {"accepted": 1000}, None),
+        ({}, {"expired": 40}, None),  # nothing to compare with
+        ({"expired": 40}, {}, None),
+    ],
+)
+def test_the_reason_that_grew_most_grew_by_more_than_chance(previous_counts, counts, name):
+    growth = find_reason_growth(counts, previous_counts)
+    assert (growth and growth.reason) == name
+
+
+@given(RESULTS, RESULTS)
+def test_no_other_reason_that_grew_by_more_than_chance_grew_more(counts, previous_counts):
+    growth = find_reason_growth(counts, previous_counts)
+    total, previous_total = sum(counts.values()), sum(previous_counts.values())
+    if not total or not previous_total:
+        assert growth is None
+        return
+    shares = {
+        reason: (counts.get(reason, 0), total, previous_counts.get(reason, 0), previous_total)
+        for reason in ("expired", "replayed", "malformed")
+    }
+    gains = {
+        reason: share[0] / share[1] - share[2] / share[3]
+        for reason, share in shares.items()
+        if not is_within_chance(*share)
+    }
+    highest = max(gains.values(), default=0)
+    if growth is None:
+        assert highest <= 0
+    else:
+        assert gains[growth.reason] == highest > 0
+        assert growth.points == pytest.approx(100 * highest)

@@ -1,0 +1,46 @@
+"""The rate of rejections before and after each annotation of a period."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from intents.rejections.filters import RejectionFilters, is_rejection
+from intents.rejections.queries import count_results
+from intents.rejections.rise import ReasonGrowth, find_reason_growth
+from wire.period import Period
+from workspaces.annotations.phases import PhaseChange, pair_with_previous
+from workspaces.annotations.queries import list_phases
+from workspaces.models import Environment
+
+
+@dataclass(frozen=True)
+class RejectionChange(PhaseChange):
+    """A phase's rejections of its verifications, compared with the phase before it.
+
+    growth: the reason that grew most since then; None if none grew by more than chance.
+    """
+
+    growth: ReasonGrowth | None = None
+
+
+def read_phases(
+    environment: Environment, period: Period, filters: RejectionFilters, first_data: datetime | None
+) -> Sequence[RejectionChange]:
+    """Return the phases of a period between its latest annotations, the latest first; none without annotations.
+
+    The filters narrow them as they narrow the chart.
+
+    first_data: when the environment's verifications begin.
+    """
+    spans = list_phases(environment, period, first_data)
+    counts = count_results(environment, [span.bucket for span in spans], filters)
+    phases = [
+        replace(span, total=results.total(), count=sum(count for name, count in results.items() if is_rejection(name)))
+        for span, results in zip(spans, counts, strict=True)
+    ]
+    growths = map(find_reason_growth, counts, [Counter[str](), *counts])
+    facts = zip(pair_with_previous(phases), growths, strict=True)
+    return [RejectionChange(phase, previous, growth=growth) for (phase, previous), growth in facts][::-1]
