@@ -1,4 +1,4 @@
-"""Say what to do about broken joins (pure).
+"""Say what to do about broken joins, and how many will still heal (pure).
 
 An id that was never seen may still heal, unless it is older than any that healed was when it healed.
 """
@@ -34,6 +34,18 @@ def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timede
     if kind != "never-seen" or longest is None or first_reported_at is None or now - first_reported_at <= longest:
         return ADVICE[kind].to_do
     return f"O{_explain_age(longest)[1:]}"
+
+
+def estimate_healing(pending: float, healed: int, broken: int) -> float:
+    """Estimate what share of some broken joins will still heal, 0 to 1.
+
+    pending: the share of healings that take longer than these joins have waited so far.
+    healed, broken: how many joins have healed, and how many are broken: by these, most heal or hardly any.
+    """
+    if not healed:
+        return 0.0
+    still_healing = healed * pending
+    return still_healing / (still_healing + broken)
 
 
 def _explain_age(longest: timedelta) -> str:

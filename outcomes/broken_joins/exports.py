@@ -21,8 +21,10 @@ from outcomes.broken_joins.lookup import (
     find_longest_healing,
     find_reported_again,
     list_api_keys,
+    measure_healing,
     stream_broken_joins,
 )
+from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import find_last_reports
 from outcomes.models import Move
@@ -30,7 +32,7 @@ from outcomes.tallies.series import read_totals
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import EARLIEST, unix_seconds
-from workspaces.annotations.exports import build_annotations_table
+from workspaces.annotations.exports import build_annotations_table, list_phase_cells, name_phase_columns
 from workspaces.models import ApiKey, Environment
 
 OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
@@ -41,6 +43,7 @@ CAUSE_COLUMNS = (
 )
 HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
 RATE_COLUMNS = ("startsAt", "name", "brokenJoins", "reported")
+PHASE_COLUMNS = (*name_phase_columns("reported", "brokenJoins", "ratePoints"), "healingShare")
 TOTALS_COLUMNS = ("period", "brokenJoins", "reported")
 MOVE_COLUMNS = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
 
@@ -52,6 +55,7 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
         Table("healed", HEALED_COLUMNS, lambda: _healed_rows(environment, period)),
         Table("rates", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_environment(environment, period))),
         Table("rates-by-key", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_api_key(environment, period))),
+        Table("phases", PHASE_COLUMNS, lambda: _phase_rows(environment, period)),
         Table("moves", MOVE_COLUMNS, lambda: _move_rows(environment)),
         Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(environment, period)),
         build_annotations_table(environment, period),
@@ -126,6 +130,12 @@ def _rate_rows(chart: RateChart) -> Rows:
     for number, bucket in enumerate(chart.buckets):
         for rate in chart.rates:
             yield unix_seconds(bucket.start), rate.name, rate.broken_joins[number], rate.reported_outcomes[number]
+
+
+def _phase_rows(environment: Environment, period: Period) -> Rows:
+    healing = measure_healing(environment, period)
+    for change in read_join_phases(environment, period, healing, now=timezone.now()):
+        yield (*list_phase_cells(change), round(change.pending, 4))
 
 
 def _totals_rows(environment: Environment, period: Period) -> Rows:

@@ -45,14 +45,25 @@ TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output
 
 @dataclass(frozen=True)
 class Healing:
-    """The number of broken joins that healed in a period, and the median and the longest time to heal of the latest
-    `sample_size`.
+    """The broken joins that healed in a period.
+
+    lengths: how long the latest of them took to heal, at most MAX_HEALED_MEASURED.
     """
 
     count: int
-    sample_size: int
-    median: timedelta | None
-    longest: timedelta | None
+    lengths: Sequence[timedelta]
+
+    @property
+    def sample_size(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def median(self) -> timedelta | None:
+        return median_length(self.lengths)
+
+    @property
+    def longest(self) -> timedelta | None:
+        return max(self.lengths, default=None)
 
 
 def find_broken_joins(environment: Environment, period: Period) -> QuerySet[Outcome]:
@@ -195,7 +206,7 @@ def measure_healing(environment: Environment, period: Period) -> Healing:
     latest = outcomes.order_by("-healed_at").values_list(TIME_TO_HEAL, flat=True)[:MAX_HEALED_MEASURED]
     lengths = list(latest)
     count = len(lengths) if len(lengths) < MAX_HEALED_MEASURED else outcomes.count()
-    return Healing(count, len(lengths), median_length(lengths), max(lengths, default=None))
+    return Healing(count, lengths)
 
 
 def find_longest_healing(environment: Environment) -> timedelta | None:

@@ -34,6 +34,7 @@ from outcomes.broken_joins.lookup import (
     measure_healing,
 )
 from outcomes.broken_joins.move import find_movable
+from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
@@ -59,6 +60,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             return {"empty": True, **first_report_snippets(environment)}
         totals, previous_totals = read_totals(environment, period), read_totals(environment, period.previous())
         moved = (count_moved(environment, period), count_moved(environment, period.previous()))
+        healing = measure_healing(environment, period)
         return {
             "empty": False,
             "filters": filters,
@@ -66,13 +68,14 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             "totals": totals,
             "previous_totals": previous_totals,
             "without_moves": leave_out_moves((totals, previous_totals), moved),
-            "healing": measure_healing(environment, period),
+            "healing": healing,
             "healed_outcomes": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
             "oldest": find_oldest_report(environment),
             "first_data": find_first_data(environment),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             **_describe_joins(environment, period, filters, request.GET.get("page"), totals.broken),
             **_draw_rates(environment, period),
+            "phases": read_join_phases(environment, period, healing, now=timezone.now()),
             **_describe_moves(request, environment, period, filters),
         }
 

@@ -1,0 +1,39 @@
+"""The broken rate before and after each annotation of a period."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from outcomes.analytics.lag import count_lags
+from outcomes.broken_joins.chances import estimate_healing
+from outcomes.broken_joins.lookup import Healing
+from outcomes.tallies.series import find_first_data, read_series_of_all_keys
+from wire.period import Period
+from workspaces.annotations.phases import PhaseChange, pair_with_previous
+from workspaces.annotations.queries import list_phases
+from workspaces.models import Environment
+
+
+def read_join_phases(
+    environment: Environment, period: Period, healing: Healing, *, now: datetime
+) -> Sequence[PhaseChange]:
+    """Return the phases of a period between its latest annotations, the latest first; none without annotations.
+
+    A phase counts the outcomes that were first reported in it, and how many of them are broken now.
+
+    healing: the joins that healed in this period, by which those to come are estimated.
+    """
+    spans = list_phases(environment, period, find_first_data(environment))
+    if not spans:
+        return ()
+    series = read_series_of_all_keys(environment, [span.bucket for span in spans])
+    numbers = zip(spans, series.outcomes, series.broken, strict=True)
+    phases = [replace(span, total=outcomes + broken, count=broken) for span, outcomes, broken in numbers]
+    lags, broken_joins = count_lags(healing.lengths), sum(series.broken)
+    changes = []
+    for phase, previous in pair_with_previous(phases):
+        pending = lags.estimate_pending(now - phase.start, now - min(phase.end, now))
+        changes.append(PhaseChange(phase, previous, estimate_healing(pending, healing.count, broken_joins)))
+    return changes[::-1]
