@@ -20,7 +20,10 @@ REASON_COLUMNS = (
     *("check", "meaning", "usualFix"),
 )
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
-PHASE_COLUMNS = (*name_phase_columns("verifications", "rejections", "ratePoints"), "grownReason", "reasonPoints")
+PHASE_COLUMNS = (
+    *name_phase_columns("verifications", "rejections", "ratePoints"),
+    *("grownReason", "reasonPoints", "reasonMayBeChance"),
+)
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
 KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt", "reasons")
 TOTALS_COLUMNS = ("period", "verifications", "rejections")
@@ -64,7 +67,7 @@ def _bucket_row(bucket: ResultBucket) -> Sequence[Any]:
 
 def _phase_row(change: RejectionChange) -> Sequence[Any]:
     growth = change.growth
-    grown_cells = (growth.reason, round(growth.points, 2)) if growth else (None, None)
+    grown_cells = (growth.reason, round(growth.points, 2), growth.is_within_chance) if growth else (None,) * 3
     return (*list_phase_cells(change), *grown_cells)
 
 

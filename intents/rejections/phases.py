@@ -9,7 +9,7 @@ from datetime import datetime
 
 from intents.rejections.filters import RejectionFilters, is_rejection
 from intents.rejections.queries import count_results
-from intents.rejections.rise import ReasonGrowth, find_reason_growth
+from intents.rejections.rise import Growth, find_reason_growth
 from wire.period import Period
 from workspaces.annotations.phases import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases
@@ -20,10 +20,10 @@ from workspaces.models import Environment
 class RejectionChange(PhaseChange):
     """A phase's rejections of its verifications, compared with the phase before it.
 
-    growth: the reason that grew most since then; None if none grew by more than chance.
+    growth: the reason that grew most since then; None if rejections did not grow by more than chance.
     """
 
-    growth: ReasonGrowth | None = None
+    growth: Growth | None = None
 
 
 def read_phases(

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
-from intents.rejections.totals import ReasonSummary
+from intents.rejections.totals import NEW_REASON_MINIMUM, ReasonSummary
 from wire.chance import is_within_chance
 
 RISE_FACTOR = 2
@@ -53,8 +53,11 @@ def find_explaining_reason(
 
 
 @dataclass(frozen=True)
-class ReasonGrowth:
-    """A reason that is a larger share of all verifications than in an earlier span, by its numbers in both."""
+class Growth:
+    """Rejections that are a larger share of all verifications than in an earlier span, by the numbers of both.
+
+    reason: their reason; "" for all of them.
+    """
 
     reason: str
     count: int
@@ -64,29 +67,44 @@ class ReasonGrowth:
 
     @property
     def points(self) -> float:
-        """Return by how many percentage points its share grew."""
+        """Return by how many percentage points their share grew."""
         return 100 * (self.count / self.total - self.previous_count / self.previous_total)
 
     @property
     def is_within_chance(self) -> bool:
-        return is_within_chance(self.count, self.total, self.previous_count, self.previous_total)
+        """Return whether chance alone often makes samples of these sizes differ so much; few calls always may."""
+        is_rare = self.count < NEW_REASON_MINIMUM
+        return is_rare or is_within_chance(self.count, self.total, self.previous_count, self.previous_total)
 
 
-def find_reason_growth(counts: Mapping[str, int], previous_counts: Mapping[str, int]) -> ReasonGrowth | None:
-    """Return the reason whose share of all verifications grew most; None if none grew by more than chance.
+def find_reason_growth(counts: Mapping[str, int], previous_counts: Mapping[str, int]) -> Growth | None:
+    """Return the reason whose share of all verifications grew most, of those that grew by more than chance.
+
+    If none did, but all rejections together did, return the reason that grew most all the same. None if there is none,
+    or if several grew alike.
 
     counts, previous_counts: the verifications of two spans by result, accepted or not. The spans may differ in length.
     """
-    total, previous_total = sum(counts.values()), sum(previous_counts.values())
-    if not (total and previous_total):
+    totals = sum(counts.values()), sum(previous_counts.values())
+    if not all(totals):
         return None
     growths = [
-        ReasonGrowth(reason, count, previous_counts.get(reason, 0), total, previous_total)
-        for reason, count in sorted(counts.items())
-        if is_rejection(reason)
+        Growth(result, count, previous_counts.get(result, 0), *totals)
+        for result, count in counts.items()
+        if is_rejection(result)
     ]
-    real_growths = [growth for growth in growths if growth.points > 0 and not growth.is_within_chance]
-    return max(real_growths, key=lambda growth: growth.points, default=None)
+    growths = [growth for growth in growths if growth.points > 0]
+    beyond_chance = [growth for growth in growths if not growth.is_within_chance]
+    whole = Growth("", _count_rejections(counts), _count_rejections(previous_counts), *totals)
+    if whole.points > 0 and not whole.is_within_chance:
+        beyond_chance = beyond_chance or growths
+    most = max((growth.points for growth in beyond_chance), default=0)
+    leading = [growth for growth in beyond_chance if growth.points == most]
+    return leading[0] if len(leading) == 1 else None
+
+
+def _count_rejections(counts: Mapping[str, int]) -> int:
+    return sum(count for result, count in counts.items() if is_rejection(result))
 
 
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:

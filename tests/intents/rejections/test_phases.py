@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -70,7 +71,9 @@ def test_page_and_downloads_say_whether_the_rate_changed_after_a_release(page, r
     assert (earlier["annotations"], earlier["verifications"], earlier["rejections"]) == ([], 1000, 10)
     assert (latest["ratePoints"], latest["mayBeChance"]) == (4.0, False)
     assert (latest["grownReason"], latest["reasonPoints"]) == ("audience-mismatch", 4.0)
-    assert {earlier[name] for name in ("ratePoints", "mayBeChance", "grownReason", "reasonPoints")} == {None}
+    assert latest["reasonMayBeChance"] is False
+    compared = ("ratePoints", "mayBeChance", "grownReason", "reasonPoints", "reasonMayBeChance")
+    assert {earlier[name] for name in compared} == {None}
     assert latest["startsAt"] == earlier["endsAt"] == floor_to_quarter(RELEASED).timestamp()
     (line, _) = csv.DictReader(io.StringIO(page(".csv", table="phases", range="24h").getvalue().decode()))
     assert (line["annotations"], line["rejections"]) == ('["Release 5.0"]', "25")
@@ -107,6 +110,21 @@ def test_a_steady_rate_may_be_chance_and_names_no_reason(page, release):
     section = read_section(page(range="24h", operation="GET /orders"))
     assert '+0.2 <span class="soft">may be chance</span>' in section
     assert "expired" not in section
+
+
+def test_a_reason_that_grew_most_of_many_may_be_chance(page, release):
+    moment = RELEASED + timedelta(hours=1)
+    reasons = {"replayed": 7, "malformed": 6, "bad-signature": 6, "not-yet-valid": 6}
+    record_verifications(release.environment, [Verification("accepted", moment, 2, "GET /books", count=400)])
+    record_verifications(
+        release.environment,
+        [Verification(reason, moment, 2, "GET /books", count=count) for reason, count in reasons.items()],
+    )
+    before = Verification("accepted", BEFORE - timedelta(hours=1), 2, "GET /books", count=1000)
+    record_verifications(release.environment, [before])
+    section = read_section(page(range="24h", operation="GET /books")).partition("</tbody>")[0]
+    assert re.search(r'replayed</code></a> <span class="nowrap">\+1.6</span> <span class="soft">may be chance', section)
+    assert section.count("may be chance") == 1  # the rise of all reasons is none
 
 
 def test_a_chosen_reason_names_the_column_and_needs_no_other(page, release):

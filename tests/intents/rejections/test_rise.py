@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.rise import find_explaining_reason, find_reason_growth
+from intents.rejections.rise import Growth, find_explaining_reason, find_reason_growth
 from intents.rejections.totals import ReasonSummary
-from wire.chance import is_within_chance
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 RESULTS = st.dictionaries(st.sampled_from(["accepted", "", "expired", "replayed", "malformed"]), st.integers(0, 2000))
@@ -58,43 +57,58 @@ def test_the_reason_that_explains_a_rise_grew_and_outweighs_all_others(counts, v
 
 
 @pytest.mark.parametrize(
-    ("previous_counts", "counts", "name"),
+    ("previous_counts", "counts", "name", "is_within_chance"),
     [
-        ({"accepted": 990, "expired": 10}, {"accepted": 960, "expired": 40}, "expired"),
-        ({"accepted": 990, "expired": 10}, {"accepted": 97, "expired": 3}, None),  # 3 of 100 may be chance
-        ({"accepted": 990, "expired": 10}, {"accepted": 1980, "expired": 20}, None),  # twice the calls, the same share
-        ({"accepted": 900, "expired": 100}, {"accepted": 900, "replayed": 100}, "replayed"),  # the rate is the same
-        ({"accepted": 500, "expired": 500}, {"accepted": 465, "expired": 520, "replayed": 15}, "replayed"),
-        ({"accepted": 1000}, {"accepted": 900, "": 100}, None),  # a reason that the filter leaves out
-        ({"accepted": 100, "expired": 900}, {"accepted": 1000}, None),
-        ({}, {"expired": 40}, None),  # nothing to compare with
-        ({"expired": 40}, {}, None),
+        ({"accepted": 990, "expired": 10}, {"accepted": 960, "expired": 40}, "expired", False),
+        ({"accepted": 990, "expired": 10}, {"accepted": 97, "expired": 3}, None, None),  # 3 of 100 may be chance
+        ({"accepted": 990, "expired": 10}, {"accepted": 1980, "expired": 20}, None, None),  # of twice as many calls
+        (
+            {"accepted": 900, "expired": 100},
+            {"accepted": 900, "replayed": 100},
+            "replayed",
+            False,
+        ),  # a steady rate
+        ({"accepted": 500, "expired": 500}, {"accepted": 465, "expired": 520, "replayed": 15}, "replayed", False),
+        ({"accepted": 1000}, {"accepted": 997, "replayed": 3}, None, None),  # few
+        ({"accepted": 1000}, {"accepted": 991, "expired": 5, "replayed": 4}, None, None),  # few of all reasons
+        ({"accepted": 1000}, {"accepted": 985, "expired": 8, "replayed": 7}, "expired", True),  # many of all reasons
+        ({"accepted": 1000}, {"accepted": 986, "expired": 7, "replayed": 7}, None, None),  # two grew alike
+        ({"accepted": 900, "expired": 100}, {"accepted": 991, "replayed": 9}, None, None),  # rejections fell
+        ({"accepted": 1000}, {"accepted": 900, "": 100}, None, None),  # a reason that the filter leaves out
+        ({"accepted": 100, "expired": 900}, {"accepted": 1000}, None, None),
+        ({}, {"expired": 40}, None, None),  # nothing to compare with
+        ({"expired": 40}, {}, None, None),
     ],
 )
-def test_the_reason_that_grew_most_grew_by_more_than_chance(previous_counts, counts, name):
+def test_the_reason_that_grew_most_is_named_if_it_or_all_rejections_grew_by_more_than_chance(
+    previous_counts, counts, name, is_within_chance
+):
     growth = find_reason_growth(counts, previous_counts)
-    assert (growth and growth.reason) == name
+    assert (growth and (growth.reason, growth.is_within_chance)) == (name and (name, is_within_chance))
 
 
 @given(RESULTS, RESULTS)
-def test_no_other_reason_that_grew_by_more_than_chance_grew_more(counts, previous_counts):
+def test_no_reason_grew_more_than_the_one_that_is_named(counts, previous_counts):
     growth = find_reason_growth(counts, previous_counts)
     total, previous_total = sum(counts.values()), sum(previous_counts.values())
-    if not total or not previous_total:
-        assert growth is None
+    if growth is None:
         return
-    shares = {
-        reason: (counts.get(reason, 0), total, previous_counts.get(reason, 0), previous_total)
+    assert (growth.count, growth.total) == (counts[growth.reason], total)
+    gains = {
+        reason: Growth(reason, counts.get(reason, 0), previous_counts.get(reason, 0), total, previous_total)
         for reason in ("expired", "replayed", "malformed")
     }
-    gains = {
-        reason: share[0] / share[1] - share[2] / share[3]
-        for reason, share in shares.items()
-        if not is_within_chance(*share)
-    }
-    highest = max(gains.values(), default=0)
-    if growth is None:
-        assert highest <= 0
-    else:
-        assert gains[growth.reason] == highest > 0
-        assert growth.points == pytest.approx(100 * highest)
+    assert 0 < growth.points == gains[growth.reason].points
+    rivals = [gain for gain in gains.values() if growth.is_within_chance or not gain.is_within_chance]
+    assert max(gain.points for gain in rivals) == growth.points
+
+
+@given(RESULTS, RESULTS)
+def test_a_steady_or_falling_rate_names_no_reason_that_may_be_chance(counts, previous_counts):
+    growth = find_reason_growth(counts, previous_counts)
+    if growth and growth.is_within_chance:
+        rates = [
+            1 - (numbers.get("accepted", 0) + numbers.get("", 0)) / sum(numbers.values())
+            for numbers in (counts, previous_counts)
+        ]
+        assert rates[0] > rates[1]
