@@ -60,10 +60,18 @@ class LagDistribution:
 
         oldest, newest: the ages of the first and the last of the conversations, which started evenly between.
         """
-        if not self.lags or oldest <= newest:
-            return 0.0
-        longer = (lag for lag in self.lags if lag > newest)
-        return sum((min(lag, oldest) - newest) / (oldest - newest) for lag in longer) / len(self.lags)
+        return estimate_pending(self.lags, oldest, newest)
+
+
+def estimate_pending(lags: Sequence[timedelta], oldest: timedelta, newest: timedelta) -> float:
+    """Estimate what share of something has not followed yet, 0 to 1, if it follows after lags such as these.
+
+    oldest, newest: the ages of the first and the last case that it follows; the others are evenly between.
+    """
+    if not lags or oldest <= newest:
+        return 0.0
+    longer = (lag for lag in lags if lag > newest)
+    return sum((min(lag, oldest) - newest) / (oldest - newest) for lag in longer) / len(lags)
 
 
 def count_lags(lags: Sequence[timedelta]) -> LagDistribution:

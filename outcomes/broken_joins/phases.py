@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from outcomes.analytics.lag import count_lags
+from outcomes.analytics.lag import estimate_pending
 from outcomes.broken_joins.chances import estimate_healing
 from outcomes.broken_joins.lookup import Healing
 from outcomes.tallies.series import find_first_data, read_series_of_all_keys
@@ -31,9 +31,9 @@ def read_join_phases(
     series = read_series_of_all_keys(environment, [span.bucket for span in spans])
     numbers = zip(spans, series.outcomes, series.broken, strict=True)
     phases = [replace(span, total=outcomes + broken, count=broken) for span, outcomes, broken in numbers]
-    lags, broken_joins = count_lags(healing.lengths), sum(series.broken)
+    broken_joins = sum(series.broken)
     changes = []
     for phase, previous in pair_with_previous(phases):
-        pending = lags.estimate_pending(now - phase.start, now - min(phase.end, now))
+        pending = estimate_pending(healing.lengths, now - phase.start, now - min(phase.end, now))
         changes.append(PhaseChange(phase, previous, estimate_healing(pending, healing.count, broken_joins)))
     return changes[::-1]
