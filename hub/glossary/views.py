@@ -14,6 +14,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from hub.glossary.terms import Term, read_terms
+from intents.rejections.order_of_checks import CHECK_COLUMNS, list_checks
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.models import Environment
@@ -31,7 +32,11 @@ class Entry:
 
 
 def show_glossary(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    return Page("hub/glossary.html", build_context, [Table("terms", COLUMNS, iterate_terms)], has_period=False)
+    tables = [
+        Table("terms", COLUMNS, iterate_terms),
+        Table("checks", CHECK_COLUMNS, lambda: (check.list_cells() for check in list_checks())),
+    ]
+    return Page("hub/glossary.html", build_context, tables, has_period=False)
 
 
 def iterate_terms() -> Iterator[Sequence[Any]]:
@@ -41,7 +46,7 @@ def iterate_terms() -> Iterator[Sequence[Any]]:
 def build_context() -> Mapping[str, Any]:
     """Return the entries of each part of the glossary, in alphabetical order."""
     parts = groupby(read_terms().values(), key=lambda term: term.heading)
-    return {"parts": [(heading, list_entries(terms)) for heading, terms in parts]}
+    return {"parts": [(heading, list_entries(terms)) for heading, terms in parts], "checks": list_checks()}
 
 
 def link_terms(marked_meaning: str, own_names: Collection[str]) -> Iterator[SafeString]:

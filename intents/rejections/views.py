@@ -26,6 +26,7 @@ from intents.rejections.detail import (
 )
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
+from intents.rejections.order_of_checks import find_failed_checks, list_checks
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from wire.errors import NotFound
 from wire.filters import read_number
@@ -74,6 +75,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "first_report": "",
             "filters": analysis.filters,
             "all_reasons": REASONS.values(),
+            "checks": list_checks(),
             **sums,
             "lists_singles": lists_singles,
             **({"may_share": False} if lists_singles else {}),  # a shared page has no single rejections
@@ -107,6 +109,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
         return {
             "rejection": rejection,
             "reason": REASONS.get(rejection.reason),
+            "failed_checks": find_failed_checks(rejection.reason),
             "alike": find_alike(environment, rejection),
             "intent": intent,
             "difference": compare_operations(intent.operation, rejection.operation) if intent and is_mismatch else None,

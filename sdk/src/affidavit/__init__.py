@@ -8,7 +8,7 @@ from ._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, req
 from ._intents.explain import Check, read_unproven_payload
 from ._intents.intent import Intent, MintedIntent, mint_intent
 from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqliteNonces, SqlNonces
-from ._intents.reasons import REASONS, Reason
+from ._intents.reasons import CHECKS, REASONS, Reason
 from ._intents.stores import StoreUnavailable
 from ._intents.verifier import IntentRejected, IntentVerifier
 from ._json import ABSENT, Absent, InvalidJson, Json, whole_number
@@ -33,6 +33,7 @@ from ._witness.witness import Witness, WitnessStats
 
 __all__ = [
     "ABSENT",
+    "CHECKS",
     "REASONS",
     "Absent",
     "Admission",

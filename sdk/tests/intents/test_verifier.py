@@ -368,6 +368,15 @@ def test_an_explanation_first_fails_where_verification_does(expected, header, re
     assert SECRET not in repr(checks)
 
 
+def test_the_table_of_reasons_names_every_check_that_gives_a_reason():
+    given = {reason.slug: {reason.check, reason.later_check} - {""} for reason in REASONS.values()}
+    observed: dict[str, set[str]] = {"replayed": {"nonce"}}
+    for expected, header, request in REJECTIONS:
+        checks = verifier().explain(header, **{**REQUEST, **request})
+        observed.setdefault(expected, set()).add(next(check.name for check in checks if check.state == "failed"))
+    assert observed == given
+
+
 def test_an_explanation_goes_on_after_a_failure_and_names_every_reason():
     header = mint_example(OTHER_SECRET, tenant_id="ws_9", aud="staging", args={}, now=NOW - 7200).header
     checks = verifier().explain(header, **{**REQUEST, "path": "/refunds"})

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth import get_user_model
 
+from affidavit import CHECKS, REASONS
 from tests.outcomes.reading import read_tables
 from workspaces.models import Membership
 
@@ -34,6 +35,16 @@ def test_a_meaning_links_each_other_term_that_it_mentions_once(browser_client, w
     assert outcome_report in page
     for fragment in set(re.findall('href="#(term-[^"]+)"', page)):
         assert f'id="{fragment}"' in page
+
+
+def test_the_order_of_checks_stands_beside_the_word_reason(browser_client, workspace):
+    page = browser_client.get(PAGE).content.decode()
+    assert '<a href="#order-of-checks">' in page.partition('id="term-reason"')[2].partition("</tr>")[0]
+    assert 'id="order-of-checks"' in page
+    checks = read_tables(browser_client.get(f"{PAGE}.json"))["checks"]
+    assert [(check["position"], check["check"]) for check in checks] == list(enumerate(CHECKS, 1))
+    assert {slug for check in checks for slug in check["reasons"].split()} == set(REASONS)
+    assert checks[3]["reasons"] == "malformed unsupported-version"
 
 
 def test_code_in_a_meaning_is_code_and_has_no_links(browser_client, workspace):

@@ -14,7 +14,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from affidavit import args_hash
+from affidavit import CHECKS, args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
@@ -98,6 +98,32 @@ def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environmen
     assert f"<code><mark>{rejection.environment.audience}</mark></code>, audience of {toolcall}" in page
     assert f"<code><mark>{staging.audience}</mark></code>, audience of staging" in page
     assert "minted for production, and its call came to a backend of staging, which is right to reject it" in page
+
+
+ORDER = "If the verifier follows the contract's order, as the SDK and the hub do, "
+
+
+@pytest.mark.parametrize(("reason", "version", "words"), [
+    ("missing-header", 0, f"<b>Presence</b>, the 1st of 11 {ORDER}the 10 after it were not made."),
+    ("audience-mismatch", 2,
+     f"<b>Audience</b>, the 7th of 11 {ORDER}the 6 checks before it passed, and the 4 after it were not made."),
+    ("step-up-required", 2,
+     f"<b>Step-up</b>, the 10th of 11 {ORDER}the 9 checks before it passed, and the one after it was not made."),
+    ("replayed", 2, f"<b>Nonce</b>, the 11th of 11 {ORDER}the 10 checks before it passed."),
+    ("path-mismatch", 1, "the 7 checks before it passed or had nothing to compare in version 1, and the 3 after it"),
+    ("malformed", 0, "<b>Decoding</b>, the 2nd of 11, or <b>payload</b>, the 4th The report does not say which"),
+])  # fmt: skip
+def test_the_page_names_the_failed_check_and_its_place_in_the_order(
+    browser_client, start, production, reason, version, words
+):
+    record_verifications(production, [Verification(reason, timezone.now(), version, "POST /refunds")])
+    page = read_page(browser_client, start, Rejection.objects.get())
+    text = " ".join(re.sub(r"<(?!/?b>)[^>]*>", " ", page).split())
+    assert words in text
+    assert f'<a href="{start}/glossary#order-of-checks">Order of checks</a>' in page
+    rejections = browser_client.get(f"{start}/rejections").content.decode()
+    table = rejections.partition("<summary>Order of checks")[2].partition("</table>")[0]
+    assert re.findall(r"<th[^>]*>([A-Z][a-z-]+)</th>", table)[-11:] == [name.capitalize() for name in CHECKS]
 
 
 def test_without_a_trusted_intent_no_id_of_a_tool_call_is_asked_for(browser_client, start, production):

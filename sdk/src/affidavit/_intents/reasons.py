@@ -14,6 +14,7 @@ class Reason:
 
     slug: the stable string on the wire.
     check: the step of verification that gives it, one of `CHECKS`.
+    later_check: a later step that can give it too; "" for all reasons but one.
     """
 
     slug: str
@@ -21,6 +22,7 @@ class Reason:
     meaning: str
     usual_fix: str
     check: str
+    later_check: str = ""
 
 
 CHECKS: Mapping[str, str] = MappingProxyType(
@@ -57,6 +59,7 @@ _TABLE = (
         "Pass the header on unchanged: it must not be cut, decoded, quoted or joined with another. If you "
         "sign intents yourself, look for duplicate names, missing fields and times in different units.",
         "decoding",
+        "payload",
     ),
     Reason(
         "bad-signature",
