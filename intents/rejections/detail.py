@@ -83,10 +83,16 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
     """
     if not rejection.tool_call_id:
         return None
+    intents = select_intents_before(environment, rejection)
+    return intents.select_related("environment").order_by("-issued_at", "-id").first()
+
+
+def select_intents_before(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
+    """Return the intents that the workspace's environments minted for a rejection's tool call before the rejection."""
     environments = list(environment.readable.values_list("pk", flat=True))
-    intents = MintedIntent.objects.filter(environment__in=environments, tool_call_id=rejection.tool_call_id)
-    earlier_intents = intents.filter(issued_at__lte=rejection.occurred_at)
-    return earlier_intents.select_related("environment").order_by("-issued_at", "-id").first()
+    return MintedIntent.objects.filter(
+        environment__in=environments, tool_call_id=rejection.tool_call_id, issued_at__lte=rejection.occurred_at
+    )
 
 
 @dataclass(frozen=True)

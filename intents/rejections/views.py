@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,10 +24,12 @@ from intents.rejections.detail import (
     find_rejection,
     list_call_events,
 )
+from intents.rejections.expiry import Cause, list_causes
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.order_of_checks import find_failed_checks, list_checks
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
+from intents.rejections.read_expiry import read_expiry
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
@@ -110,6 +112,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "rejection": rejection,
             "reason": REASONS.get(rejection.reason),
             "failed_checks": find_failed_checks(rejection.reason),
+            "expiry_causes": _list_expiry_causes(environment, rejection),
             "alike": find_alike(environment, rejection),
             "intent": intent,
             "difference": compare_operations(intent.operation, rejection.operation) if intent and is_mismatch else None,
@@ -123,6 +126,11 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
 
     tables = [Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events))]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
+
+
+def _list_expiry_causes(environment: Environment, rejection: Rejection) -> Sequence[Cause]:
+    """Return the possible causes of an expired intent, the likelier first; [] for another reason."""
+    return list_causes(read_expiry(environment, rejection)) if rejection.reason == "expired" else []
 
 
 def _find_unused_secret(rejection: Rejection) -> SigningSecret | None:

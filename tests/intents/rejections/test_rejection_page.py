@@ -126,6 +126,34 @@ def test_the_page_names_the_failed_check_and_its_place_in_the_order(
     assert re.findall(r"<th[^>]*>([A-Z][a-z-]+)</th>", table)[-11:] == [name.capitalize() for name in CHECKS]
 
 
+def test_the_page_of_an_expired_call_lists_possible_causes_with_what_is_stored(browser_client, start, production, api):
+    now = timezone.now() - timedelta(hours=1)
+    times = {"first": now.timestamp(), "later": (now + timedelta(seconds=30)).timestamp()}
+    expired = {"result": "expired", "version": 2, "operation": "POST /refunds"}
+    report = {"reportId": "00000000-0000-4000-8000-000000000001", "verifications": [
+        {**expired, "toolCallId": "call_7", "occurredAt": times["first"]},
+        {**expired, "toolCallId": "call_7", "occurredAt": times["later"]},
+        {**expired, "toolCallId": "call_8", "occurredAt": times["first"] - 5},
+        {"result": "accepted", "version": 2, "operation": "GET /orders", "count": 5, "occurredAt": times["first"]},
+    ]}  # fmt: skip
+    assert api.post("/api/verification-reports", report).status_code == 200
+    page = read_page(browser_client, start, Rejection.objects.latest("occurred_at"))
+    assert "the likelier first; none is certain" in page
+    cells = r'<th scope="row" class="whole">([^<]*)</th> <td data-is="Stored" class="whole">([^<]*)</td>'
+    causes = re.findall(cells, page)
+    assert [title.split(" ")[1] for title, _ in causes] == ["retry", "call", "clock", "signer's"]
+    evidence = dict(causes)
+    retry = "A retry was sent with the intent of an earlier attempt"
+    assert evidence[retry] == "This call had been rejected once before."
+    assert evidence["The clock of this backend is ahead"] == (
+        "5 calls of this environment passed within half an hour; by which backend is not stored."
+        " The same key reported 1 more call as expired then."
+    )
+    assert "this hub minted no intent for this tool call before the rejection" in page
+    other = read_page(browser_client, start, Rejection.objects.earliest("occurred_at"))
+    assert "No earlier rejection of this call is stored." in other
+
+
 def test_without_a_trusted_intent_no_id_of_a_tool_call_is_asked_for(browser_client, start, production):
     for reason in ("missing-header", "malformed", "bad-signature"):
         record_verifications(production, [Verification(reason, timezone.now())])
