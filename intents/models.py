@@ -213,6 +213,11 @@ class MintedIntent(models.Model):
     class Meta:
         indexes = [
             models.Index(name="intents_of_a_tool_call", fields=["environment", "tool_call_id"]),
+            models.Index(
+                name="intents_with_step_up",
+                fields=["environment", "issued_at", "id"],
+                condition=Q(requires_step_up=True),
+            ),
         ]
 
     def __str__(self) -> str:

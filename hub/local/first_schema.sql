@@ -1839,6 +1839,7 @@ CREATE INDEX auth_user_groups_user_id_6a12ed8b ON public.auth_user_groups USING 
 CREATE INDEX auth_user_user_permissions_permission_id_1fbb5f2c ON public.auth_user_user_permissions USING btree (permission_id);
 CREATE INDEX auth_user_user_permissions_user_id_a95ead1b ON public.auth_user_user_permissions USING btree (user_id);
 CREATE INDEX auth_user_username_6821ab7c_like ON public.auth_user USING btree (username varchar_pattern_ops);
+CREATE INDEX broken_by_last_report ON ONLY public.outcomes_outcome USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX catalog_drift_by_id ON public.catalog_drift USING btree (id);
 CREATE INDEX catalog_drift_environment_id_3812927a ON public.catalog_drift USING btree (environment_id);
 CREATE INDEX catalog_drift_operation_id_9ffffd84 ON public.catalog_drift USING btree (operation_id);
@@ -1891,6 +1892,8 @@ CREATE INDEX intents_mintedintent_default_confirmation_id_idx ON public.intents_
 CREATE INDEX intents_of_a_tool_call ON ONLY public.intents_mintedintent USING btree (environment_id, tool_call_id);
 CREATE INDEX intents_mintedintent_default_environment_id_tool_call_id_idx ON public.intents_mintedintent_default USING btree (environment_id, tool_call_id);
 CREATE INDEX intents_mintedintent_default_id_idx ON public.intents_mintedintent_default USING btree (id);
+CREATE INDEX intents_with_step_up ON ONLY public.intents_mintedintent USING btree (environment_id, issued_at, id) WHERE requires_step_up;
+CREATE INDEX intents_mintedintent_default_step_up ON public.intents_mintedintent_default USING btree (environment_id, issued_at, id) WHERE requires_step_up;
 CREATE INDEX intents_rejection_by_id ON ONLY public.intents_rejection USING btree (id);
 CREATE INDEX rejections_of_a_tool_call ON ONLY public.intents_rejection USING btree (environment_id, tool_call_id);
 CREATE INDEX intents_rejection_default_call ON public.intents_rejection_default USING btree (environment_id, tool_call_id);
@@ -1932,27 +1935,35 @@ CREATE INDEX still_broken ON ONLY public.outcomes_outcome USING btree (environme
 CREATE INDEX outcomes_outcome_h0_environment_id_first_reported_at_idx ON public.outcomes_outcome_h0 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h0_environment_id_healed_at_idx ON public.outcomes_outcome_h0 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h0_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h0 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h0_last_report ON public.outcomes_outcome_h0 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h1_environment_id_first_reported_at_idx ON public.outcomes_outcome_h1 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h1_environment_id_healed_at_idx ON public.outcomes_outcome_h1 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h1_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h1 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h1_last_report ON public.outcomes_outcome_h1 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h2_environment_id_first_reported_at_idx ON public.outcomes_outcome_h2 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h2_environment_id_healed_at_idx ON public.outcomes_outcome_h2 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h2_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h2 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h2_last_report ON public.outcomes_outcome_h2 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h3_environment_id_first_reported_at_idx ON public.outcomes_outcome_h3 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h3_environment_id_healed_at_idx ON public.outcomes_outcome_h3 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h3_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h3 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h3_last_report ON public.outcomes_outcome_h3 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h4_environment_id_first_reported_at_idx ON public.outcomes_outcome_h4 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h4_environment_id_healed_at_idx ON public.outcomes_outcome_h4 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h4_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h4 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h4_last_report ON public.outcomes_outcome_h4 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h5_environment_id_first_reported_at_idx ON public.outcomes_outcome_h5 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h5_environment_id_healed_at_idx ON public.outcomes_outcome_h5 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h5_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h5 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h5_last_report ON public.outcomes_outcome_h5 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h6_environment_id_first_reported_at_idx ON public.outcomes_outcome_h6 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h6_environment_id_healed_at_idx ON public.outcomes_outcome_h6 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h6_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h6 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h6_last_report ON public.outcomes_outcome_h6 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h7_environment_id_first_reported_at_idx ON public.outcomes_outcome_h7 USING btree (environment_id, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_outcome_h7_environment_id_healed_at_idx ON public.outcomes_outcome_h7 USING btree (environment_id, healed_at) WHERE (healed_at IS NOT NULL);
 CREATE INDEX outcomes_outcome_h7_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h7 USING btree (environment_id, outcome_key, first_reported_at);
+CREATE INDEX outcomes_outcome_h7_last_report ON public.outcomes_outcome_h7 USING btree (environment_id, last_reported_at, first_reported_at) WHERE broken;
 CREATE INDEX outcomes_tally_h0_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h0 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h0_environment_id_translate_idx ON public.outcomes_tally_h0 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
  '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
@@ -2024,6 +2035,7 @@ ALTER INDEX public.intents_mintedintent_confirmation_id_5c03db6c ATTACH PARTITIO
 ALTER INDEX public.intents_of_a_tool_call ATTACH PARTITION public.intents_mintedintent_default_environment_id_tool_call_id_idx;
 ALTER INDEX public.intents_mintedintent_by_id ATTACH PARTITION public.intents_mintedintent_default_id_idx;
 ALTER INDEX public.intents_mintedintent_pkey ATTACH PARTITION public.intents_mintedintent_default_pkey;
+ALTER INDEX public.intents_with_step_up ATTACH PARTITION public.intents_mintedintent_default_step_up;
 ALTER INDEX public.rejections_of_a_tool_call ATTACH PARTITION public.intents_rejection_default_call;
 ALTER INDEX public.intents_rejection_by_id ATTACH PARTITION public.intents_rejection_default_id_idx;
 ALTER INDEX public.intents_rejection_pkey ATTACH PARTITION public.intents_rejection_default_pkey;
@@ -2070,34 +2082,42 @@ ALTER INDEX public.outcomes_conversation_pkey ATTACH PARTITION public.outcomes_c
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h0_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h0_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h0_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h0_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h0_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h1_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h1_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h1_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h1_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h1_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h2_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h2_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h2_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h2_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h2_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h3_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h3_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h3_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h3_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h3_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h4_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h4_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h4_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h4_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h4_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h5_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h5_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h5_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h5_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h5_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h6_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h6_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h6_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h6_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h6_pkey;
 ALTER INDEX public.still_broken ATTACH PARTITION public.outcomes_outcome_h7_environment_id_first_reported_at_idx;
 ALTER INDEX public.healed_lately ATTACH PARTITION public.outcomes_outcome_h7_environment_id_healed_at_idx;
 ALTER INDEX public.outcome_by_key_and_time ATTACH PARTITION public.outcomes_outcome_h7_environment_id_outcome_key_first_report_idx;
+ALTER INDEX public.broken_by_last_report ATTACH PARTITION public.outcomes_outcome_h7_last_report;
 ALTER INDEX public.outcomes_outcome_pkey ATTACH PARTITION public.outcomes_outcome_h7_pkey;
 ALTER INDEX public.leading_by_time ATTACH PARTITION public.outcomes_tally_h0_environment_id_grain_starts_at_magnitude_idx;
 ALTER INDEX public.keys_by_form ATTACH PARTITION public.outcomes_tally_h0_environment_id_translate_idx;
@@ -2641,21 +2661,23 @@ INSERT INTO public.django_migrations VALUES
 	(64, 'intents', '0007_time_to_undo_a_decision', now()),
 	(65, 'intents', '0008_rejections_of_a_tool_call', now()),
 	(66, 'intents', '0009_reporter_of_a_rejection', now()),
-	(67, 'mfa', '0001_initial', now()),
-	(68, 'mfa', '0002_authenticator_timestamps', now()),
-	(69, 'mfa', '0003_authenticator_type_uniq', now()),
-	(70, 'outcomes', '0001_initial', now()),
-	(71, 'outcomes', '0002_moves_and_api_keys', now()),
-	(72, 'outcomes', '0003_leading_keys', now()),
-	(73, 'outcomes', '0004_keys_to_search', now()),
-	(74, 'outcomes', '0005_shards', now()),
-	(75, 'outcomes', '0006_partitions', now()),
-	(76, 'socialaccount', '0001_initial', now()),
-	(77, 'socialaccount', '0002_token_max_lengths', now()),
-	(78, 'socialaccount', '0003_extra_data_default_dict', now()),
-	(79, 'socialaccount', '0004_app_provider_id_settings', now()),
-	(80, 'socialaccount', '0005_socialtoken_nullable_app', now()),
-	(81, 'socialaccount', '0006_alter_socialaccount_extra_data', now());
+	(67, 'intents', '0010_intents_with_step_up', now()),
+	(68, 'mfa', '0001_initial', now()),
+	(69, 'mfa', '0002_authenticator_timestamps', now()),
+	(70, 'mfa', '0003_authenticator_type_uniq', now()),
+	(71, 'outcomes', '0001_initial', now()),
+	(72, 'outcomes', '0002_moves_and_api_keys', now()),
+	(73, 'outcomes', '0003_leading_keys', now()),
+	(74, 'outcomes', '0004_keys_to_search', now()),
+	(75, 'outcomes', '0005_shards', now()),
+	(76, 'outcomes', '0006_partitions', now()),
+	(77, 'outcomes', '0007_broken_by_last_report', now()),
+	(78, 'socialaccount', '0001_initial', now()),
+	(79, 'socialaccount', '0002_token_max_lengths', now()),
+	(80, 'socialaccount', '0003_extra_data_default_dict', now()),
+	(81, 'socialaccount', '0004_app_provider_id_settings', now()),
+	(82, 'socialaccount', '0005_socialtoken_nullable_app', now()),
+	(83, 'socialaccount', '0006_alter_socialaccount_extra_data', now());
 SELECT pg_catalog.setval('public.account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('public.account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('public.alerts_alert_id_seq', 1, false);
@@ -2682,7 +2704,7 @@ SELECT pg_catalog.setval('public.catalog_redactionrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalog_templaterule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalog_witnessreport_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 61, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 81, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 83, true);
 SELECT pg_catalog.setval('public.intents_mintedintent_id_seq', 1, false);
 SELECT pg_catalog.setval('public.intents_rejection_id_seq', 1, false);
 SELECT pg_catalog.setval('public.intents_verificationreport_id_seq', 1, false);

@@ -36,6 +36,7 @@ PAGE_WORDS = {
     "rejections": "verification, reasons, tool calls, versions",
     "inspector": "verify a header, decode an intent",
     "confirmations": "gate, approve, decline",
+    "toolcalls": "minted intents, step-up, permitted calls",
     "difference": "compare environments, staging, production",
     "rules": "manual overrides, redaction, templates, maps",
     "keys": "API keys, scopes, revoke",
@@ -46,7 +47,7 @@ PAGE_WORDS = {
     "audit": "who did what",
     "glossary": "help, terms, words, what a word means",
 }
-OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Rules"))
+OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Rules"), ("toolcalls", "Tool calls"))
 
 
 def search_everything(environment: Environment, text: str, user: User | AnonymousUser) -> list[ResultGroup]:

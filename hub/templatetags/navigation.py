@@ -51,7 +51,7 @@ SECTIONS = (
     Section("joins", "Broken joins", "j"),
     Section("rejections", "Rejections", "r", within=("rejection", "toolcall"), begins_group=True),
     Section("inspector", "Inspector", "i"),
-    Section("confirmations", "Confirmations", "f"),
+    Section("confirmations", "Confirmations", "f", within=("toolcalls",)),
     Section("annotations", "Annotations", "n"),
     Section(
         "keys",

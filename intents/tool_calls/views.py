@@ -45,6 +45,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
             "has_intents": intent_count > 0,
             "has_one_intent": intent_count == 1,
             "last_intent": call.intents.last(),
+            "asks_for_step_up": call.intents.filter(requires_step_up=True).exists(),
             "rejection_count": rejection_count,
             "rejection": None,  # the timeline links to every rejection
             "first_rejection": call.rejections.first(),

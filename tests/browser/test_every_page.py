@@ -31,6 +31,7 @@ PAGES = {
     "tool call": "/toolcall?id=call_expired",
     "search": "/search?q=o",
     "confirmations": "/confirmations",
+    "tool calls": "/toolcalls",
     "inspector": "/inspector",
     "annotations": "/annotations",
     "shared links": "/shared-links",

@@ -130,8 +130,8 @@ RULES: Mapping[str, Rule] = {
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
         "overview", "catalog", "operation", "property", "drift", "change", "difference", "rules",
-        "outcomes", "outcome", "conversation", "joins", "rejections", "rejection", "toolcall", "confirmations",
-        "inspector", "annotations", "search", "api", "glossary",
+        "outcomes", "outcome", "conversation", "joins", "rejections", "rejection", "toolcall", "toolcalls",
+        "confirmations", "inspector", "annotations", "search", "api", "glossary",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
         "keys", "secrets", "environments", "members", "retention", "audit", "alerts", "deliveries",

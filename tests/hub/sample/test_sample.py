@@ -40,6 +40,7 @@ TABLES = {
     "joins": "broken",
     "rejections": "rejections",
     "confirmations": "confirmations",
+    "toolcalls": "toolCalls",
 }
 
 

@@ -1,0 +1,85 @@
+"""The filters of tool calls and the position in their list, read from a page's address (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from wire.filters import read_text
+
+ASKED, NOT_ASKED = "asked", "not-asked"
+CHOICES = (ASKED, NOT_ASKED)
+METHOD = re.compile(r"[A-Z]{1,20}")
+PARAMETER = re.compile(r"(\{[^{}/]*\})")
+SYNTAX = re.compile(r"([^\w\s])", re.ASCII)  # what PostgreSQL may read as syntax; a backslash makes it a literal
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MAX_MICROSECONDS, MAX_ID = 17, 18  # digits
+
+
+@dataclass(frozen=True)
+class CallFilters:
+    """The filters of tool calls; an empty string filters nothing.
+
+    method: the method in upper case.
+    path: the exact path, in which {names} stand for any one segment; or an operation of another transport.
+    confirmation, step_up: whether the call asks for it, one of CHOICES.
+    """
+
+    method: str = ""
+    path: str = ""
+    confirmation: str = ""
+    step_up: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.method or self.path or self.confirmation or self.step_up)
+
+    @property
+    def searches(self) -> bool:
+        """Return whether a page has to search for matching rows: only step-up has an index."""
+        return bool(self.method or self.path or self.confirmation or self.step_up == NOT_ASKED)
+
+    @property
+    def path_start(self) -> str:
+        """Return the path up to its first {name}."""
+        return PARAMETER.split(self.path)[0]
+
+    @property
+    def path_pattern(self) -> str:
+        """Return PostgreSQL's regular expression of the operations with this path, with or without a query."""
+        parts = PARAMETER.split(self.path)
+        return "".join("[^/?]+" if number % 2 else SYNTAX.sub(r"\\\1", part) for number, part in enumerate(parts))
+
+
+def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
+    """Read `method`, `path`, `confirmation` and `stepup`; a value that is no choice filters nothing."""
+    method = query.get("method", "").strip().upper()
+    confirmation, step_up = query.get("confirmation", ""), query.get("stepup", "")
+    return CallFilters(
+        method if METHOD.fullmatch(method) else "",
+        read_text(query, "path").strip(),
+        confirmation if confirmation in CHOICES else "",
+        step_up if step_up in CHOICES else "",
+    )
+
+
+class Position(NamedTuple):
+    """The time and the id of an intent, after which a page of the list begins."""
+
+    issued_at: datetime
+    number: int
+
+    def __str__(self) -> str:
+        return f"{round((self.issued_at - EPOCH) / timedelta(microseconds=1))}-{self.number}"
+
+
+def parse_position(cursor: str) -> Position | None:
+    """Read the text of a Position; None, which is the beginning, if it cannot be read."""
+    microseconds, _, number = cursor.partition("-")
+    if not (microseconds.isdecimal() and number.isdecimal()):
+        return None
+    if len(microseconds) > MAX_MICROSECONDS or len(number) > MAX_ID:
+        return None
+    return Position(EPOCH + timedelta(microseconds=int(microseconds)), int(number))

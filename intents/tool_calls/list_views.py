@@ -1,0 +1,73 @@
+"""The page of tool calls: what the hub permitted, and what each call asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.http import HttpRequest
+
+from intents.gate.policy import needs_confirmation
+from intents.models import MintedIntent
+from intents.tool_calls import queries
+from intents.tool_calls.filters import CHOICES, CallFilters, parse_call_filters, parse_position
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.models import Environment
+from workspaces.page import Page
+
+CALLS_PER_PAGE = 20
+CALL_COLUMNS = (
+    *("issuedAt", "expiresAt", "toolCallId", "operation", "sub", "asksForConfirmation", "requiresStepUp"),
+    *("confirmationId",),
+)
+FIRST_INTENT = """{"environment": "%s", "sub": "user_17", "operation": "GET /orders/8412", "args": {}}"""
+
+
+def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the intents that the hub minted in the period. Before the first one, show how to mint it."""
+    filters = parse_call_filters(request.GET)
+
+    def build_context() -> Mapping[str, Any]:
+        if not queries.has_intents(environment):
+            return {"first_intent": FIRST_INTENT % environment.name}
+        return {"first_intent": "", **_build_list(environment, period, filters, request.GET.get("cursor", ""))}
+
+    tables = [Table("toolCalls", CALL_COLUMNS, lambda: _list_rows(environment, period, filters))]
+    takes = {"confirmation": CHOICES.__contains__, "stepup": CHOICES.__contains__}
+    return Page("intents/tool_calls.html", build_context, tables, takes=takes)
+
+
+def _build_list(environment: Environment, period: Period, filters: CallFilters, cursor: str) -> Mapping[str, Any]:
+    position = parse_position(cursor)
+    page = queries.read_page(environment, period, filters, position, CALLS_PER_PAGE)
+    rejections = queries.count_rejections(environment, page.rows)
+    return {
+        "filters": filters,
+        "max_counted": queries.MAX_SCANNED,
+        "counts": queries.count_calls(environment, period, filters),
+        "rows": [
+            (intent, needs_confirmation(intent.operation), rejections.get(intent.tool_call_id, {}))
+            for intent in page.rows
+        ],
+        "older_cursor": str(page.older) if page.older else "",
+        "searched_since": page.searched_since,
+        "is_first_page": position is None,
+    }
+
+
+def _list_rows(environment: Environment, period: Period, filters: CallFilters) -> Iterator[Sequence[Any]]:
+    return map(_list_cells, queries.select_intents(environment, period, filters).iterator())
+
+
+def _list_cells(intent: MintedIntent) -> Sequence[Any]:
+    return (
+        intent.issued_at,
+        intent.expires_at,
+        intent.tool_call_id,
+        intent.operation,
+        intent.sub,
+        needs_confirmation(intent.operation),
+        intent.requires_step_up,
+        str(intent.confirmation_id) if intent.confirmation_id else None,
+    )

@@ -1,0 +1,149 @@
+"""The queries of the list of tool calls: one row for each minted intent, the newest first.
+
+Only the time and step-up have an index. So that no page reads a million rows, counts and searches stop after
+MAX_SCANNED intents, and say how far back they reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from affidavit.operations import READS
+from intents.models import MintedIntent, Rejection
+from intents.tool_calls.filters import ASKED, CallFilters, Position
+from wire.period import Period
+from workspaces.models import Environment
+
+MAX_SCANNED = 15_000  # intents: 15 to 30 ms for a count, and as much for a search that finds nothing
+NEEDS_NO_CONFIRMATION = Q(*(Q(operation__startswith=f"{method} /") for method in sorted(READS)), _connector=Q.OR)
+
+
+@dataclass(frozen=True)
+class CallCounts:
+    """The numbers of tool calls and of their intents.
+
+    confirmation, step_up: the intents that asked for it.
+    since: from when on intents are counted; None if all of the period are.
+    """
+
+    calls: int
+    intents: int
+    confirmation: int
+    step_up: int
+    since: datetime | None
+
+
+@dataclass(frozen=True)
+class CallPage:
+    """A page of the list.
+
+    older: the position after which the next page begins; None if this is the last one.
+    searched_since: how far back the search for matching rows went, if it stopped before the page was full.
+    """
+
+    rows: Sequence[MintedIntent]
+    older: Position | None
+    searched_since: datetime | None = None
+
+
+def has_intents(environment: Environment) -> bool:
+    """Return whether the hub keeps an intent that it minted in this environment."""
+    return MintedIntent.objects.filter(environment=environment).exists()
+
+
+def select_intents(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:
+    """Return the intents of a period that match the filters, the newest first."""
+    return _select_indexed(environment, period, filters).filter(_match(filters))
+
+
+def count_calls(environment: Environment, period: Period, filters: CallFilters) -> CallCounts:
+    """Count the newest intents that match the filters, and their tool calls."""
+    intents = _select_indexed(environment, period, filters)
+    boundary = _find_boundary(intents)
+    if boundary:
+        intents = intents.filter(issued_at__gte=boundary.issued_at)
+    by_call = intents.filter(_match(filters)).order_by().values("tool_call_id")
+    counted = by_call.annotate(
+        intents=Count("pk"),
+        confirmed=Count("pk", filter=~NEEDS_NO_CONFIRMATION),
+        stepped_up=Count("pk", filter=Q(requires_step_up=True)),
+    )
+    sums = counted.aggregate(
+        calls=Count("*"), all=Sum("intents"), confirmation=Sum("confirmed"), step_up=Sum("stepped_up")
+    )
+    return CallCounts(
+        sums["calls"],
+        sums["all"] or 0,
+        sums["confirmation"] or 0,
+        sums["step_up"] or 0,
+        boundary.issued_at if boundary else None,
+    )
+
+
+def read_page(
+    environment: Environment, period: Period, filters: CallFilters, position: Position | None, limit: int
+) -> CallPage:
+    """Return at most `limit` matching intents after a position, which is None for the newest."""
+    intents = _select_indexed(environment, period, filters)
+    if position:
+        is_later_row = Q(issued_at=position.issued_at, pk__gte=position.number)
+        intents = intents.filter(issued_at__lte=position.issued_at).exclude(is_later_row)
+    boundary = _find_boundary(intents) if filters.searches else None
+    if boundary:
+        intents = intents.filter(issued_at__gte=boundary.issued_at)
+    rows = list(intents.filter(_match(filters))[: limit + 1])
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        return CallPage(rows[:limit], Position(last.issued_at, last.pk))
+    if boundary:
+        # Rows of the same second were searched, too: go on with the second before.
+        return CallPage(rows, Position(boundary.issued_at, 0), boundary.issued_at)
+    return CallPage(rows, None)
+
+
+def count_rejections(environment: Environment, intents: Iterable[MintedIntent]) -> Mapping[str, Mapping[str, int]]:
+    """Return how often each of the intents' tool calls was rejected, by reason."""
+    rejections = Rejection.objects.filter(
+        environment=environment, tool_call_id__in={intent.tool_call_id for intent in intents}
+    )
+    counts: dict[str, dict[str, int]] = {}
+    for call, reason, count in rejections.values_list("tool_call_id", "reason").annotate(count=Sum("count")):
+        counts.setdefault(call, {})[reason] = int(count)
+    return counts
+
+
+def _select_indexed(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:
+    """Return the intents of a period, the newest first, narrowed by what has an index."""
+    intents = MintedIntent.objects.filter(
+        environment=environment, issued_at__gte=period.start, issued_at__lt=period.end
+    )
+    if filters.step_up == ASKED:
+        intents = intents.filter(requires_step_up=True)
+    return intents.order_by("-issued_at", "-pk")
+
+
+def _find_boundary(intents: QuerySet[MintedIntent]) -> Position | None:
+    """Return the last intent that is counted or searched; None if all are."""
+    rows = list(intents.values_list("issued_at", "pk")[MAX_SCANNED - 1 : MAX_SCANNED + 1])
+    return Position(*rows[0]) if len(rows) > 1 else None
+
+
+def _match(filters: CallFilters) -> Q:
+    """Return the condition of the filters without an index."""
+    condition = Q()
+    if filters.method:
+        condition &= Q(operation__startswith=f"{filters.method} ")
+    if filters.path.startswith("/"):
+        condition &= Q(operation__contains=f" {filters.path_start}")  # ten times as quick as the expression
+        condition &= Q(operation__regex=rf"^[^ ]+ {filters.path_pattern}(\?.*)?$")
+    elif filters.path:
+        condition &= Q(operation=filters.path)
+    if filters.confirmation:
+        condition &= ~NEEDS_NO_CONFIRMATION if filters.confirmation == ASKED else NEEDS_NO_CONFIRMATION
+    if filters.step_up:
+        condition &= Q(requires_step_up=filters.step_up == ASKED)
+    return condition

@@ -1,0 +1,184 @@
+"""The list of tool calls: minted intents of a period, their counts, filters and pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from html import unescape
+from itertools import chain
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from intents.gate.args_hashes import hash_args_hash
+from intents.models import MintedIntent
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from intents.tool_calls import list_views, queries
+from intents.tool_calls.filters import CallFilters, Position, parse_position
+from workspaces.models import Environment, Membership
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now().replace(microsecond=0)
+
+
+@pytest.fixture
+def address(workspace: Any) -> str:
+    return f"/w/{workspace.workspace.slug}/production/toolcalls"
+
+
+def store(environment: Environment, call: str, operation: str, minutes: int = 5, **columns: Any) -> MintedIntent:
+    """Store an intent that was minted some minutes ago."""
+    issued_at = NOW - timedelta(minutes=minutes)
+    return MintedIntent.objects.create(
+        environment=environment, tool_call_id=call, sub="user_17", operation=operation,
+        args_hash=hash_args_hash(environment.workspace_id, "0" * 64), issued_at=issued_at,
+        expires_at=issued_at + timedelta(minutes=5), **columns,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def calls(production: Environment) -> None:
+    store(production, "call_read", "GET /orders/17")
+    store(production, "call_search", "GET /orders?limit=5", minutes=6)
+    store(production, "call_write", "POST /refunds", minutes=7)
+    store(production, "call_write", "POST /refunds", minutes=4)
+    store(production, "call_sensitive", "POST /accounts/17/close", minutes=8, requires_step_up=True)
+    store(production, "call_old", "POST /refunds", minutes=60 * 24 * 20)
+    store(production.workspace.environments.get(name="staging"), "call_staging", "GET /orders/17")
+
+
+def read_text(client: Client, address: str, **query: str) -> str:
+    response = client.get(address, query)
+    assert response.status_code == 200, response.content
+    return " ".join(unescape(response.content.decode()).split())
+
+
+def list_calls(client: Client, address: str, **query: str) -> list[str]:
+    """Return the tool calls of the page, after checking that the download lists the same."""
+    listed = re.findall(r'toolcall\?[^"]*id=([^"&]+)', read_text(client, address, **query).partition('id="calls"')[2])
+    rows = json.loads(client.get(f"{address}.json", query).getvalue())["tables"]["toolCalls"]
+    assert [row["toolCallId"] for row in rows] == listed
+    return listed
+
+
+def read_counts(client: Client, address: str, **query: str) -> list[str]:
+    return re.findall(r'<div class="v">([^<]*)</div>', read_text(client, address, **query))
+
+
+def test_without_an_intent_the_page_shows_the_call_that_mints_one(browser_client, address, api):
+    response = browser_client.get(address)
+    assert "/api/intents" in response.content.decode()
+    assert api.post("/api/intents", response.context["first_intent"].encode()).status_code == 201
+    assert "GET /orders/8412" in read_text(browser_client, address).replace("<wbr>", "")
+
+
+def test_the_page_lists_and_counts_the_intents_of_its_period_and_environment(browser_client, address, calls):
+    names = ["call_write", "call_read", "call_search", "call_write", "call_sensitive"]
+    assert list_calls(browser_client, address) == names
+    assert list_calls(browser_client, address, range="30d") == [*names, "call_old"]
+    assert read_counts(browser_client, address) == ["4", "5", "3", "1"]
+    assert read_counts(browser_client, address, range="30d") == ["5", "6", "4", "1"]
+
+
+@pytest.mark.parametrize(("query", "names"), [
+    ({"stepup": "asked"}, ["call_sensitive"]),
+    ({"stepup": "not-asked"}, ["call_write", "call_read", "call_search", "call_write"]),
+    ({"confirmation": "asked"}, ["call_write", "call_write", "call_sensitive"]),
+    ({"confirmation": "not-asked"}, ["call_read", "call_search"]),
+    ({"method": "post"}, ["call_write", "call_write", "call_sensitive"]),
+    ({"path": "/orders/{orderId}"}, ["call_read"]),
+    ({"path": "/orders"}, ["call_search"]),
+    ({"path": "/accounts/{accountId}/close", "method": "POST", "stepup": "asked"}, ["call_sensitive"]),
+    ({"path": "/orders/{orderId}", "method": "POST"}, []),
+    ({"path": "/.*"}, []),
+    ({"path": "/orders/1\\d"}, []),
+    ({"path": "GET /orders/17"}, ["call_read"]),
+    ({"path": "/orders\0"}, ["call_search"]),
+])  # fmt: skip
+def test_each_filter_narrows_list_and_counts(browser_client, address, calls, query, names):
+    assert list_calls(browser_client, address, **query) == names
+    assert read_counts(browser_client, address, **query)[:2] == [str(len(set(names))), str(len(names))]
+
+
+def test_a_row_says_what_was_asked_for_and_how_its_call_was_rejected(browser_client, address, production, calls):
+    record_verifications(production, [Verification("step-up-required", NOW, 2, "", "call_sensitive", count=2)])
+    page = read_text(browser_client, address, stepup="asked")
+    row = page.partition("<tbody>")[2].partition("</tr>")[0]
+    assert "confirmation</span>" in row
+    assert "step-up</span>" in row
+    assert "<code>step-up-required</code> × 2" in row
+    assert "Whether the user passed a step-up is not stored" in page
+    call = read_text(browser_client, address.replace("toolcalls", "toolcall"), id="call_sensitive")
+    assert "Whether the user passed a step-up is not stored" in call
+    assert f'<a class="btn" href="{address}">All tool calls</a>' in call
+
+
+def test_confirmations_and_rejections_lead_to_the_list(browser_client, address):
+    for name in ("confirmations", "rejections"):
+        assert f'href="{address}">Tool calls</a>' in read_text(browser_client, address.replace("toolcalls", name))
+
+
+def test_older_pages_begin_where_the_one_before_ended(browser_client, address, production, monkeypatch):
+    monkeypatch.setattr(list_views, "CALLS_PER_PAGE", 3)
+    for number in range(8):
+        store(production, f"call_{number}", "GET /orders", minutes=5 + number // 4)  # several in one second
+    query, pages = {}, []
+    for _ in range(3):
+        page = read_text(browser_client, address, **query)
+        pages.append(re.findall(r'toolcall\?[^"]*id=([^"&]+)', page.partition('id="calls"')[2]))
+        cursor = re.search(r'cursor=([0-9-]+)#calls" rel="next"', page)
+        query = {"cursor": cursor[1]} if cursor else {}
+    assert [len(page) for page in pages] == [3, 3, 2]
+    assert not query
+    assert list(chain.from_iterable(pages)) == [f"call_{number}" for number in (3, 2, 1, 0, 7, 6, 5, 4)]
+
+
+def test_a_search_stops_after_its_limit_and_goes_on_from_there(browser_client, address, production, monkeypatch):
+    monkeypatch.setattr(queries, "MAX_SCANNED", 4)
+    for number in range(10):
+        store(production, f"call_{number}", "GET /orders", minutes=5 + number)
+    store(production, "call_rare", "DELETE /orders/1", minutes=60)
+    query: dict[str, str] = {"method": "DELETE"}
+    for _ in range(2):
+        page = read_text(browser_client, address, **query)
+        assert "Nothing matches since" in page
+        query["cursor"] = re.findall(r'cursor=([0-9-]+)#calls" rel="next"> ?Search further back', page)[0]
+    assert "id=call_rare" in read_text(browser_client, address, **query)
+    unfiltered = read_text(browser_client, address)
+    assert "among the newest 4 intents; older ones are not counted" in unfiltered
+    assert read_counts(browser_client, address)[1] == "4"
+
+
+def test_step_up_is_searched_by_its_index_only(browser_client, address, production, monkeypatch):
+    monkeypatch.setattr(queries, "MAX_SCANNED", 4)
+    for number in range(10):
+        store(production, f"call_{number}", "GET /orders", minutes=5 + number)
+    store(production, "call_rare", "DELETE /orders/1", minutes=60, requires_step_up=True)
+    assert list_calls(browser_client, address, stepup="asked") == ["call_rare"]
+    assert read_counts(browser_client, address, stepup="asked") == ["1", "1", "1", "1"]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "1", "1-", "-1", "9" * 18 + "-1", "1-" + "9" * 19])
+def test_an_unreadable_cursor_is_the_beginning(browser_client, address, calls, cursor):
+    assert parse_position(cursor) is None
+    assert "call_write" in read_text(browser_client, address, cursor=cursor)
+
+
+def test_a_position_is_read_back_from_its_text():
+    position = Position(NOW, 17)
+    assert parse_position(str(position)) == position
+    assert not CallFilters()
+
+
+def test_a_member_of_another_workspace_sees_nothing(client, other_workspace, address, calls):
+    stranger = get_user_model().objects.create_user("stranger")
+    Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="viewer")
+    client.force_login(stranger)
+    assert client.get(address).status_code == 404
+    headers = {"x-service-api-key": other_workspace.full_key}
+    assert client.get(f"{address}.json", headers=headers).status_code == 404
