@@ -14,9 +14,10 @@ from django.http import HttpRequest
 from affidavit import describe
 from affidavit.operations import READS, Identity
 from catalog.browse import exports
+from catalog.browse.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.presence import list_presence
 from catalog.browse.queries import find_verified
-from catalog.browse.tree_filter import find_nodes
+from catalog.browse.tree_filter import find_nodes, find_unknown
 from catalog.browse.tree_rows import TreeRow, build_rows, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.curl import build_curl_command
@@ -35,7 +36,6 @@ from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
     PartShape,
     build_part_shapes,
-    choose_part,
     find_absence_states,
     list_observed_nodes,
     list_parameters,
@@ -75,7 +75,8 @@ def show_operation(
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
     words = split_words(read_text(request.GET, "find"))
-    shape = choose_part_with(words, shapes, request.GET.get("part", ""))
+    shows_unknown = request.GET.get("show") == "unknown"
+    shape = choose_matching_part(words, shapes, request.GET.get("part", ""), shows_unknown=shows_unknown)
     days = find_days(period)
     observed_days = load_days(operation, days) if days else None
     comparison = compare_versions(operation, request.GET)
@@ -131,24 +132,6 @@ def show_operation(
     return Page("catalog/operation.html", build_context, tables, partial=branch, takes=takes)
 
 
-def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str) -> PartShape:
-    """Return the part that the address names, else the usual one. A search selects the first part with a match."""
-    usual = choose_part(shapes, key)
-    if not words or usual.key == key:
-        return usual
-    with_match = (shape for shape in (usual, *shapes) if find_nodes(list(list_part_nodes(shape)), words).pointers)
-    return next(with_match, usual)
-
-
-def list_other_matches(
-    words: Sequence[str], shapes: Sequence[PartShape], shown_part: PartShape
-) -> list[tuple[PartShape, int]]:
-    """Return the other parts in which the search finds nodes, with the number of these nodes."""
-    other_shapes = [shape for shape in shapes if shape.key != shown_part.key] if words else []
-    counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in other_shapes]
-    return [(shape, count) for shape, count in counts if count]
-
-
 def require_operation(request: HttpRequest, environment: Environment) -> Operation:
     """Return the operation that the address names; raises NotFound if there is none."""
     method, path = read_text(request.GET, "method").upper(), read_text(request.GET, "path")
@@ -180,12 +163,13 @@ def build_tree_context(
     open_branches = set(request.GET.getlist("open"))
     find = read_text(request.GET, "find").strip()
     matches = find_nodes(nodes, split_words(find)) if find else None
+    to_open = [pointer, *(find_unknown(nodes) if request.GET.get("show") == "unknown" else ())]
     build = partial(
         build_rows,
         matches.nodes or nodes[:1] if matches else nodes,
         inside_only=inside_only,
         open_branches=open_branches,
-        open_at_first=set(list_branches_of(pointer)),
+        open_at_first={branch for node_pointer in to_open for branch in list_branches_of(node_pointer)},
         are_all_open=bool(matches),
         limit=MAX_ROWS,
     )

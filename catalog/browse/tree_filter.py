@@ -35,6 +35,14 @@ def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
     return NodeMatches(_with_branches(nodes, pointers), pointers, best.pointer if best else "")
 
 
+def find_unknown(nodes: Sequence[Node]) -> Sequence[str]:
+    """Return the pointers of the nodes of unknown type, or of several; [] for a part of which no body was ever seen."""
+    if not nodes or not nodes[0].seen:
+        return []
+    # The items of an array that was always empty are no node: the array's type names them.
+    return [node.pointer for node in nodes if node.main_type == "unknown" or node.type.endswith(" unknown")]
+
+
 def _contains(node: Node, words: Sequence[str]) -> bool:
     own_text = "\n".join(_list_names(node))
     text = f"{node.pointer.casefold()}\n{own_text}"

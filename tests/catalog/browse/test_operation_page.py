@@ -393,3 +393,28 @@ def test_the_export_of_a_search_has_only_the_matches(browser_client, filled_work
     query = {"method": "GET", "path": PATH, "find": "sku"}
     tables = json.loads(browser_client.get(address(filled_workspace, ".json"), query).getvalue())["tables"]
     assert [row["pointer"] for row in tables["properties"]] == ["/lines/[]/sku"]
+
+
+def test_the_filter_on_unknown_types_leads_to_the_part_in_which_one_is(browser_client, api, workspace):
+    path = "/cart/lines/{lineId}"
+    lines = [{"quantity": number} for number in range(3)]
+    deliver(
+        api, workspace,
+        observation("DELETE", path, 200, response={"deleted": True}, request={}, lastSeenAt=AT),
+        observation("DELETE", path, 204, lastSeenAt=AT),
+        observation("PUT", path, 200, response={"total": 1}, lastSeenAt=AT),
+        observation("PUT", path, 404, response={"deep": {"lines": lines, "none": []}}, lastSeenAt=AT),
+    )  # fmt: skip
+    start = address(workspace).removesuffix("operation")
+    for method, label in (("DELETE", "Request"), ("PUT", "404")):
+        usual_page = browser_client.get(address(workspace), {"method": method, "path": path, "range": "all"})
+        assert usual_page.context["part"].label == "200"
+        catalog = browser_client.get(f"{start}catalog", {"show": "unknown", "method": method, "range": "all"})
+        links = re.findall(r'href="([^"]*/operation\?[^"]*)"', catalog.content.decode())
+        page = browser_client.get(unescape(links[0]).partition("#")[0])
+        assert page.context["part"].label == label, links
+        assert "unknown" in page.content.decode().partition('id="shape"')[2]
+    usual = browser_client.get(f"{start}catalog", {"method": "PUT", "range": "all"}).content.decode()
+    assert "show=unknown" not in re.findall(r'href="([^"]*/operation\?[^"]*)"', usual)[0]
+    chosen = browser_client.get(address(workspace), {"method": "PUT", "path": path, "show": "unknown", "part": "200"})
+    assert chosen.context["part"].key == "200"
