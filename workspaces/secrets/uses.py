@@ -48,7 +48,7 @@ def record_uses(environment: Environment, key: ApiKey, uses: Mapping[str, Secret
 
 @dataclass
 class Backend:
-    """A reporting key in an environment.
+    """A reporting key in an environment: one key counts as a backend in each environment in which it verified.
 
     last_uses: when it last verified with which secret, by the secret's id.
     """

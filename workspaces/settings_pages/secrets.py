@@ -109,6 +109,8 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
             "prepared": prepared,
             "to_activate": prepared if is_asked else None,
             "backends": backends,
+            "reporting_keys": len({backend.key.pk for backend in backends}),
+            "reporting_environments": len({backend.environment.pk for backend in backends}),
             "late_backends": list_late_backends(backends, signer) if signer else [],
             "backends_without_prepared": list_late_backends(backends, prepared) if prepared else [],
             "to_revoke": next((row for row in active_rows if str(row.secret.pk) == revoking), None),

@@ -58,6 +58,22 @@ def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace
     assert "can be revoked" in page
 
 
+def test_the_page_says_what_is_counted_if_one_key_reports_for_several_environments(admin, api, workspace):
+    acceptance = build_acceptance(workspace.signing_secret)
+    report(api, acceptance, key=workspace.report_key)
+    page = " ".join(admin.get(PAGE).content.decode().split())
+    assert "1 of 1 backend, last" in page
+    assert "API key in" not in page
+    report(api, acceptance, key=workspace.report_key, environment="staging")
+    page = " ".join(admin.get(PAGE).content.decode().split())
+    assert "2 of 2 backends (1 API key in 2 environments), last" in page
+    assert "each API key counts once in each environment" in page
+    billing = create_key(workspace.workspace, ["report"], name="billing-api", actor="test", now=timezone.now()).text
+    report(api, acceptance, key=billing)
+    page = " ".join(admin.get(PAGE).content.decode().split())
+    assert "3 of 3 backends (2 API keys in 2 environments), last" in page
+
+
 def test_without_reports_the_page_says_that_uses_are_unknown(admin):
     rotate(admin)
     assert "No backend has reported which secret it verifies with." in admin.get(PAGE).content.decode()
