@@ -56,7 +56,7 @@ class AuditRow:
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the entries of the workspace in a period, the latest first: by default changes, and what people decided."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
-    kind = read_text(request.GET, "kind")
+    kind = chosen_kind = read_text(request.GET, "kind")
     all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)
     entries = all_entries.filter(at__gte=period.start, at__lt=period.end)
     if action and kind == CHANGES:
@@ -77,6 +77,7 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
             "entries": entry_page,
             "rows": [_build_row(entry, environment_names) for entry in entry_page],
             "first_at": all_entries.aggregate(first=Min("at"))["first"],
+            "total": 0 if entry_page else all_entries.filter(_select_kind(chosen_kind)).count(),
             "hidden_count": hidden_entries.count(),
             "hidden_words": _describe_hidden(hidden_entries) if kind == CHANGES else "",
             "kind": kind,

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -12,7 +14,7 @@ from django.utils.html import strip_tags
 
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.audit.record import record_audit
-from workspaces.models import Membership
+from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/audit"
@@ -55,6 +57,25 @@ def test_filters_and_the_range_apply_to_page_and_export(admin, workspace):
     assert [row["actor"] for row in rows(admin, "?range=30d&action=key created&actor=bo")] == ["bo"]
     assert rows(admin, "?range=24h&actor=bo") == []
     assert "Nothing matches in this period." in admin.get(f"{PAGE}?actor=nobody").content.decode()
+
+
+def test_a_period_without_entries_leads_to_those_of_all_time_with_their_number(admin, workspace):
+    AuditEntry.objects.all().delete()
+    now = timezone.now()
+    assert "All time:" not in read_words(admin.get(PAGE))
+    for action, days in (("key created", 20), ("key revoked", 30), ("signed in", 20)):
+        record_audit(workspace.workspace.pk, action, actor="ada", now=now - timedelta(days=days))
+    for query, words, count in (
+        ("", "No changes in this period. All time: 2 entries", 2),
+        ("?actor=ada&action=key+revoked", "Nothing matches in this period. All time: 2 entries", 2),
+        ("?kind=all", "Nothing matches in this period. All time: 3 entries", 3),
+    ):
+        response = admin.get(f"{PAGE}{query}")
+        assert words in read_words(response)
+        link = re.findall(r'<a href="([^"]*)">All time: ', response.content.decode())[0]
+        assert admin.get(f"{PAGE}{unescape(link)}").context["entries"].paginator.count == count
+    AuditEntry.objects.filter(action="key revoked").delete()
+    assert "All time: 1 entry" in read_words(admin.get(PAGE))
 
 
 @pytest.mark.parametrize(
