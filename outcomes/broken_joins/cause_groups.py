@@ -41,7 +41,9 @@ class Cause:
 
     oldest, last_reported_at: the times of their earliest first report and of their latest report.
     reporters: the number of these joins that each API key reported first.
+    conversation_ids: how many ids these joins name.
     may_heal: how many are as young as some that healed; None if that was not counted.
+    ids_that_may_heal, older_ids: how many ids the joins that may heal name, and the older ones. An id can be in both.
     """
 
     kind: str
@@ -51,7 +53,10 @@ class Cause:
     oldest: datetime
     last_reported_at: datetime
     reporters: Counter[int | None]
+    conversation_ids: int
     may_heal: int | None = None
+    ids_that_may_heal: int = 0
+    older_ids: int = 0
 
     @property
     def example(self) -> BrokenJoin:
@@ -72,6 +77,8 @@ def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | Non
     """
     counts: Counter[tuple[str, str]] = Counter()
     young: Counter[tuple[str, str]] = Counter()
+    young_ids: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    older_ids: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     examples: dict[tuple[str, str], list[BrokenJoin]] = {}
     oldest: dict[tuple[str, str], datetime] = {}
     latest: dict[tuple[str, str], datetime] = {}
@@ -79,7 +86,9 @@ def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | Non
     for join in joins:
         cause = join.diagnosis.kind, join.diagnosis.found_in
         counts[cause] += 1
-        young[cause] += may_heal_from is not None and join.first_reported_at >= may_heal_from
+        is_young = may_heal_from is not None and join.first_reported_at >= may_heal_from
+        young[cause] += is_young
+        (young_ids if is_young else older_ids)[cause].add(join.conversation_id)
         reporters[cause][join.reported_by] += 1
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
         latest[cause] = max(latest.get(cause, join.last_reported_at), join.last_reported_at)
@@ -97,7 +106,10 @@ def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | Non
             oldest[cause],
             latest[cause],
             reporters[cause],
+            len(young_ids[cause] | older_ids[cause]),
             None if may_heal_from is None else young[cause],
+            len(young_ids[cause]),
+            len(older_ids[cause]),
         )
         for cause in causes
     ]

@@ -19,11 +19,16 @@ def write_advice(cause: Cause, longest: timedelta | None) -> str:
     """
     if cause.kind != "never-seen" or longest is None or cause.may_heal is None:
         return ADVICE[cause.kind].to_do
-    older = cause.count - cause.may_heal
+    older, young_joins = cause.count - cause.may_heal, _count_joins(cause.may_heal, cause.ids_that_may_heal)
     if not older:
-        return f"Wait: {cause.may_heal:,} may still heal; the longest ever took {format_length(longest)}."
-    chance = f"{cause.may_heal:,} may still heal; " if cause.may_heal else ""
-    return f"{chance}{older:,} {'is' if older == 1 else 'are'} {_explain_age(longest)}"
+        return f"Wait: {young_joins} may still heal; the longest ever took {format_length(longest)}."
+    chance = f"{young_joins} may still heal; " if cause.may_heal else ""
+    verb = "is" if older == 1 else "are"
+    return f"{chance}{_count_joins(older, cause.older_ids)} {verb} {_explain_age(longest)}"
+
+
+def _count_joins(joins: int, ids: int) -> str:
+    return f"{joins:,} join{'' if joins == 1 else 's'} of {ids:,} conversation id{'' if ids == 1 else 's'}"
 
 
 def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timedelta | None, *, now: datetime) -> str:

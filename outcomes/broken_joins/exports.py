@@ -39,7 +39,7 @@ OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt",
 BROKEN_JOIN_COLUMNS = (*OUTCOME_COLUMNS, "diagnosis", "found", "foundIn", "reportedBy")
 CAUSE_COLUMNS = (
     *("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "lastReportedAt", "advice"),
-    *("since", "orEarlier", "reportedBy", "mayHeal"),
+    *("since", "orEarlier", "reportedBy", "mayHeal", "conversationIds", "idsThatMayHeal"),
 )
 HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
 RATE_COLUMNS = ("startsAt", "name", "brokenJoins", "reported")
@@ -109,6 +109,8 @@ def _cause_rows(environment: Environment, period: Period) -> Rows:
             not start.is_certain,
             {str(api_keys[pk]): count for pk, count in cause.reporters.most_common() if pk in api_keys},
             cause.may_heal if cause.kind == "never-seen" else None,
+            cause.conversation_ids,
+            None if cause.kind != "never-seen" or cause.may_heal is None else cause.ids_that_may_heal,
         )
 
 

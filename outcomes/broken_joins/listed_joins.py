@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.lookup import (
+    NEWEST_DIAGNOSED,
     diagnose_joins,
     find_broken_joins,
     find_reported_again,
@@ -22,8 +24,17 @@ from wire.period import Period
 from workspaces.models import ApiKey, Environment
 
 ROWS_PER_PAGE = 15
+MAX_IDS_COUNTED = 5000  # joins whose distinct ids are counted
 
 JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]
+
+
+@dataclass(frozen=True)
+class IdCount:
+    """How many conversation ids some joins name; at least so many if not all of the joins were read."""
+
+    count: int
+    is_least: bool
 
 
 def find_listed_joins(environment: Environment, period: Period, filters: JoinFilters) -> QuerySet[Outcome]:
@@ -59,3 +70,19 @@ def page_all(
     start, end = (page.number - 1) * ROWS_PER_PAGE, page.end_index()
     is_diagnosed = end <= len(diagnosed_joins)
     return page, diagnosed_joins[start:end] if is_diagnosed else diagnose_joins(environment, joins[start:end])
+
+
+def count_ids(page: PageOfRows[Any], joins: QuerySet[Outcome], diagnosed_joins: Sequence[BrokenJoin]) -> IdCount:
+    """Count the conversation ids of all joins of a list, not only of this page.
+
+    joins, diagnosed_joins: for a list by `page_all`, all its joins, and the first of them.
+    """
+    matching = page.paginator.object_list
+    if not isinstance(matching, QuerySet):
+        return IdCount(len({join.conversation_id for join in matching}), is_least=False)
+    if len(diagnosed_joins) < NEWEST_DIAGNOSED:
+        ids, rows = len({join.conversation_id for join in diagnosed_joins}), len(diagnosed_joins)
+    else:
+        read = joins.select_related(None).values("conversation_id")[:MAX_IDS_COUNTED]
+        ids, rows = read.aggregate(ids=Count("conversation_id", distinct=True), rows=Count("*")).values()
+    return IdCount(ids, is_least=rows < page.paginator.count)

@@ -22,7 +22,7 @@ from outcomes.broken_joins.chances import write_advice
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters, parse_join_filters
-from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, find_listed_joins, page_all, page_matching
+from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, count_ids, find_listed_joins, page_all, page_matching
 from outcomes.broken_joins.lookup import (
     NEWEST_DIAGNOSED,
     diagnose_joins,
@@ -119,6 +119,7 @@ def _describe_joins(
         "is_partial": is_partial,
         "diagnoses": _count_diagnoses(listed, filters),
         "rows": rows,
+        "listed_ids": count_ids(rows, listed_joins, listed),
         "kept_days": _find_kept_days(environment, period),
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_keys.get(join.reported_by)) for join in joins],
     }

@@ -11,6 +11,7 @@ from outcomes.broken_joins.cause_groups import group_by_cause
 from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from outcomes.models import Outcome
 from tests.outcomes.reading import read_tables
 from wire.period import parse_period
 
@@ -303,13 +304,15 @@ def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_to
     now = timezone.now()
     record_outcomes(production, [Report(f"new-{n}", "purchase") for n in range(2)], now=now)
     record_outcomes(production, [Report(f"old-{n}", "purchase") for n in range(3)], now=now - timedelta(hours=5))
-    age = "4 are older than any that healed (the longest ever took 60 min): check where the id comes from."
-    words = f"2 may still heal; {age}"
+    record_outcomes(production, [Report("old-0", "refund")], now=now - timedelta(hours=4))
+    age = "5 joins of 4 conversation ids are older than any that healed (the longest ever took 60 min): check where the"
+    words = f"2 joins of 2 conversation ids may still heal; {age} id comes from."
     page = " ".join(browser_client.get(PAGE).content.decode().split())
     assert words in page
     assert "heals by itself" not in page
     (row,) = (row for row in tables(browser_client)["diagnoses"] if row["diagnosis"] == "never-seen")
-    assert (row["advice"], row["mayHeal"]) == (words, 2)
+    assert (row["advice"], row["mayHeal"], row["idsThatMayHeal"]) == (words, 2, 2)
+    assert (row["brokenJoins"], row["conversationIds"]) == (7, 6)
     old, new = (
         browser_client.get(f"/w/lumen-books/production/conversation?id={id_}").content.decode()
         for id_ in ("old-1", "new-1")
@@ -317,6 +320,37 @@ def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_to
     assert "Older than any that healed (the longest ever took 60 min): check where the id comes from." in old
     assert "heals by itself" in new
     assert "heals by itself" not in old
+
+
+def read_footer(client, query: str = "") -> str:
+    """Return the last words of the list of joins: how many there are."""
+    page = client.get(f"{PAGE}?{query}").content.decode()
+    footer = page.partition('<footer class="pages">')[2].partition("</footer>")[0]
+    return " ".join(re.sub("<[^>]+>", " ", footer).split())
+
+
+@pytest.mark.parametrize("diagnosed", [500, 8])
+@pytest.mark.parametrize("sort", ["", "&sort=last"])
+def test_the_list_says_how_many_ids_its_joins_name(production, browser_client, monkeypatch, diagnosed, sort):
+    for module in ("views", "listed_joins"):
+        monkeypatch.setattr(f"outcomes.broken_joins.{module}.NEWEST_DIAGNOSED", diagnosed)
+    record_outcomes(production, [Report(id_, "refund") for id_ in ("s1", "s2", "never")], now=timezone.now())
+    assert read_footer(browser_client, sort) == "1 to 9 of 9 broken joins of 6 conversation ids"
+    assert read_footer(browser_client, f"key=refund{sort}") == "1 to 3 of 3 broken joins of 3 conversation ids"
+    assert read_footer(browser_client, f"why=never-seen{sort}") == "1 to 2 of 2 broken joins of 1 conversation id"
+    causes = {row["diagnosis"]: row for row in tables(browser_client, sort)["diagnoses"]}
+    counts = causes["other-environment"]["brokenJoins"], causes["other-environment"]["conversationIds"]
+    assert counts == (4, 2)
+    text = " ".join(re.sub("<[^>]+>", " ", browser_client.get(PAGE).content.decode()).split())
+    assert "4 of 2 ids" in text
+    monkeypatch.setattr("outcomes.broken_joins.listed_joins.MAX_IDS_COUNTED", 4)
+    least = "at least " if diagnosed == 8 else ""
+    assert f"of 9 broken joins of {least}" in read_footer(browser_client, sort)
+
+
+def test_ids_of_joins_that_retention_deleted_may_be_missing_in_the_count(production, browser_client):
+    Outcome.objects.filter(environment=production, conversation__conversation_id="never").delete()
+    assert read_footer(browser_client) == "1 to 6 of 6 broken joins of at least 5 conversation ids"
 
 
 def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(production, browser_client):
