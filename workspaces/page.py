@@ -26,7 +26,7 @@ from django.utils.text import Truncator
 
 from wire.errors import DomainError
 from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
-from wire.http.problems import FailureResponse, Problem, build_document, list_headers
+from wire.http.problems import FailureResponse, Problem, build_document
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
 from wire.postgresql.replica import get_read_age
@@ -274,7 +274,7 @@ def _render_failure(
     document = build_document(error)
     page = Page("failure.html", lambda: {"problem": document}, has_period=False, holds_secrets=True)
     content = render_html(request, page, environment, name, period).content
-    return FailureResponse(content, status=document["status"], headers=list_headers(error))
+    return FailureResponse(content, error)
 
 
 def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:

@@ -139,7 +139,13 @@ def test_every_problem_code_is_listed_once_with_its_status_and_no_other(name):
     errors = section(name, "## Errors" if name == "docs/api.md" else "### Errors")
     rows = re.findall(r"^\| `([\w-]+)` \| (\d{3}) \|", errors, re.MULTILINE)
     assert sorted(first_column(errors, "code")) == sorted(CODES)
-    assert sorted(rows) == sorted((code, str(status)) for code, (status, _) in CODES.items())
+    assert sorted(rows) == sorted((code, str(status)) for code, (status, *_) in CODES.items())
+
+
+def test_api_md_has_the_cure_of_each_problem_code_in_the_words_of_the_pages():
+    rows = re.findall(r"^\| `([\w-]+)` \| \d{3} \| (.*) \|$", section("docs/api.md", "## Errors"), re.MULTILINE)
+    cures = {code: re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cure) for code, cure in rows}
+    assert cures == {code: cure for code, (_, _, cure) in CODES.items()}
 
 
 def test_every_error_of_the_domain_has_a_code_that_http_knows():

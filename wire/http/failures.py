@@ -14,7 +14,7 @@ from rest_framework.exceptions import MethodNotAllowed
 
 from wire.errors import DomainError
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, BodyTooSlow, BrokenBody
-from wire.http.problems import FailureResponse, Problem, build_document, find_cause, list_headers, render_problem
+from wire.http.problems import FailureResponse, Problem, build_document, find_cause, render_problem
 
 FOR_MONITORS = ("/healthz", "/readyz", "/metrics")
 
@@ -71,14 +71,13 @@ def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
 
 def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
     """Return the page of a failure, inside the frame that settings.FAILURE_FRAME finds, if the database answers."""
-    document = build_document(error)
-    context = {"problem": document, "is_form": request.method == "POST"}
+    context = {"problem": build_document(error), "is_form": request.method == "POST"}
     try:
         frame = import_string(settings.FAILURE_FRAME)(request)
         page = render_to_string("failure.html", {**frame, **context}, request)
     except DatabaseError:  # without the request, whose user is in the database
         page = render_to_string("failure.html", context)
-    return FailureResponse(page, status=document["status"], headers=list_headers(error))
+    return FailureResponse(page, error)
 
 
 def wants_json(request: HttpRequest) -> bool:

@@ -32,44 +32,77 @@ log = logging.getLogger("affidavit.problems")
 
 
 class Code(NamedTuple):
+    """What a code means. cure: what a client does about it, with code in backticks; docs/api.md has the same words."""
+
     status: int
     title: str
+    cure: str
 
 
 # Every code that the hub answers with; docs/api.md and docs/contract.md list the same codes and statuses.
 CODES: Mapping[str, Code] = {
-    "missing-api-key": Code(401, "No API key was sent"),
-    "invalid-api-key": Code(401, "The API key is not valid"),
-    "publishable-key-refused": Code(403, "A publishable key cannot do this"),
-    "scope-missing": Code(403, "The key lacks the scope for this"),
-    "role-missing": Code(403, "Your role does not allow this"),
-    "rate-limited": Code(429, "Too many requests"),
-    "method-not-allowed": Code(405, "The method is not allowed here"),
-    "unsupported-media-type": Code(415, "The content type or encoding is not supported"),
-    "body-too-large": Code(413, "The body is too large"),
-    "body-too-slow": Code(408, "The body came too slowly"),
-    "invalid-encoding": Code(400, "The compressed body is broken"),
-    "invalid-idempotency-key": Code(400, "The Idempotency-Key is not valid"),
-    "idempotency-key-reused": Code(422, "The Idempotency-Key belongs to another body"),
-    "idempotency-key-in-use": Code(409, "A request with this Idempotency-Key is still running"),
-    "report-id-reused": Code(422, "The reportId belongs to another report"),
-    "invalid-json": Code(400, "The body is not valid JSON"),
-    "invalid-request": Code(400, "The request does not have the right form"),
-    "batch-too-large": Code(400, "The batch has too many items"),
-    "unknown-environment": Code(400, "The workspace has no such environment"),
-    "confirmation-required": Code(409, "A confirmation must come first"),
-    "not-pending": Code(409, "The confirmation is not pending any more"),
-    "form-refused": Code(403, "The form was not accepted"),
-    "intent-rejected": Code(403, "The intent was rejected"),
-    "membership-fault": Code(409, "The members stay as they are"),
-    "too-many-attempts": Code(429, "Too many attempts to sign in"),
-    "sign-in-refused": Code(403, "You cannot sign in here"),
-    "sign-in-failed": Code(400, "Signing in did not succeed"),
-    "sign-in-unavailable": Code(503, "The sign-in service does not answer"),
-    "unavailable": Code(503, "The database is not available at the moment"),
-    "not-found": Code(404, "There is nothing here"),
-    "not-signed-in": Code(401, "Nobody is signed in"),
-    "internal-error": Code(500, "The hub failed"),
+    "missing-api-key": Code(401, "No API key was sent", "send `x-service-api-key`"),
+    "invalid-api-key": Code(401, "The API key is not valid", "copy the key again; if it is right, it was revoked"),
+    "publishable-key-refused": Code(403, "A publishable key cannot do this", "send a `gak_` key, from a backend"),
+    "scope-missing": Code(
+        403, "The key lacks the scope for this", "use a key with the scope, or for the environment, that `detail` names"
+    ),
+    "role-missing": Code(
+        403, "Your role does not allow this", "ask an admin of the workspace for the role that `detail` names"
+    ),
+    "rate-limited": Code(
+        429, "Too many requests", "wait for the seconds in `Retry-After`, then send the same request again"
+    ),
+    "method-not-allowed": Code(405, "The method is not allowed here", "use a method listed in `Allow`"),
+    "unsupported-media-type": Code(
+        415, "The content type or encoding is not supported", "send JSON in UTF-8, plain or with gzip"
+    ),
+    "body-too-large": Code(413, "The body is too large", "send smaller batches"),
+    "body-too-slow": Code(408, "The body came too slowly", "send the body at once, on a new connection"),
+    "invalid-encoding": Code(400, "The compressed body is broken", "compress the body again, or send it uncompressed"),
+    "invalid-idempotency-key": Code(400, "The Idempotency-Key is not valid", "send 1 to 255 visible ASCII characters"),
+    "idempotency-key-reused": Code(
+        422, "The Idempotency-Key belongs to another body", "use a new key for a different request"
+    ),
+    "idempotency-key-in-use": Code(
+        409,
+        "A request with this Idempotency-Key is still running",
+        "wait for `Retry-After` seconds, then send the same request again",
+    ),
+    "report-id-reused": Code(422, "The reportId belongs to another report", "use a new id for a new report"),
+    "invalid-json": Code(400, "The body is not valid JSON", "fix the JSON; the contract lists what is refused"),
+    "invalid-request": Code(400, "The request does not have the right form", "fix what `errors` lists"),
+    "batch-too-large": Code(
+        400, "The batch has too many items", "split the batch; `limit` and `received` have the numbers"
+    ),
+    "unknown-environment": Code(400, "The workspace has no such environment", "use one of `environments`"),
+    "confirmation-required": Code(
+        409, "A confirmation must come first", "request one first: `POST /api/confirmations`"
+    ),
+    "not-pending": Code(
+        409, "The confirmation is not pending any more", "read `state`; request a new confirmation if needed"
+    ),
+    "form-refused": Code(403, "The form was not accepted", "on pages only: reload the page, then send its form again"),
+    "intent-rejected": Code(403, "The intent was rejected", "look up `reason` in the table of reasons"),
+    "membership-fault": Code(409, "The members stay as they are", "on pages: do what `detail` says"),
+    "too-many-attempts": Code(429, "Too many attempts to sign in", "on pages: wait for the seconds in `Retry-After`"),
+    "sign-in-refused": Code(
+        403,
+        "You cannot sign in here",
+        "on pages: verify the e-mail address at the provider, or ask an admin for an invitation",
+    ),
+    "sign-in-failed": Code(400, "Signing in did not succeed", "on pages: start signing in again"),
+    "sign-in-unavailable": Code(503, "The sign-in service does not answer", "on pages: try again later"),
+    "unavailable": Code(
+        503,
+        "The database is not available at the moment",
+        "wait for `Retry-After` seconds, then send the same request again, under the same `Idempotency-Key` "
+        "or `reportId`. `detail` says that nothing was stored; or that the request may have been stored, "
+        "because the connection to the database broke during the commit",
+    ),
+    "not-found": Code(404, "There is nothing here", "check the address"),
+    "not-signed-in": Code(401, "Nobody is signed in", "sign in, or send a key"),
+    "internal-error": Code(500, "The hub failed", "report it with its `requestId`"),
 }
 
 
@@ -90,7 +123,12 @@ class Problem(DomainError):
 
 
 class FailureResponse(HttpResponse):
-    """An answer that is a problem document or its page: the middleware leaves it as it is."""
+    """An answer that is a problem document or its page: the middleware leaves it as it is. code: the error's code."""
+
+    def __init__(self, content: str | bytes, error: DomainError, content_type: str | None = None) -> None:
+        status = CODES[error.code].status
+        super().__init__(content, status=status, headers=list_headers(error), content_type=content_type)
+        self.code = error.code
 
 
 def handle_exception(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
@@ -99,17 +137,11 @@ def handle_exception(error: Exception, context: Mapping[str, Any]) -> HttpRespon
 
 
 def render_problem(error: DomainError) -> FailureResponse:
-    document = build_document(error)
-    return FailureResponse(
-        json.dumps(document),
-        status=document["status"],
-        headers=list_headers(error),
-        content_type="application/problem+json",
-    )
+    return FailureResponse(json.dumps(build_document(error)), error, "application/problem+json")
 
 
 def build_document(error: DomainError) -> dict[str, Any]:
-    status, title = CODES[error.code]
+    status, title, _ = CODES[error.code]
     return {
         "type": f"urn:affidavit:problem:{error.code}",
         "title": title,
