@@ -20,6 +20,7 @@ from psycopg import sql
 
 from tests.alerts.receiver import Receiver, run_receiver
 from workspaces.create import NewWorkspace, create_workspace
+from workspaces.refusals.counter import get_counter
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 STANDING_TABLES = {"auth_permission", "django_content_type"}  # tables that the migrations fill, and nobody changes
@@ -68,6 +69,12 @@ def _plain_static_files(settings: Any) -> None:
 def _no_rate_limits(settings: Any) -> None:
     """Switch the rate limits off; tests of the limits set their own."""
     settings.RATE_LIMIT = settings.ADDRESS_RATE_LIMIT = 0
+
+
+@pytest.fixture(autouse=True)
+def _new_refusal_counter() -> None:
+    """Begin with no refused requests in memory, so that a test never writes those of another."""
+    get_counter.cache_clear()
 
 
 class Api:

@@ -174,6 +174,30 @@ class ApiKey(models.Model):
         return self.environments[name]
 
 
+class RefusalTally(models.Model):
+    """How many requests of one key one endpoint refused with one error code in one hour of UTC.
+
+    endpoint: the method and the address, with the names of its variable parts instead of values.
+    first_at, last_at: when the first and the last of them were answered.
+    """
+
+    pk = models.CompositePrimaryKey("workspace_id", "api_key_id", "endpoint", "code", "starts_at")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False)
+    endpoint = models.CharField(max_length=100)
+    code = models.CharField(max_length=40)
+    starts_at = models.DateTimeField()
+    count = models.BigIntegerField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "hours with refused requests"
+
+    def __str__(self) -> str:
+        return f"{self.code} for {self.api_key}"
+
+
 class SigningSecret(models.Model):
     """A secret that signs intents, encrypted at rest (contract 3, "Secrets").
 

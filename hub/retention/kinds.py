@@ -19,6 +19,7 @@ from wire.postgresql.months import MonthlyLog
 from workspaces.annotations import prune as annotation_prune
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
+from workspaces.refusals import prune as refusals
 
 ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
@@ -75,8 +76,11 @@ KINDS = (
     Kind(
         "rejections",
         "Rejections",
-        "Single rejected verifications, with their tool call.",
-        (RowSource(reports.find_expired_rejections, reports.delete_expired_rejections, reports.REJECTIONS),),
+        "Single rejected verifications, with their tool call; and counts of refused requests by hour.",
+        (
+            RowSource(reports.find_expired_rejections, reports.delete_expired_rejections, reports.REJECTIONS),
+            RowSource(refusals.find_expired_refusals, refusals.delete_expired_refusals),
+        ),
     ),
     Kind(
         "minted_intents",

@@ -43,7 +43,9 @@ from wire.turns import Turn
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.audit.prune import AUDIT_LOG
 from workspaces.audit.record import record_audit
-from workspaces.models import AuditEntry, RetentionPolicy, SigningSecret
+from workspaces.models import AuditEntry, RefusalTally, RetentionPolicy, SigningSecret
+from workspaces.refusals.counter import RefusalCounter
+from workspaces.refusals.record import record_refusals
 
 NOW = timezone.now()
 DAY = timedelta(days=1)
@@ -84,6 +86,27 @@ def write_all(environment, at) -> None:
     )  # fmt: skip
     AuditEntry.objects.create(workspace_id=environment.workspace_id, actor="ann", action="test", at=at)
     add_annotation(environment, AnnotationText("Deploy"), at=at, everywhere=False, actor="ann", now=at)
+
+
+def refuse_at(workspace, moment) -> None:
+    """Count a refused request in the hour of a moment."""
+    counter = RefusalCounter()
+    counter.add(workspace.workspace.api_keys.first().pk, "POST /api/intents", "invalid-json", now=moment)
+    record_refusals(counter.take_due())
+
+
+def test_refused_requests_are_kept_as_long_as_rejections(workspace, other_workspace):
+    for age in (DAY, 9 * DAY, 11 * DAY, 30 * DAY):
+        refuse_at(workspace, NOW - age)
+        refuse_at(other_workspace, NOW - age)
+    assert prune(workspace) == {}
+    keep(workspace, rejections=10)
+    policy = RetentionPolicy.objects.get()
+    assert {kind.name: kind.count_expired(workspace.workspace, policy, now=NOW) for kind in KINDS}["rejections"] == 2
+    assert prune(workspace, batch=1) == {"rejections": 2}
+    assert prune(other_workspace) == {}
+    assert RefusalTally.objects.filter(starts_at__gt=NOW - 10 * DAY).count() == 4
+    assert RefusalTally.objects.filter(starts_at__lt=NOW - 10 * DAY).count() == 2
 
 
 def test_without_a_policy_only_ids_of_reports_expire(workspace, production):
