@@ -7,7 +7,7 @@ from workspaces.annotations import views as annotations
 from workspaces.models import Membership
 from workspaces.page import page_paths
 from workspaces.people import urls as people_urls
-from workspaces.settings_pages import audit, environments, keys, members, secrets
+from workspaces.settings_pages import audit, environments, keys, members, refused_requests, secrets
 from workspaces.shared_links import views as shared_links
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
@@ -35,6 +35,7 @@ urlpatterns = [
     path(f"{SETTINGS}/shared-links/add", shared_links.post_link, name="share-page"),
     path(f"{SETTINGS}/shared-links/<int:link_id>/revoke", shared_links.post_revocation, name="revoke-shared-link"),
     path("shared/<str:token>", shared_links.show_shared_page, name="shared-page"),
+    *page_paths("refused-requests", refused_requests.show_refused_requests, role=Membership.ADMIN),
     *page_paths("audit", audit.show_audit, role=Membership.ADMIN),
     *page_paths("members", members.show_members, role=Membership.ADMIN),
     path(f"{SETTINGS}/members/invite", members.post_invitation, name="invite-member"),

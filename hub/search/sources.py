@@ -40,6 +40,7 @@ PAGE_WORDS = {
     "difference": "compare environments, staging, production",
     "rules": "manual overrides, redaction, templates, maps",
     "keys": "API keys, scopes, revoke",
+    "refused-requests": "errors, 400, 401, 403, 413, 429, wrong key, publishable key",
     "secrets": "signing secrets, rotate",
     "environments": "stages, archive, audience, version 1",
     "members": "people, roles, invite, admin",

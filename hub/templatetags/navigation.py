@@ -57,7 +57,10 @@ SECTIONS = (
         "keys",
         "Settings",
         "s",
-        within=("secrets", "environments", "members", "alerts", "deliveries", "retention", "audit", "shared-links"),
+        within=(
+            *("refused-requests", "secrets", "environments", "members", "alerts", "deliveries", "retention", "audit"),
+            "shared-links",
+        ),
         begins_group=True,
         role=Membership.ADMIN,
     ),
@@ -66,6 +69,7 @@ SECTIONS = (
 )
 SETTINGS_TABS = (
     ("keys", "Keys"),
+    ("refused-requests", "Refused requests"),
     ("secrets", "Signing secrets"),
     ("environments", "Environments"),
     ("members", "Members"),

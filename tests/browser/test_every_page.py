@@ -40,6 +40,7 @@ PAGES = {
     "alerts": "/alerts?kind=rejections.spike",
     "deliveries": "/deliveries",
     "keys": "/keys",
+    "refused requests": "/refused-requests",
     "secrets": "/secrets",
     "environments": "/environments",
     "members": "/members",

@@ -24,8 +24,8 @@ from wire.postgresql.replica_answers import AGE_HEADER, RECENT_CHANGE
 from wire.table_exports import INCOMPLETE
 
 CURRENT_PAGES = {
-    "alerts", "audit", "confirmations", "deliveries", "environments", "inspector", "keys", "members", "retention",
-    "secrets", "shared-links",
+    "alerts", "audit", "confirmations", "deliveries", "environments", "inspector", "keys", "members",
+    "refused-requests", "retention", "secrets", "shared-links",
 }  # fmt: skip
 DOMAIN_TABLES = re.compile(r"\b(catalog|outcomes|intents)_(?!keptdocument)\w+")
 PATIENCE = 10.0  # seconds

@@ -56,6 +56,7 @@ UNKNOWN = {
     "rejections": ("reason=no-such-reason", "version=7"),
     "confirmations": ("state=forgotten",),
     "audit": ("kind=no-kind",),
+    "refused-requests": ("by=gak_nowhere0",),
     "deliveries": ("state=lost", "target=ops"),
 }
 KNOWN = {

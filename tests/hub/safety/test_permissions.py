@@ -134,7 +134,7 @@ RULES: Mapping[str, Rule] = {
         "confirmations", "inspector", "annotations", "search", "api", "glossary",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
-        "keys", "secrets", "environments", "members", "retention", "audit", "alerts", "deliveries",
+        "keys", "refused-requests", "secrets", "environments", "members", "retention", "audit", "alerts", "deliveries",
     )},
     f"{PAGE}change/<int:pk>/acknowledgement": Action(),
     f"{PAGE}change/<int:pk>/mute": Action(),
