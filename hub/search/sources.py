@@ -48,6 +48,7 @@ PAGE_WORDS = {
     "audit": "who did what",
     "glossary": "help, terms, words, what a word means",
 }
+SETTINGS_PAGES = (*SETTINGS_TABS, ("refused-requests", "Refused requests"))
 OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Rules"), ("toolcalls", "Tool calls"))
 
 
@@ -202,7 +203,7 @@ def search_pages(environment: Environment, text: str, user: User | AnonymousUser
 def _list_pages(is_admin: bool) -> Iterator[tuple[str, str]]:
     yield from ((section.page, section.label) for section in SECTIONS if section.role != Membership.ADMIN)
     yield from OTHER_PAGES
-    yield from ((page, f"Settings: {label}") for page, label in SETTINGS_TABS if is_admin)
+    yield from ((page, f"Settings: {label}") for page, label in SETTINGS_PAGES if is_admin)
 
 
 def _find_word(page: str, text: str) -> str:

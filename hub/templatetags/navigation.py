@@ -69,7 +69,6 @@ SECTIONS = (
 )
 SETTINGS_TABS = (
     ("keys", "Keys"),
-    ("refused-requests", "Refused requests"),
     ("secrets", "Signing secrets"),
     ("environments", "Environments"),
     ("members", "Members"),
@@ -79,7 +78,10 @@ SETTINGS_TABS = (
     ("audit", "Audit log"),
 )
 
-BENEATH_TABS = {"deliveries": "alerts"}  # the tab under which a page without a tab of its own is shown
+BENEATH_TABS = {
+    "deliveries": "alerts",
+    "refused-requests": "keys",
+}  # the tab under which a page without a tab of its own is shown
 
 
 @register.simple_tag(takes_context=True)

@@ -51,8 +51,10 @@ from wire.filters import PERIOD_MEMBERS
 from wire.period import parse_period
 from workspaces import page as pages
 from workspaces.create import NewWorkspace
+from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.people.sign_in_links import create_link
+from workspaces.refusals.counter import get_counter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections"), pytest.mark.timeout(600)]
 
@@ -328,6 +330,7 @@ def test_every_variable_of_every_template_exists(
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
+    open_refused_requests(browser_client, api, workspace, start)
     open_outage(browser_client, workspace, start)
     open_shared_links(browser_client, client, start)
     open_members(browser_client, start)
@@ -409,6 +412,17 @@ def open_settings(browser: Client, start: str) -> None:
     assert browser.post(f"{start}/secrets/{newest_secret.pk}/revoke", follow=True).status_code == 200
     newest = ApiKey.objects.latest("id")
     assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
+
+
+def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
+    """Let a publishable, a secret and a revoked key be refused, and open the pages that say so."""
+    revoked = issue_key(created.workspace, ApiKey.SECRET, ["report"], now=timezone.now())
+    ApiKey.objects.filter(prefix=revoked[:12]).update(revoked_at=timezone.now())
+    for key in (created.full_key, created.publishable_key, revoked):
+        get_counter.cache_clear()
+        assert api.post("/api/conversation-outcomes", b"{", key=key).status_code in (400, 401, 403)
+    for address in ("keys", "refused-requests", f"refused-requests?by={revoked[:12]}"):
+        assert browser.get(f"{start}/{address}").status_code == 200
 
 
 def open_outage(browser: Client, created: NewWorkspace, start: str) -> None:

@@ -53,7 +53,7 @@ def test_a_publishable_key_that_sends_outcomes_is_told_with_the_cure(admin, api,
     assert "No request with a key of this workspace was refused in this period." in read(admin, PAGE)
     api.post("/api/conversation-outcomes", {"outcomes": []}, key=workspace.publishable_key)
     page = read(admin, PAGE)
-    assert '403 <code class="nowrap">publishable-key-refused</code>' in page
+    assert "403 <code>publishable-key-refused</code>" in page
     assert "POST /<wbr>api/<wbr>conversation-outcomes" in page.replace("\u200b", "")
     assert "send a <code>gak_</code> key, from a backend" in page
 
@@ -105,7 +105,7 @@ def test_the_row_of_a_key_says_how_many_of_its_requests_were_refused_in_the_last
     for key, words in ((shop, "12 refused requests"), (old, "1 refused request"), (browser, "1,200 refused requests")):
         row = page.partition(f'<tr id="key-{key.pk}"')[2].partition('<tr id="key-')[0]
         assert f'{PAGE}?range=7d&amp;by={key.prefix}">{words} in the last 7 days</a>' in row
-    assert "1 still used in the last 7 days" in page
+    assert "still used in the last 7 days: 1" in page
 
 
 def test_a_key_without_refused_requests_has_no_link(admin, workspace):
