@@ -22,6 +22,7 @@ from wire.request_context import current_client_address, find_sqlstate
 from workspaces.address_limit import EXEMPT_PATHS
 from workspaces.authentication import FOUND_KEY, HEADER
 from workspaces.keys.issue import hash_key
+from workspaces.keys.lookup import find_key_id
 from workspaces.limits.limiter import RateLimited, limit_address
 from workspaces.models import ApiKey
 from workspaces.refusals.counter import get_counter
@@ -75,7 +76,7 @@ def _find_key_id(request: HttpRequest, code: str) -> int | None:
             limit_address(current_client_address.get())
         except RateLimited:
             return None
-    return ApiKey.objects.filter(digest=hash_key(header_value)).values_list("pk", flat=True).first()
+    return find_key_id(hash_key(header_value))
 
 
 def name_endpoint(request: HttpRequest) -> str:

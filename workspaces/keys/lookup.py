@@ -33,6 +33,7 @@ JOIN workspaces_environment AS environment ON environment.workspace_id = workspa
 WHERE key.digest = %(digest)s AND key.kind = '{ApiKey.SECRET}' AND key.revoked_at IS NULL
 ORDER BY environment.id
 """
+SELECT_KEY_ID = "SELECT id FROM workspaces_apikey WHERE digest = %(digest)s"
 FIELD_NAMES: dict[type[models.Model], list[str]] = {
     model: [field.attname for field in model._meta.concrete_fields] for model in (ApiKey, Workspace, Environment)
 }
@@ -52,6 +53,14 @@ def find_secret_key(digest: bytes) -> ApiKey | None:
     for environment in key.environments.values():
         environment.workspace = workspace
     return key
+
+
+def find_key_id(digest: bytes) -> int | None:
+    """Return the row id of the key of this digest, also if it is publishable, expired or revoked; None if unknown."""
+    with open_prepared_cursor() as cursor:
+        cursor.execute(SELECT_KEY_ID, {"digest": digest})
+        row = cursor.fetchone()
+    return row[0] if row else None
 
 
 def _load_row(row: Sequence[Any]) -> tuple[ApiKey, Workspace, Environment]:
