@@ -1,1 +1,1 @@
-"""One tool call: everything that is stored of it."""
+"""Tool calls: their list, and everything that is stored of one."""
