@@ -31,12 +31,14 @@ from catalog.drift.extent import count_properties
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
 from catalog.drift.no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes
+from catalog.evidence.baselines import count_before_reset, find_unobserved_reset
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
     PartShape,
     build_part_shapes,
     find_absence_states,
+    find_part_reset,
     list_observed_nodes,
     list_parameters,
     list_part_nodes,
@@ -50,7 +52,8 @@ from catalog.shape_pointers import VALUES
 from wire.errors import NotFound
 from wire.filters import read_text, split_words
 from wire.period import Period
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
@@ -107,6 +110,10 @@ def show_operation(
             "versions": [entry.version for entry in timeline],
             "comparison": comparison,
             "baseline_resets": resets,
+            "baseline_reset": find_part_reset(operation, ""),
+            "is_unobserved": find_unobserved_reset(operation) is not None,
+            "before_reset": count_before_reset(operation),
+            "may_act": has_role(request.user, environment.workspace, Membership.EDITOR),
             "map_rules": operation.map_rules.all(),
             "template": template,
             "hints": hints,

@@ -29,9 +29,10 @@ from catalog.browse.filters import OperationFilters
 from catalog.drift.extent import count_absent_by_operation
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
+from catalog.evidence.baselines import find_unobserved_reset
 from catalog.evidence.days import DaySpan, find_days
-from catalog.models import ExcessOperation, Operation, OperationDay
-from catalog.queries import BY_PATH, visible_operations
+from catalog.models import BaselineReset, ExcessOperation, Operation, OperationDay
+from catalog.queries import BY_PATH, LARGE_TEXTS, visible_operations
 from wire.period import Period
 from workspaces.models import Environment
 
@@ -147,6 +148,14 @@ def find_verified(environment: Environment, verifications: Mapping[Identity, dat
         if moment:
             moments[pk] = max(moment, moments.get(pk, moment))
     return moments
+
+
+def find_unobserved_resets(environment: Environment, operations: Collection[Operation]) -> dict[int, BaselineReset]:
+    """Return the baseline resets after which nothing was observed, by the id of the operation; others are left out."""
+    rows = visible_operations(environment).filter(pk__in=[row.pk for row in operations], shown_from__gt=0)
+    rows = rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets", "shown_here__baseline_resets")
+    resets = {row.pk: find_unobserved_reset(row) for row in rows}
+    return {pk: reset for pk, reset in resets.items() if reset}
 
 
 def _count_present(environment: Environment) -> Case:

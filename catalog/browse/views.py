@@ -24,6 +24,7 @@ from catalog.browse.filters import (
 )
 from catalog.browse.queries import (
     excess_operations,
+    find_unobserved_resets,
     find_verified,
     list_methods,
     list_operations,
@@ -81,6 +82,7 @@ def show_catalog(
             "today": timezone.now().date(),
             "property_counts": count_properties_of_operations(environment, list(page)),
             "probably_gone": count_probably_gone(environment, list(page)),
+            "unobserved_resets": find_unobserved_resets(environment, list(page)),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
             "is_empty": not (page.paginator.count or filters.is_active),

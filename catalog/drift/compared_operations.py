@@ -19,15 +19,17 @@ from catalog.drift.current_presence import (
     list_perhaps_absent,
     list_perhaps_gone,
 )
+from catalog.evidence.baselines import find_unobserved_node_reset, find_unobserved_reset
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
     PartShape,
     build_part_shapes,
+    count_statuses,
     find_absence_states,
     list_observed_nodes,
     list_part_nodes,
 )
-from catalog.models import Drift, Operation, OperationPart
+from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.queries import prefetch_evidence, visible_operations
 from catalog.shape_pointers import join_property, parent_pointer, property_name
 from workspaces.models import Environment
@@ -82,7 +84,9 @@ class ComparedOperation:
         self._nodes: dict[str, Mapping[str, Node]] = {}
 
     def find_presence(self, key: str, pointer: str) -> CurrentPresence:
-        """Return the presence of a node of a part, or of a whole part if the pointer is empty."""
+        """Return the presence of a node of a part, of a whole part if the pointer is empty, or of all if the key is."""
+        if not key:
+            return CurrentPresence(PresenceState.SEEN, self.operation.observations, None)
         shape = self._shapes.get(key)
         if not pointer:
             return self._find_part_presence(key, shape)
@@ -93,6 +97,13 @@ class ComparedOperation:
         presence = find_current_presence(find_absence_states(self.operation, shape.part), nodes, pointer)
         latest_seen, latest_of = self._latest.get((key, pointer), (0, 0))
         return replace(presence, latest_seen=latest_seen, latest_of=latest_of)
+
+    def find_unobserved_reset(self, key: str = "", pointer: str = "") -> BaselineReset | None:
+        """Return the baseline reset since which this node could not have been observed; None if there is none."""
+        reset = find_unobserved_reset(self.operation, key)
+        if reset is None and pointer and key in self._shapes:
+            return find_unobserved_node_reset(self.operation, key, self._find_nodes(self._shapes[key]), pointer)
+        return reset
 
     def list_not_always_sent(self) -> set[tuple[str, str]]:
         """Return part and pointer of the properties of which drift last reported that they are not always sent."""
@@ -143,11 +154,12 @@ class ComparedOperation:
 
     def _find_part_presence(self, key: str, shape: PartShape | None) -> CurrentPresence:
         """Return how often a status was answered, or a request had a body or a query."""
-        operation = self.operation
+        counts = count_statuses(self.operation, key)
         if key.isdigit():
-            seen, of = (shape.observations if shape else 0), operation.observations
+            seen, of = (shape.observations if shape else 0), counts.total()
         else:
-            seen, of = (shape.evidence.seen if shape else 0), operation.successes
+            seen = shape.evidence.seen if shape else 0
+            of = sum(count for status, count in counts.items() if 200 <= status < 400)
         state = PresenceState.SEEN if seen else PresenceState.NEVER_SEEN
         return CurrentPresence(state, seen, of, is_always_sent=key.isdigit() or seen >= of)
 

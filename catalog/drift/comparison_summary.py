@@ -19,6 +19,7 @@ class ComparisonSummary:
     """The number of differences.
 
     certain, probable, uncertain: all of them.
+    resets: how many baseline resets hide what was not observed since, on a side; it is not compared.
     breaking: the certain ones that break a client or a server; `probably_breaking` are the probable ones, and
         `perhaps_breaking` the uncertain ones that do.
     perhaps_fields: how many of `perhaps_breaking` are of properties that were sent often enough for the headline.
@@ -30,6 +31,7 @@ class ComparisonSummary:
     certain: int
     probable: int
     uncertain: int
+    resets: int
     breaking: int
     probably_breaking: int
     perhaps_breaking: int
@@ -55,6 +57,8 @@ def sort_differences(rows: Iterable[OperationChange]) -> list[OperationChange]:
 
 
 def _rank(row: OperationChange) -> int:
+    if row.is_reset:
+        return 6
     if row.change.breaks:
         return 0 if row.is_certain else 1 if row.is_probable else 2
     if row.change.kind == "gone":
@@ -63,9 +67,10 @@ def _rank(row: OperationChange) -> int:
 
 
 def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
-    certain = [row for row in rows if row.is_certain]
-    probable = [row for row in rows if row.is_probable]
-    uncertain = [row for row in rows if not row.is_certain and not row.is_probable]
+    differences = [row for row in rows if not row.is_reset]
+    certain = [row for row in differences if row.is_certain]
+    probable = [row for row in differences if row.is_probable]
+    uncertain = [row for row in differences if not row.is_certain and not row.is_probable]
     perhaps_breaking = [row for row in uncertain if row.change.breaks]
     breaking = [row for row in certain if row.change.breaks]
     probably_breaking = [row for row in probable if row.change.breaks != NOBODY]
@@ -74,6 +79,7 @@ def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
         certain=len(certain),
         probable=len(probable),
         uncertain=len(uncertain),
+        resets=len(rows) - len(differences),
         breaking=len({(row.method, row.path, row.change.part, row.change.pointer) for row in breaking}),
         probably_breaking=len(probably_breaking),
         perhaps_breaking=len(perhaps_breaking),

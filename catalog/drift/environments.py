@@ -24,9 +24,11 @@ from catalog.drift.type_names import name_types
 from catalog.evidence.outline_nodes import remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.evidence.pointers import SEVERAL_TYPES
+from catalog.models import BaselineReset
 from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # stands for the part of a change
+BASELINE_RESET = "reset"  # stands for the kind of a change: one side was not observed since, so it is not compared
 LIKELY = 3  # a property was never seen once its rate elsewhere would have shown it so often; fewer calls tell nothing
 ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()
@@ -38,6 +40,7 @@ class OperationChange:
     """One change of one operation. If only one environment has the operation, all of it is new or gone.
 
     before, after: the presence of what changed in the two environments; None for a parameter of the path.
+    reset_before, reset_after: the baseline reset since which nothing was observed of it; None for none.
     """
 
     method: str
@@ -45,10 +48,19 @@ class OperationChange:
     change: Change
     before: CurrentPresence | None = None
     after: CurrentPresence | None = None
+    reset_before: BaselineReset | None = None
+    reset_after: BaselineReset | None = None
+
+    @property
+    def is_reset(self) -> bool:
+        """Return whether it is no difference, but says what is not compared."""
+        return self.change.kind == BASELINE_RESET
 
     @property
     def is_certain(self) -> bool:
         """Return whether there were enough calls on both sides to tell; what is different on both sides is certain."""
+        if self.is_reset:
+            return False
         if self.change.kind not in ("new", "gone") or self.before is None or self.after is None:
             return True
         present, missing = (self.before, self.after) if self.change.kind == "gone" else (self.after, self.before)
@@ -153,6 +165,33 @@ def _describe_missing(key: OperationKey, before: CatalogRow | None, after: Catal
 
 
 def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
+    """Yield the differences. What a baseline reset hides, and was not observed since, is named once instead."""
+    operations = before.operations[key], after.operations[key]
+    reset_places: set[tuple[str, str]] = set()
+
+    def describe_resets(part: str, pointer: str) -> OperationChange | None:
+        node = ("", "") if part in (WHOLE_OPERATION, "path") else (part, pointer)
+        resets = [operation.find_unobserved_reset(*node) for operation in operations]
+        reset = next(filter(None, resets), None)
+        if reset is None:
+            return None
+        outer_pointer = reset.pointer if node[0] else ""
+        sides = [operation.find_presence(node[0], outer_pointer) for operation in operations]
+        return OperationChange(key[0], path, Change(part, outer_pointer, BASELINE_RESET), *sides, *resets)
+
+    if whole := describe_resets(WHOLE_OPERATION, ""):
+        yield whole
+        return
+    for row in _compare_shapes(key, path, before, after):
+        reset_row = describe_resets(row.change.part, row.change.pointer)
+        if reset_row is None:
+            yield row
+        elif (place := (reset_row.change.part, reset_row.change.pointer)) not in reset_places:
+            reset_places.add(place)
+            yield reset_row
+
+
+def _compare_shapes(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
     """Yield the changes of what is sent, then those of what only one of the two has not sent lately."""
     absent_before, absent_after = before.find_absent(key), after.find_absent(key)
     outline_before = remove_properties(before.outlines[key], absent_before.gone)

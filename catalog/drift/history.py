@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from catalog.drift.absence import NO_LONGER_SEEN, PRESENCE_KINDS, SEEN_AGAIN
-from catalog.drift.compare import Change, compare_outlines, list_first_media_types
+from catalog.drift.compare import UNKNOWN_WORDS, Change, compare_outlines, list_first_media_types
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.drift.type_names import name_types
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
-from catalog.models import Drift, Operation, OperationVersion
+from catalog.models import BaselineReset, Drift, Operation, OperationVersion
+from catalog.shape_pointers import is_within
 
 MAX_VERSIONS_SHOWN = 20
 MAX_CHANGES_SHOWN = 6  # of each version
@@ -26,6 +27,7 @@ class TimelineEntry:
     media_types: the new media types of a version without drift, by part.
     first_number: the number of the first version, if the entry stands for several in a row that only had new media
         types.
+    reset: the baseline reset that made the version. What it hides is no change.
     """
 
     version: OperationVersion
@@ -33,6 +35,7 @@ class TimelineEntry:
     more: int
     first_number: int
     media_types: Sequence[tuple[str, Sequence[str]]] = ()
+    reset: BaselineReset | None = None
 
     @property
     def is_of_drift(self) -> bool:
@@ -73,6 +76,7 @@ class VersionComparison:
 
     inside: the number of properties inside a new one, by its part and pointer.
     media_types: the media types that were reported for the first time, by part, if nothing else changed.
+    resets: the baseline resets that made versions in between, with the number of each version.
     """
 
     before: ComparedVersion
@@ -80,6 +84,7 @@ class VersionComparison:
     changes: Sequence[Change | Drift]
     inside: Mapping[tuple[str, str], int] = field(default_factory=dict)
     media_types: Sequence[tuple[str, Sequence[str]]] = ()
+    resets: Sequence[tuple[int, BaselineReset]] = ()
 
     @property
     def breaking(self) -> int:
@@ -99,8 +104,21 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
     for drift in operation.drift.filter(version__in=numbers).order_by("id"):
         drift_by_version[drift.version].append(drift)
     without_drift = [number for number in numbers if not drift_by_version[number]]
-    pairs = _load_with_former(operation, without_drift)
-    return [_build_entry(version, drift_by_version[version.number], pairs.get(version.number)) for version in versions]
+    resets = _find_resets(operation, versions)
+    pairs = _load_with_former(operation, [number for number in without_drift if number not in resets])
+    return [
+        replace(
+            _build_entry(version, drift_by_version[version.number], pairs.get(version.number)),
+            reset=resets.get(version.number),
+        )
+        for version in versions
+    ]
+
+
+def _find_resets(operation: Operation, versions: Iterable[OperationVersion]) -> dict[int, BaselineReset]:
+    """Return the baseline resets that made some of these versions, by number."""
+    resets = {reset.at: reset for reset in operation.baseline_resets.all()}
+    return {version.number: resets[version.at] for version in versions if version.by_hand and version.at in resets}
 
 
 def _load_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int, tuple[Outline, Outline]]:
@@ -155,8 +173,11 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     differences = [
         name_types(change, operation, operation) for change in compare_outlines(outlines[before], outlines[after])
     ]
+    between = list_versions(operation).filter(number__gt=min(before, after), number__lte=max(before, after))
+    resets = sorted(_find_resets(operation, between).items())
+    differences = [change for change in differences if not _is_hidden(change, resets, before, after)]
     if before > after:
-        return VersionComparison(sides[before], sides[after], differences)
+        return VersionComparison(sides[before], sides[after], differences, resets=resets)
     shape_drift = _list_shape_drift(operation, before, after)
     changes = [_recall(change, shape_drift.get((change.part, change.pointer), ())) for change in differences]
     changes += _list_presence_changes(operation, before, after)
@@ -166,7 +187,17 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         (change.part, change.pointer): _count_inside(outlines[after], change) - _count_inside(outlines[before], change)
         for change in growing_changes
     }
-    return VersionComparison(sides[before], sides[after], changes, inside, media_types)
+    return VersionComparison(sides[before], sides[after], changes, inside, media_types, resets)
+
+
+def _is_hidden(change: Change, resets: Sequence[tuple[int, BaselineReset]], before: int, after: int) -> bool:
+    """Return whether a difference of two versions is only that a reset hides what one of them had."""
+    later_type = change.after if before < after else change.before
+    return any(
+        (number == max(before, after) or later_type == UNKNOWN_WORDS["nothing"])
+        and (not reset.part or (reset.part == change.part and is_within(change.pointer, reset.pointer)))
+        for number, reset in resets
+    )
 
 
 def _count_properties(operation: Operation, number: int, outline: Outline) -> tuple[int, int]:

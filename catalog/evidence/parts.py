@@ -57,7 +57,7 @@ def build_part_shapes(operation: Operation) -> list[PartShape]:
     visible = _build_visible_parts(operation)
     with_type = {Part(REQUEST)} if REQUEST in operation.media_types else set()
     requests = [part for part in (Part(REQUEST), Part(QUERY)) if part in visible or part in with_type]
-    responses = [Part("response", status) for status in _count_statuses(operation, "")]
+    responses = [Part("response", status) for status in count_statuses(operation, "")]
     empty = VisiblePart(Evidence())
     return [_build_shape(operation, part, visible.get(part, empty)) for part in requests + responses]
 
@@ -131,7 +131,7 @@ def list_node_resets(operation: Operation, key: str) -> list[NodeReset]:
 
 def first_visible_epoch(operation: Operation, key: str) -> int:
     """Return the epoch from which a part is shown: that of the latest reset of the part or of the operation."""
-    reset = _find_part_reset(operation, key)
+    reset = find_part_reset(operation, key)
     return reset.epoch if reset else 0
 
 
@@ -188,23 +188,23 @@ def _build_visible_parts(operation: Operation) -> dict[Part, VisiblePart]:
 
 
 def _build_shape(operation: Operation, part: Part, visible: VisiblePart) -> PartShape:
-    counts = _count_statuses(operation, part_key(part))
+    counts = count_statuses(operation, part_key(part))
     successes = sum(count for status, count in counts.items() if 200 <= status < 400)
     observations = counts[part.status] if part.status else successes
     has_fields = part.name == QUERY or (part.name == REQUEST and are_forms(operation.media_types.get(REQUEST, ())))
     return PartShape(part, visible.evidence, observations, visible.maps, visible.reset_counts, has_fields)
 
 
-def _count_statuses(operation: Operation, key: str) -> dict[int, int]:
+def count_statuses(operation: Operation, key: str) -> Counter[int]:
     """Return observations by status since the active resets of a part, of everything that is shown here."""
     counts = Counter(dict(operation.status_counts))
     for row in operation.merged_rows:
-        if reset := _find_part_reset(row, key):
+        if reset := find_part_reset(row, key):
             counts.subtract({int(status): count for status, count in reset.statuses.items()})
-    return dict(sorted(counts.items()))
+    return Counter(dict(sorted(counts.items())))
 
 
-def _find_part_reset(operation: Operation, key: str) -> BaselineReset | None:
+def find_part_reset(operation: Operation, key: str) -> BaselineReset | None:
     """Return the latest active reset of a whole part: its own, or the operation's; None without any."""
     whole = (reset for reset in operation.baseline_resets.all() if reset.is_active and not reset.pointer)
     return max((reset for reset in whole if reset.part in ("", key)), key=lambda reset: reset.epoch, default=None)
