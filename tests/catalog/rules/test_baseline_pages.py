@@ -91,7 +91,7 @@ def test_operation_and_catalog_say_the_same_of_a_reset(api, browser_client, two_
         words = read_page(browser_client, two_environments, "operation", **PLACE, **query)
         assert NOT_COUNTED.search(words)
         assert "0 observations in this period" not in words
-        assert "No observation since; the 25 before it count again once you undo it. Undo" in words
+        assert "no observation since; the 25 before it count again once you undo it Undo" in words
         assert "Of 0 observations" not in words
         assert NOT_COUNTED.search(read_page(browser_client, two_environments, "catalog", **query))
     observe(api, two_environments, "production", (4, FULL))
