@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
 
@@ -31,7 +32,7 @@ from catalog.evidence.parts import (
 )
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.queries import prefetch_evidence, visible_operations
-from catalog.shape_pointers import join_property, parent_pointer, property_name
+from catalog.shape_pointers import is_within, join_property, parent_pointer, property_name
 from workspaces.models import Environment
 
 Item = TypeVar("Item")
@@ -60,6 +61,9 @@ OperationKey = tuple[str, str]
 LatestPresences = Mapping[tuple[str, str], tuple[int, int]]
 """By part and pointer, how often each property came that was reported as no longer always sent, and of how often."""
 
+DetectionTimes = Mapping[tuple[str, str], datetime]
+"""By part and pointer, when each new property was detected."""
+
 
 @dataclass(frozen=True)
 class ProbablyGone:
@@ -78,9 +82,15 @@ class ProbablyGone:
 class ComparedOperation:
     """One operation with its evidence, which is computed when it is first asked for."""
 
-    def __init__(self, operation: Operation, latest: LatestPresences | None = None) -> None:
+    def __init__(
+        self,
+        operation: Operation,
+        latest: LatestPresences | None = None,
+        detected: DetectionTimes | None = None,
+    ) -> None:
         self.operation = operation
         self._latest = latest or {}
+        self._detected = detected or {}
         self._nodes: dict[str, Mapping[str, Node]] = {}
 
     def find_presence(self, key: str, pointer: str) -> CurrentPresence:
@@ -104,6 +114,11 @@ class ComparedOperation:
         if reset is None and pointer and key in self._shapes:
             return find_unobserved_node_reset(self.operation, key, self._find_nodes(self._shapes[key]), pointer)
         return reset
+
+    def find_detection(self, key: str, pointer: str) -> datetime | None:
+        """Return when this node, or one around it, was detected as new; None if it came with the first observations."""
+        times = [at for (part, place), at in self._detected.items() if part == key and is_within(pointer, place)]
+        return max(times, default=None)
 
     def list_not_always_sent(self) -> set[tuple[str, str]]:
         """Return part and pointer of the properties of which drift last reported that they are not always sent."""
@@ -193,8 +208,19 @@ def load_compared_operations(
         method__in={method for method, _ in keys}, key__in={key for _, key in keys}
     )
     rows = [row for row in prefetch_evidence(operations) if (row.method, row.key) in keys] if keys else []
-    latest = _load_latest_presences(environment, rows)
-    return {(row.method, row.key): ComparedOperation(row, latest.get(row.pk)) for row in rows}
+    latest, detected = _load_latest_presences(environment, rows), _load_detection_times(environment, rows)
+    return {(row.method, row.key): ComparedOperation(row, latest.get(row.pk), detected.get(row.pk)) for row in rows}
+
+
+def _load_detection_times(
+    environment: Environment, operations: Collection[Operation]
+) -> dict[int, dict[tuple[str, str], datetime]]:
+    """Return when each new node of these operations was detected, the last time if it was several times."""
+    times: dict[int, dict[tuple[str, str], datetime]] = {}
+    changes = Drift.objects.filter(environment=environment, operation__in=operations, kind="new").order_by("pk")
+    for operation, part, pointer, at in changes.values_list("operation_id", "part", "pointer", "at").iterator():
+        times.setdefault(operation, {})[part, pointer] = at
+    return times
 
 
 def _load_latest_presences(

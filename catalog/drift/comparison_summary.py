@@ -11,7 +11,7 @@ from catalog.drift.environments import WHOLE_OPERATION, OperationChange
 from catalog.drift.queries import load_catalog_rows
 from workspaces.models import Environment
 
-NAMED = 3  # so many lost properties are named
+NAMED = 3  # so many lost properties, or changes that may break, are named
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class ComparisonSummary:
     resets: how many baseline resets hide what was not observed since, on a side; it is not compared.
     breaking: the certain ones that break a client or a server; `probably_breaking` are the probable ones, and
         `perhaps_breaking` the uncertain ones that do.
-    perhaps_fields: how many of `perhaps_breaking` are of properties that were sent often enough for the headline.
-    perhaps_operations: how many of them are whole operations, which the headline names, too.
+    perhaps: those of `perhaps_breaking` that the headline tells of: whole operations, and properties that were sent
+        often enough.
     is_for_clients: whether each of `breaking`, or of `probably_breaking` if there is none, breaks clients.
     first: the first of `breaking`, or of `probably_breaking` if there is none.
     """
@@ -35,8 +35,7 @@ class ComparisonSummary:
     breaking: int
     probably_breaking: int
     perhaps_breaking: int
-    perhaps_fields: int
-    perhaps_operations: int
+    perhaps: Sequence[OperationChange]
     is_for_clients: bool
     first: OperationChange | None
 
@@ -45,10 +44,23 @@ class ComparisonSummary:
         return self.breaking + self.probably_breaking > 1
 
     @property
+    def perhaps_operations(self) -> int:
+        return sum(row.change.part == WHOLE_OPERATION for row in self.perhaps)
+
+    @property
+    def perhaps_fields(self) -> int:
+        return len(self.perhaps) - self.perhaps_operations
+
+    @property
+    def names_perhaps(self) -> bool:
+        """Return whether the headline names all of `perhaps`."""
+        return len(self.perhaps) <= NAMED
+
+    @property
     def needs_perhaps_breaking(self) -> bool:
         """Return whether to count the uncertain differences that may break clients: the headline does not name all."""
         is_headline = not self.breaking and not self.probably_breaking
-        return self.perhaps_breaking > (self.perhaps_fields + self.perhaps_operations if is_headline else 0)
+        return self.perhaps_breaking > (len(self.perhaps) if is_headline else 0)
 
 
 def sort_differences(rows: Iterable[OperationChange]) -> list[OperationChange]:
@@ -74,7 +86,6 @@ def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
     perhaps_breaking = [row for row in uncertain if row.change.breaks]
     breaking = [row for row in certain if row.change.breaks]
     probably_breaking = [row for row in probable if row.change.breaks != NOBODY]
-    operations = sum(row.change.part == WHOLE_OPERATION for row in perhaps_breaking)
     return ComparisonSummary(
         certain=len(certain),
         probable=len(probable),
@@ -83,8 +94,7 @@ def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
         breaking=len({(row.method, row.path, row.change.part, row.change.pointer) for row in breaking}),
         probably_breaking=len(probably_breaking),
         perhaps_breaking=len(perhaps_breaking),
-        perhaps_fields=sum(not row.is_of_few_calls for row in perhaps_breaking) - operations,
-        perhaps_operations=operations,
+        perhaps=[row for row in perhaps_breaking if not row.is_of_few_calls],
         is_for_clients=all(row.change.breaks != PRODUCER for row in certain or probable),
         first=next(iter(breaking or probably_breaking), None),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.absence import NOT_ALWAYS
@@ -40,6 +41,7 @@ class OperationChange:
     """One change of one operation. If only one environment has the operation, all of it is new or gone.
 
     before, after: the presence of what changed in the two environments; None for a parameter of the path.
+    detected_at: when the side that sends what is new or gone was first seen to, if the other side had no call since.
     reset_before, reset_after: the baseline reset since which nothing was observed of it; None for none.
     """
 
@@ -48,6 +50,7 @@ class OperationChange:
     change: Change
     before: CurrentPresence | None = None
     after: CurrentPresence | None = None
+    detected_at: datetime | None = None
     reset_before: BaselineReset | None = None
     reset_after: BaselineReset | None = None
 
@@ -66,7 +69,7 @@ class OperationChange:
         present, missing = (self.before, self.after) if self.change.kind == "gone" else (self.after, self.before)
         if present.is_uncertain or missing.is_uncertain or self.change.part == WHOLE_OPERATION:
             return False
-        if missing.is_probably_gone or self.is_of_few_calls:
+        if missing.is_probably_gone or self.is_of_few_calls or self.detected_at:
             return False
         return missing.state is PresenceState.NO_LONGER_SEEN or _would_be_seen(present, missing)
 
@@ -91,10 +94,13 @@ class OperationChange:
 
 
 def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
-    """Return whether what is present on one side would have been seen on the other, had it been sent there, too."""
+    """Return whether what is present on one side would have been seen on the other, had it been sent there, too.
+
+    Its rate counts from where it was first seen, as the page shows it.
+    """
     if missing.of is None or not present.of:
         return True
-    return missing.of * present.seen >= LIKELY * present.of
+    return missing.of * present.seen >= LIKELY * present.of_since_first
 
 
 def compare_catalogs(
@@ -177,7 +183,8 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
             return None
         outer_pointer = reset.pointer if node[0] else ""
         sides = [operation.find_presence(node[0], outer_pointer) for operation in operations]
-        return OperationChange(key[0], path, Change(part, outer_pointer, BASELINE_RESET), *sides, *resets)
+        change = Change(part, outer_pointer, BASELINE_RESET)
+        return OperationChange(key[0], path, change, *sides, reset_before=resets[0], reset_after=resets[1])
 
     if whole := describe_resets(WHOLE_OPERATION, ""):
         yield whole
@@ -221,8 +228,21 @@ def _compare_shapes(key: OperationKey, path: str, before: _Side, after: _Side) -
             sides = [side.find_presence(change.part, change.pointer) for side in (operation_before, operation_after)]
             if change.kind == "gone" and not all(side.is_always_sent for side in sides if side.seen):
                 change = replace(change, breaks=NOBODY)  # not always sent, so its readers cope without it
-            yield OperationChange(key[0], path, change, *sides)
+            detected_at = _find_detection(change, operation_before, operation_after)
+            yield OperationChange(key[0], path, change, *sides, detected_at)
     yield from of_presence
+
+
+def _find_detection(change: Change, before: ComparedOperation, after: ComparedOperation) -> datetime | None:
+    """Return when what is new or gone was detected on the side that sends it, if the other had no call since."""
+    present, missing = (before, after) if change.kind == "gone" else (after, before)
+    if change.kind not in ("new", "gone"):
+        return None
+    if missing.find_presence(change.part, change.pointer).state is not PresenceState.NEVER_SEEN:
+        return None
+    detected_at = present.find_detection(change.part, change.pointer)
+    is_since = detected_at is not None and missing.operation.last_seen_at < detected_at.replace(microsecond=0)
+    return detected_at if is_since else None
 
 
 def _compare_presence(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +17,7 @@ from affidavit import Evidence, infer
 from catalog.drift.absence import CHANCE, LEAST, Absence, is_probably_gone, is_unusual
 from catalog.drift.current_presence import PresenceState, find_current_presence
 from catalog.evidence.nodes import list_nodes
+from catalog.models import Operation
 from tests.catalog.reports import deliver, observation
 from wire.chance import chance_of_run
 
@@ -73,7 +76,10 @@ def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(
     assert "Deploying staging to production is not known to break anything." in page
     assert "No certain difference; 1 needs more calls to tell." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
-    assert "Deploying production to staging may break 1 field: more calls will tell." in back
+    assert (
+        f"Deploying production to staging may break /note of GET {PATH}. No certain difference; 1 needs"
+        in read_words(back)
+    )
 
 
 @pytest.mark.django_db
@@ -171,7 +177,7 @@ def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_
         assert compare(browser_client, workspace, environment, against) == []
         page = open_page(browser_client, workspace, "difference", environment, against=against)
         assert f"<b>No differences</b> between {environment} and {against}." in page
-        sentence = f"Both lost /note of GET {PATH} (staging too lately for its drift to say so)."
+        sentence = f"Both lost /note of GET {PATH} (seen too few times in staging to be sure)."
         assert sentence in read_words(page)
         assert f'<a href="/w/{workspace.workspace.slug}/{environment}/property?method=GET&' in page
 
@@ -194,9 +200,11 @@ def test_what_both_lost_is_named_with_what_drift_reports_of_both(api, browser_cl
     words = read_words(open_page(browser_client, workspace, "difference"))
     of = f"of GET {PATH}"
     if long_ago == 1:
-        assert f"Both lost /note {of} (staging too lately for its drift to say so) and /old0 {of}." in words
+        assert f"Both lost /note {of} (seen too few times in staging to be sure) and /old0 {of}." in words
     else:
-        assert f"Both lost 4 properties, 1 of them too lately for drift to say so: /note {of} (in staging)." in words
+        assert (
+            f"Both lost 4 properties, 1 of them seen too few times since to be sure: /note {of} (in staging)." in words
+        )
 
 
 @pytest.mark.django_db
@@ -216,7 +224,8 @@ def test_a_property_of_one_call_shows_what_its_impact_counts_and_is_not_in_the_h
     words = read_words(open_page(browser_client, workspace, "difference"))
     assert "string in 1 of 1 since first seen, too few calls to tell" in words
     assert "never seen in 60 " in words
-    assert "Not certain may break consumers" in words
+    assert "May break consumers" in words
+    assert "Not certain" not in words
     assert "is not known to break anything. No certain difference; 1 needs more calls to tell and may break" in words
     assert "A property that was not always present since it was first seen breaks nobody" in words
 
@@ -300,9 +309,9 @@ def test_an_operation_that_was_never_called_may_exist(api, browser_client, works
     observe(api, workspace, "production", (3, SHORT))
     observe(api, workspace, "staging", (3, SHORT))
     deliver(api, workspace, observation("DELETE", PATH, 204))
-    page = open_page(browser_client, workspace, "difference")
-    assert "Deploying staging to production may break 1 operation: more calls will tell." in page
-    assert "never called" in page
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    assert f"Deploying staging to production may break DELETE {PATH}." in words
+    assert "never called" in words
 
 
 @pytest.mark.django_db
@@ -372,3 +381,34 @@ def test_a_property_that_was_always_present_is_gone_by_chance_not_by_the_count_t
 )
 def test_how_many_absences_are_enough(present, absent, is_gone):
     assert is_probably_gone(Absence(absent), present, present + absent) is is_gone
+
+
+@pytest.mark.django_db
+def test_a_property_is_not_missed_in_calls_before_it_began(api, browser_client, workspace):
+    observe(api, workspace, "production", (60, SHORT))
+    observe(api, workspace, "staging", (300, SHORT), (5, FULL))
+    Operation.objects.filter(environment__name="production").update(last_seen_at=timezone.now() - timedelta(minutes=5))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["pointer"], row["change"], row["certain"]) == ("/note", "new", False)
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    assert re.search(r"never seen in 60: no call since /note was detected \( \w{3} \d+ \w{3}, \d\d:\d\d\)", words)
+    assert "in 5 of 5 since first seen" in words
+    assert "too few calls" not in words
+    back = read_words(open_page(browser_client, workspace, "difference", "staging", against="production"))
+    assert f"Deploying production to staging may break /note of GET {PATH}. No certain difference; 1 needs" in back
+    observe(api, workspace, "production", (3, SHORT))
+    Operation.objects.filter(environment__name="production").update(last_seen_at=timezone.now() + timedelta(minutes=5))
+    (row,) = compare(browser_client, workspace, "production", "staging")
+    assert (row["pointer"], row["certain"]) == ("/note", True)
+
+
+@pytest.mark.django_db
+def test_what_may_break_is_named_or_counted_if_it_is_much(api, browser_client, workspace):
+    for environment in ("production", "staging"):
+        observe(api, workspace, environment, (3, SHORT))
+    deliver(api, workspace, observation("GET", "/a"), environment="production")
+    words = read_words(open_page(browser_client, workspace, "difference"))
+    assert "Deploying staging to production may break GET /a. No certain difference; 1 needs more calls" in words
+    for name in "bcd":
+        deliver(api, workspace, observation("GET", f"/{name}"), environment="production")
+    assert "may break 4 operations." in read_words(open_page(browser_client, workspace, "difference"))
