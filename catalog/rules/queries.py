@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
+
 from django.db.models import QuerySet
 
-from affidavit.operations import Identity
-from catalog.models import HintRule, TemplateRule
+from affidavit.operations import Identity, choose_names, fill_names
+from catalog.evidence.reported import read_facts
+from catalog.models import HintRule, Operation, TemplateRule
+from catalog.queries import LARGE_TEXTS
 from catalog.rules.resolution import Rule, RuleSet
 from workspaces.models import Environment
 
@@ -30,3 +35,19 @@ def load_template_rules(environment: Environment) -> RuleSet:
 
 def active_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
     return TemplateRule.objects.filter(environment=environment, reverted_at=None)
+
+
+def name_templates(environment: Environment, keys: Collection[str]) -> dict[str, str]:
+    """Return each of these nameless templates with the names that reporters use most.
+
+    Those that were never reported are left out.
+    """
+    names: dict[str, Counter[str]] = {}
+    rows = Operation.objects.filter(environment=environment, key__in=keys).defer(*LARGE_TEXTS)
+    for row in rows:
+        facts = read_facts(row)
+        if facts.get("statuses"):
+            parameter_names = choose_names([Counter(counts) for counts in facts["names"]])
+            path = fill_names(row.key, parameter_names)
+            names.setdefault(row.key, Counter())[path] += sum(facts["statuses"].values())
+    return {key: counts.most_common(1)[0][0] for key, counts in names.items()}

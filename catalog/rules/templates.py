@@ -13,7 +13,7 @@ from catalog.evidence.reported import build_empty_row
 from catalog.models import Operation, TemplateRule
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
 from catalog.rules.errors import RuleError
-from catalog.rules.queries import load_template_rules
+from catalog.rules.queries import load_template_rules, name_templates
 from catalog.rules.reproject import lock_environment, reproject_rows
 from catalog.rules.resolution import RuleSet
 from workspaces.audit.record import record_audit
@@ -120,7 +120,7 @@ def _record(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> No
     facts = {
         "environment": rule.environment.name,
         "method": rule.method or "all",
-        "source": rule.source,
+        "source": name_templates(rule.environment, [rule.source]).get(rule.source, rule.source),
         "target": rule.target,
         "matching": rule.matching,
     }

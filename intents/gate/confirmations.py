@@ -145,7 +145,11 @@ def _record(workspace: Workspace, confirmation: Confirmation, action: str, *, ac
 
 def list_audit_facts(confirmation: Confirmation) -> Mapping[str, str]:
     """Return what the audit log says about a confirmation."""
-    return {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
+    return {
+        "confirmationId": str(confirmation.pk),
+        "operation": confirmation.operation,
+        "environment": confirmation.environment.name,
+    }
 
 
 @transaction.atomic

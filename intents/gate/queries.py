@@ -46,13 +46,14 @@ def list_undecided(
 def list_confirmations(
     environment: Environment, period: Period, filters: ConfirmationFilters = NO_FILTERS, *, now: datetime
 ) -> QuerySet[Confirmation]:
-    """Return the confirmations requested in a period that match the filters, the latest first."""
-    confirmations = Confirmation.objects.filter(
-        environment=environment,
-        created_at__gte=period.start,
-        created_at__lt=period.end,
-        **_read_conditions(filters),
-    ).order_by("-created_at", "id")
+    """Return the confirmations requested in a period that match the filters, the latest first.
+
+    A single one is found in every period.
+    """
+    rows = Confirmation.objects.filter(environment=environment, **_read_conditions(filters))
+    if not filters.confirmation_id:
+        rows = rows.filter(created_at__gte=period.start, created_at__lt=period.end)
+    confirmations = rows.order_by("-created_at", "id")
     return confirmations.filter(match_state(filters.state, now)) if filters.state else confirmations
 
 
@@ -72,9 +73,15 @@ def match_state(state: str, now: datetime) -> Q:
             return Q(state=state) & has_effect
 
 
-def _read_conditions(filters: ConfirmationFilters) -> dict[str, str]:
-    conditions = {"sub": filters.user, "operation": filters.operation}
+def _read_conditions(filters: ConfirmationFilters) -> dict[str, str | UUID]:
+    conditions = {"sub": filters.user, "operation": filters.operation, "id": filters.confirmation_id}
     return {column: value for column, value in conditions.items() if value}
+
+
+def find_readable_environment_name(environment: Environment, confirmation_id: UUID) -> str | None:
+    """Return the name of the other environment that has this confirmation; None if no readable one does."""
+    confirmations = Confirmation.objects.filter(pk=confirmation_id, environment__in=environment.readable_siblings)
+    return confirmations.values_list("environment__name", flat=True).first()
 
 
 def find_environment_name(workspace_id: str, confirmation_id: UUID) -> str | None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from intents.gate import queries
 from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
 from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows, show_args_hash
-from intents.gate.filters import STATES, parse_confirmation_filters
+from intents.gate.filters import STATES, parse_confirmation_filters, read_id
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
 from wire.period import Period
@@ -42,7 +42,13 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     ]
 
     def build_context() -> Mapping[str, Any]:
-        common_context = {"decided_state": request.GET.get("too-late", ""), "first_confirmation": ""}
+        named = filters.confirmation_id
+        common_context = {
+            "decided_state": request.GET.get("too-late", ""),
+            "first_confirmation": "",
+            "confirmation_id": named,
+            "other_environment": queries.find_readable_environment_name(environment, named) if named else None,
+        }
         if not queries.has_confirmations(environment):
             return {**common_context, "first_confirmation": FIRST_CONFIRMATION % environment.name}
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
@@ -63,7 +69,9 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }
 
-    return Page("intents/confirmations.html", build_context, tables, takes={"state": STATES.__contains__})
+    return Page(
+        "intents/confirmations.html", build_context, tables, takes={"state": STATES.__contains__, "id": read_id}
+    )
 
 
 @member_form

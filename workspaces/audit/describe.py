@@ -37,9 +37,17 @@ CHANGES = (
     ("before", "after", ""),
     ("before", "annotation", "text"),
     ("from", "to", ""),
-    ("source", "target", "template"),
 )
+TEMPLATE_RULE_NAMES = ("source", "target", "method", "matching")  # together they are one sentence
 CHANGED_IN_PLACE = ("label", "audience")  # their lists are [before, after]
+# What a stored value means, by name and value
+MEANINGS: Mapping[tuple[str, str], str] = {
+    ("kind", "sensitive"): "mark as redacted",
+    ("kind", "drop"): "drop with everything inside",
+}
+HINT = re.compile(r"(\w+Hint) (true|false)")
+PREFIX_NAMES = ("key", "secret")  # their values are the beginning of a longer text
+SHOWN_AS = "shown as"  # between the two templates of a rule
 ID_NAMES = ("confirmationId", "conversation", "user")
 CODE = (*ID_NAMES, "operation", "place", "key", "secret", "template", "audience")
 UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -54,6 +62,8 @@ class Fact:
     name: as stored; "" for a change between two facts.
     before: the old value if this is a change; `value` is then the new one.
     full_id: the whole id if `value` is its beginning.
+    verb: what stands between the old value and the new one.
+    is_beginning: whether the value is the beginning of a longer text.
     """
 
     name: str
@@ -62,10 +72,15 @@ class Fact:
     before: Any = None
     is_change: bool = False
     full_id: str = ""
+    verb: str = "→"
+
+    @property
+    def is_beginning(self) -> bool:
+        return bool(self.full_id) or (self.name in PREFIX_NAMES and isinstance(self.value, str))
 
     @property
     def is_code(self) -> bool:
-        return (self.name or self.label) in CODE
+        return (self.name or self.label) in CODE or self.verb == SHOWN_AS
 
 
 def describe_action(action: str) -> str:
@@ -77,6 +92,9 @@ def describe_facts(facts: Mapping[str, Any]) -> list[Fact]:
     """Return every fact that has a value, what the entry is about first, changes last."""
     single_facts = dict(facts)
     changes: list[Fact] = []
+    if single_facts.keys() >= {"source", "target"}:
+        changes.extend(_describe_template_rule(single_facts))
+        single_facts = {name: value for name, value in single_facts.items() if name not in TEMPLATE_RULE_NAMES}
     for old_name, new_name, label in CHANGES:
         if old_name in single_facts and new_name in single_facts:
             old_value, new_value = single_facts.pop(old_name), single_facts.pop(new_name)
@@ -86,6 +104,14 @@ def describe_facts(facts: Mapping[str, Any]) -> list[Fact]:
             changes.extend(_describe_change(name, *single_facts.pop(name)))
     names = sorted(single_facts, key=_find_position)
     return [*(_describe_fact(name, single_facts[name]) for name in names if single_facts[name] != ""), *changes]
+
+
+def _describe_template_rule(facts: Mapping[str, Any]) -> Iterator[Fact]:
+    method = facts.get("method", "all")
+    methods = "all methods:" if method == "all" else f"{method}:"
+    yield Fact("", methods, facts["target"], before=facts["source"], is_change=True, verb=SHOWN_AS)
+    if facts.get("matching"):
+        yield Fact("", "", "with every other path that matches it")
 
 
 def space_name(name: str) -> str:
@@ -99,6 +125,10 @@ def _find_position(name: str) -> int:
 
 def _describe_fact(name: str, value: Any) -> Fact:
     label = LABELS.get(name, space_name(name))
+    if isinstance(value, str) and (meaning := MEANINGS.get((name, value))):
+        return Fact("", "", meaning)
+    if name == "place" and isinstance(value, str) and (hint := HINT.fullmatch(value)):
+        return Fact("", space_name(hint[1].removesuffix("Hint")), "yes" if hint[2] == "true" else "no")
     if name == "days" and isinstance(value, int) and not isinstance(value, bool):
         return Fact(name, label, "1 day" if value == 1 else f"{value:,} days")
     if name == "query" and isinstance(value, str):

@@ -56,7 +56,8 @@ class AuditRow:
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the entries of the workspace in a period, the latest first: by default changes, and what people decided."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
-    kind = chosen_kind = read_text(request.GET, "kind")
+    chosen_kind = read_text(request.GET, "kind")
+    kind = chosen_kind if chosen_kind in KIND_LABELS else CHANGES
     all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)
     entries = all_entries.filter(at__gte=period.start, at__lt=period.end)
     if action and kind == CHANGES:
@@ -112,7 +113,7 @@ def _describe_hidden(entries: QuerySet[AuditEntry]) -> str:
 
 
 def _select_kind(kind: str) -> Q:
-    """Return the condition of a kind of actions; all of them for `all` and an unknown one."""
+    """Return the condition of a kind of actions; all of them for `all`."""
     if kind == CHANGES:
         by_keys = _begins_with(ACTION_BEGINNINGS["decisions"]) & Q(actor__startswith=KEY_BEGINNING)
         return ~_begins_with(SIGN_INS) & ~by_keys

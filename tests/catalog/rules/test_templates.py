@@ -280,8 +280,8 @@ def test_a_rule_and_its_undo_are_in_the_audit_log(shops):
     undo(merge(shops, RED, SHOP, method="GET"))
     entries = AuditEntry.objects.filter(workspace_id=shops.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["source"], entry.facts["target"]) for entry in entries} == {
-        ("ann", "operations shown under another template", "/shops/red/{}", SHOP),
-        ("ann", "template rule undone", "/shops/red/{}", SHOP),
+        ("ann", "operations shown under another template", RED, SHOP),
+        ("ann", "template rule undone", RED, SHOP),
     }
 
 

@@ -279,3 +279,22 @@ def test_filters_narrow_the_page_and_its_exports(browser_client, address, produc
     assert "No confirmations in this period with these filters" in text
     assert "<h2>Pending</h2>" not in text
     assert "Empty the cart" in browser_client.get(f"{address}?state=nonsense&user=user_18").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_link_shows_one_confirmation_of_any_time_or_where_it_is(browser_client, address, pending_confirmation):
+    confirmations.request_confirmation(pending_confirmation.environment, CALL, "Another call", now=timezone.now())
+    Confirmation.objects.filter(pk=pending_confirmation.pk).update(
+        created_at=timezone.now() - timedelta(days=60), expires_at=timezone.now() - timedelta(days=60)
+    )
+    page = browser_client.get(address, {"id": pending_confirmation.pk}).content.decode()
+    assert "Refund 12.50 for &lt;order&gt; 8412" in page
+    assert "Another call" not in page
+    elsewhere = address.replace("production", "staging")
+    confirmations.request_confirmation(
+        pending_confirmation.environment.workspace.environments.get(name="staging"), CALL, "Third", now=timezone.now()
+    )
+    page = browser_client.get(elsewhere, {"id": pending_confirmation.pk}).content.decode()
+    assert f'This confirmation is in <a href="{address}?id={pending_confirmation.pk}">production</a>' in page
+    nowhere = browser_client.get(address, {"id": "24d7bbea-f782-4a73-bb2a-e397b59cd4c7"}).content.decode()
+    assert "No such confirmation" in nowhere

@@ -18,7 +18,7 @@ VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(NAMES, SCALAR
 def write_line(facts) -> str:
     """Return the facts as the page writes them."""
     return " · ".join(
-        " ".join(filter(None, [fact.label, f"{fact.before} →" if fact.is_change else "", str(fact.value)]))
+        " ".join(filter(None, [fact.label, f"{fact.before} {fact.verb}" if fact.is_change else "", str(fact.value)]))
         for fact in describe_facts(facts)
     )
 
@@ -61,8 +61,8 @@ def write_line(facts) -> str:
         ),
         ({"annotation": "Deploy 42", "before": "Deploy 41"}, "text Deploy 41 → Deploy 42"),
         (
-            {"method": "GET", "source": "/a/1", "target": "/a/{id}", "matching": 3},
-            "method GET · matching 3 · template /a/1 → /a/{id}",
+            {"method": "GET", "source": "/a/1", "target": "/a/{id}", "matching": True},
+            "GET: /a/1 shown as /a/{id} · with every other path that matches it",
         ),
         ({"alert": "over 5 %", "target": "ops"}, "alert over 5 % · target ops"),
         ({"key": "pk_fHZeFdp5S", "scopes": []}, "key pk_fHZeFdp5S · scopes none"),

@@ -120,7 +120,10 @@ def test_an_entry_names_and_links_what_it_is_about(admin, workspace):
     confirmation = "24d7bbea-f782-4a73-bb2a-e397b59cd4c7"
     now = timezone.now()
     for action, facts in (
-        ("confirmation confirmed", {"operation": "POST /orders", "confirmationId": confirmation}),
+        (
+            "confirmation confirmed",
+            {"operation": "POST /orders", "confirmationId": confirmation, "environment": "staging"},
+        ),
         ("key revoked", {"key": key.prefix, "name": "ci"}),
         ("drift muted", {"operation": "GET /cart", "place": "200 /total", "days": 7, "environment": "production"}),
         ("drift unmuted", {"operation": "GET /cart", "environment": "gone"}),
@@ -128,9 +131,10 @@ def test_an_entry_names_and_links_what_it_is_about(admin, workspace):
         record_audit(workspace.workspace.pk, action, facts, actor="ada", now=now)
     response = admin.get(PAGE)
     text, page = read_words(response), response.content.decode()
-    assert "call confirmed: POST /orders · confirmation 24d7bbea" in text
+    assert "call confirmed: POST /orders · confirmation 24d7bbea… · environment staging" in text
     assert f'title="{confirmation}"' in page
-    assert f'/keys#key-{key.pk}"><code>gak_a1b2c3d4</code></a>' in page
+    assert f'/keys#key-{key.pk}"><code>gak_a1b2c3d4…</code></a>' in page
+    assert f"/w/lumen-books/staging/confirmations?id={confirmation}" in page
     assert "drift muted: GET /cart · location 200 /total · for 7 days · environment production" in text
     assert page.count("/operation?method=GET&amp;path=%2Fcart") == 1
     assert rows(admin, "?action=confirmation confirmed")[0]["facts"]["confirmationId"] == confirmation
@@ -152,3 +156,36 @@ def test_the_page_says_how_many_entries_of_other_kinds_there_are(admin, workspac
     assert "2 more: sign-ins<" in admin.get(f"{PAGE}?range=24h&actor=ada").content.decode()
     assert "1 more: decisions by keys<" in admin.get(f"{PAGE}?range=24h&actor=key gak_a1b2c3d4").content.decode()
     assert " more: sign-ins" not in admin.get(f"{PAGE}?range=24h&actor=ada&kind=all").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"kind": "sensitive", "name": "user*Email"}, "name user*Email · mark as redacted"),
+        ({"kind": "drop", "name": "iban"}, "name iban · drop with everything inside"),
+        (
+            {"method": "all", "source": "/books/{bookId}", "target": "/books/{id}", "matching": False},
+            "all methods: /books/{bookId} shown as /books/{id}",
+        ),
+        (
+            {"method": "GET", "source": "/a/{}", "target": "/a/{id}", "matching": True},
+            "GET: /a/{} shown as /a/{id} · with every other path that matches it",
+        ),
+        ({"operation": "POST /cart", "place": "idempotentHint true"}, "POST /cart · idempotent yes"),
+        ({"place": "readOnlyHint false"}, "read only no"),
+        ({"secret": "gas_N0ov"}, "secret gas_N0ov…"),
+    ],
+)
+def test_an_entry_is_in_the_words_of_the_page_that_it_is_about(admin, workspace, facts, words):
+    record_audit(workspace.workspace.pk, "rule set", facts, actor="ada", now=timezone.now())
+    text = read_words(admin.get(f"{PAGE}?actor=ada"))
+    assert f"rule set: {words}" in text
+    assert not any(word in text for word in ("sensitive", "matching no", "Hint"))
+
+
+def test_an_unknown_kind_is_ignored(admin, workspace):
+    for action in ("key created", "signed in"):
+        record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
+    plain, unknown = (read_words(admin.get(f"{PAGE}?actor=ada{kind}")) for kind in ("", "&kind=everything"))
+    assert "1 in this period" in plain
+    assert "1 in this period" in unknown
