@@ -41,7 +41,7 @@ class OperationChange:
     """One change of one operation. If only one environment has the operation, all of it is new or gone.
 
     before, after: the presence of what changed in the two environments; None for a parameter of the path.
-    detected_at: when the side that sends what is new or gone was first seen to, if the other side had no call since.
+    detected_at: when a new or gone field was detected on the side that sends it, if the other had no call since.
     reset_before, reset_after: the baseline reset since which nothing was observed of it; None for none.
     """
 
@@ -234,9 +234,9 @@ def _compare_shapes(key: OperationKey, path: str, before: _Side, after: _Side) -
 
 
 def _find_detection(change: Change, before: ComparedOperation, after: ComparedOperation) -> datetime | None:
-    """Return when what is new or gone was detected on the side that sends it, if the other had no call since."""
+    """Return when a new or gone field was detected on the side that sends it, if the other had no call since."""
     present, missing = (before, after) if change.kind == "gone" else (after, before)
-    if change.kind not in ("new", "gone"):
+    if change.kind not in ("new", "gone") or not change.pointer:
         return None
     if missing.find_presence(change.part, change.pointer).state is not PresenceState.NEVER_SEEN:
         return None
