@@ -46,8 +46,12 @@ def export_operations(
         absent, probably_gone = count_absent()
         return (
             (
-                *_operation_row(operation, verified.get(operation.pk), absent.get(operation.pk, 0)),
-                probably_gone.get(operation.pk, 0),
+                *_operation_row(
+                    operation,
+                    verified.get(operation.pk),
+                    absent.get(operation.pk, 0),
+                    probably_gone.get(operation.pk, 0),
+                ),
             )
             for operation in operations.iterator()
         )
@@ -55,13 +59,14 @@ def export_operations(
     return Table("operations", OPERATION_COLUMNS, list_rows)
 
 
-def _operation_row(operation: Any, verified_at: datetime | None, absent: int) -> Sequence[Any]:
+def _operation_row(operation: Any, verified_at: datetime | None, absent: int, probably_gone: int) -> Sequence[Any]:
     statuses = {str(status): count for status, count in operation.status_counts}
+    properties = operation.properties - absent - probably_gone
     undecided_segments = [segment for segment, _ in operation.undecided_segments]
     return (
-        operation.method, operation.path, operation.observations, statuses, operation.properties - absent,
+        operation.method, operation.path, operation.observations, statuses, properties,
         undecided_segments, operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
-        operation.observations_in_period, verified_at, absent,
+        operation.observations_in_period, verified_at, absent, probably_gone,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +27,7 @@ from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import Identity
 from catalog.browse.filters import OperationFilters
-from catalog.drift.extent import count_absent_by_operation
+from catalog.drift.extent import count_absent_by_operation, count_probably_gone
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
 from catalog.evidence.baselines import find_unobserved_reset
@@ -159,9 +160,10 @@ def find_unobserved_resets(environment: Environment, operations: Collection[Oper
 
 
 def _count_present(environment: Environment) -> Case:
-    """Return the number of an operation's properties without those that are no longer seen."""
+    """Return the number of an operation's properties without those that are no longer seen or probably gone."""
     operations: dict[int, list[int]] = {}
-    for operation, absent in count_absent_by_operation(environment).items():
+    gone = Counter(count_absent_by_operation(environment)) + Counter(count_probably_gone(environment))
+    for operation, absent in gone.items():
         operations.setdefault(absent, []).append(operation)
     present = (When(pk__in=pks, then=F("properties") - Value(absent)) for absent, pks in operations.items())
     return Case(*present, default=F("properties"), output_field=IntegerField())

@@ -33,9 +33,9 @@ from catalog.browse.queries import (
 from catalog.browse.search import find_property_hits
 from catalog.drift.extent import (
     count_absent_by_operation,
+    count_probably_gone,
     count_properties_of_operations,
 )
-from catalog.drift.probably_gone import count_probably_gone
 from catalog.drift.queries import summarize_drift_of_operations
 from catalog.evidence.days import find_days
 from catalog.queries import dead_letters
@@ -81,7 +81,6 @@ def show_catalog(
             "days": find_days(period),
             "today": timezone.now().date(),
             "property_counts": count_properties_of_operations(environment, list(page)),
-            "probably_gone": count_probably_gone(environment, list(page)),
             "unobserved_resets": find_unobserved_resets(environment, list(page)),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),

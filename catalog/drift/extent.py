@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Sum
 
-from catalog.drift.compared_operations import AbsentByOperation
+from catalog.drift.compared_operations import AbsentByOperation, ComparedOperation, find_probably_gone_of
 from catalog.drift.no_longer_seen import find_absent_properties, load_absent_places
 from catalog.drift.queries import load_outlines
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
@@ -40,10 +40,14 @@ class CatalogExtent:
 
 @dataclass(frozen=True)
 class PropertyCounts:
-    """How many properties are still sent, and how many are no longer seen, including those inside these."""
+    """How many properties are still sent, and how many are no longer seen or probably gone, with those inside these.
+
+    No property is in two of these numbers.
+    """
 
     properties: int
     no_longer_seen: int
+    probably_gone: int
 
 
 def measure_catalog(environment: Environment, absent: AbsentByOperation) -> CatalogExtent:
@@ -69,10 +73,30 @@ def _count_probably_gone(environment: Environment, absent: AbsentByOperation) ->
     places = {key: its for key, its in absent.items() if its.probably_gone}
     outlines = load_outlines(environment, places) if places else {}
     return sum(
-        _count_inside(remove_properties(outlines[key], its.no_longer_seen), its.probably_gone)
+        _count_others_inside(outlines[key], its.no_longer_seen, its.probably_gone)
         for key, its in places.items()
         if key in outlines
     )
+
+
+def count_probably_gone(environment: Environment, operations: Collection[Operation] | None = None) -> dict[int, int]:
+    """Return how many properties are probably gone, including those inside them, by the id of each operation with any.
+
+    Those inside of what is no longer seen do not count again. operations: None for all that are visible.
+    """
+    rows = visible_operations(environment)
+    if operations is not None:
+        rows = rows.filter(pk__in=[operation.pk for operation in operations])
+    places: dict[int, list[tuple[str, str]]] = {}
+    for item in find_probably_gone_of(environment, rows):
+        places.setdefault(item.operation.pk, []).append((item.part, item.pointer))
+    if not places:
+        return {}
+    with_gone = list(rows.filter(pk__in=places).only("outline"))
+    absent = load_absent_places(environment, with_gone)
+    return {
+        row.pk: _count_others_inside(json.loads(row.outline), absent.get(row, ()), places[row.pk]) for row in with_gone
+    }
 
 
 def count_absent_by_operation(
@@ -89,20 +113,30 @@ def count_absent_by_operation(
 
 def count_properties(operation: Operation) -> PropertyCounts:
     absent = find_absent_properties(operation)
+    gone = [(item.part, item.pointer) for item in ComparedOperation(operation).list_probably_gone()]
     no_longer_seen = _count_inside(json.loads(operation.outline), absent) if absent else 0
-    return PropertyCounts(operation.properties - no_longer_seen, no_longer_seen)
+    probably_gone = _count_others_inside(json.loads(operation.outline), absent, gone) if gone else 0
+    return PropertyCounts(operation.properties - no_longer_seen - probably_gone, no_longer_seen, probably_gone)
 
 
 def count_properties_of_operations(
     environment: Environment, operations: Collection[Operation]
 ) -> dict[int, PropertyCounts]:
     """Return the counts of each of these operations, by its id."""
-    absent = count_absent_by_operation(environment, operations)
-    return {row.pk: PropertyCounts(row.properties - absent.get(row.pk, 0), absent.get(row.pk, 0)) for row in operations}
+    absent, gone = count_absent_by_operation(environment, operations), count_probably_gone(environment, operations)
+    counts = {row: (absent.get(row.pk, 0), gone.get(row.pk, 0)) for row in operations}
+    return {row.pk: PropertyCounts(row.properties - sum(its), *its) for row, its in counts.items()}
 
 
 def _count_inside(outline: Outline, places: Iterable[tuple[str, str]]) -> int:
     return _count_nodes(outline) - _count_nodes(remove_properties(outline, places))
+
+
+def _count_others_inside(
+    outline: Outline, no_longer_seen: Iterable[tuple[str, str]], places: Iterable[tuple[str, str]]
+) -> int:
+    """Return how many properties are inside these places, without those that are no longer seen."""
+    return _count_inside(remove_properties(outline, no_longer_seen), places)
 
 
 def _count_nodes(outline: Outline) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 
 from catalog.drift.compared_operations import ProbablyGone, find_probably_gone_of
@@ -35,14 +34,6 @@ def list_unreported(environment: Environment, period: Period) -> list[ProbablyGo
     drift = list_open_drift(environment, period).filter(operation__in={item.operation.pk for item in gone})
     broken = set(list_broken_fields(drift))
     return [item for item in gone if (item.operation.pk, item.part, item.pointer) not in broken]
-
-
-def count_probably_gone(environment: Environment, operations: Collection[Operation] | None = None) -> dict[int, int]:
-    """Return how many properties are probably gone, without those inside them, by the id of each operation with any.
-
-    operations: None for all that are visible.
-    """
-    return dict(Counter(item.operation.pk for item in _find_probably_gone(environment, operations, None)))
 
 
 def _find_probably_gone(

@@ -412,3 +412,18 @@ def test_what_may_break_is_named_or_counted_if_it_is_much(api, browser_client, w
     for name in "bcd":
         deliver(api, workspace, observation("GET", f"/{name}"), environment="production")
     assert "may break 4 operations." in read_words(open_page(browser_client, workspace, "difference"))
+
+
+@pytest.mark.django_db
+def test_catalog_operation_and_comparison_count_the_same_properties(api, browser_client, workspace):
+    whole = {"id": 1, "note": "x", "author": {"name": "x"}}
+    observe(api, workspace, "production", (60, {**whole, "old": 1}), (60, whole), (11, {"id": 1, "note": "x"}))
+    observe(api, workspace, "staging", (3, whole))
+    (row,) = load_table(browser_client, workspace, "catalog", "operations")
+    (extent, _) = load_table(browser_client, workspace, "difference", "environments")
+    columns = ("properties", "noLongerSeen", "probablyGone")
+    assert [row[name] for name in columns] == [extent[name] for name in columns] == [2, 1, 2]
+    catalog = read_words(open_page(browser_client, workspace, "catalog", sort="properties"))
+    assert "2 1 no longer seen 2 probably gone" in catalog
+    operation = read_words(open_page(browser_client, workspace, "operation", method="GET", path=PATH))
+    assert "2 properties, 1 no longer seen, 2 probably gone" in operation
