@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
@@ -23,6 +24,7 @@ from hub.sample.workspace import count_missing_days
 from intents.gate.queries import has_decisions
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
+from intents.rejections.queries import find_first_moment as find_first_verification
 from intents.rejections.queries import has_verifications
 from intents.rejections.rise import Rise
 from intents.rejections.totals import ReasonSummary
@@ -31,8 +33,14 @@ from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
 from outcomes.broken_joins.overview import find_main_cause
-from outcomes.tallies.series import chart_buckets, find_first_data, has_any_outcome, read_series_of_all_keys
-from wire.period import Period
+from outcomes.tallies.series import (
+    chart_buckets,
+    find_first_data,
+    find_first_moment,
+    has_any_outcome,
+    read_series_of_all_keys,
+)
+from wire.period import QUARTER, Period
 from wire.table_exports import Table
 from workspaces.access import has_role
 from workspaces.annotations.exports import build_annotations_table
@@ -43,6 +51,17 @@ from workspaces.page import Page
 LATEST_DRIFT = 5
 TOP_REASONS = 8
 REASON_COLUMNS = ("reason", "rejections", "rejectionsBefore")
+
+
+def _find_first_moment(environment: Environment) -> datetime | None:
+    """Return the time of the first outcome or verification.
+
+    Of conversations only the quarter hour is known, and it may have begun before the environment was created.
+    """
+    moments = [find_first_moment(environment), find_first_verification(environment)]
+    first = min(filter(None, moments), default=None)
+    created_at = environment.created_at
+    return max(first, created_at) if first and created_at - first < QUARTER else first
 
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -102,6 +121,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "change_words": CHANGE_KINDS,
             **describe_chart(analytics),
             "first_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
+            "first_moment": _find_first_moment(environment),
             "is_quiet": not (
                 analytics.totals.conversations or analytics.totals.reported_outcomes or rejections.totals or drift
             ),

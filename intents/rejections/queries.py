@@ -114,6 +114,16 @@ def find_first_data(environment: Environment) -> datetime | None:
     return first
 
 
+def find_first_moment(environment: Environment) -> datetime | None:
+    """Return the time of the first verification, or of one soon after it: single accepted calls are not stored."""
+    first = find_first_data(environment)
+    if first is None:
+        return None
+    last_at = VerificationTally.objects.filter(environment=environment, start=first).aggregate(at=Min("last_at"))["at"]
+    rejections = Rejection.objects.filter(environment=environment, occurred_at__gte=first, occurred_at__lt=last_at)
+    return rejections.aggregate(at=Min("occurred_at"))["at"] or last_at
+
+
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
     """Sum the verifications by result, version and operation; the filter on the reason is not applied."""
     return _read_totals([environment.pk], cover_period(period), filters)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Max, Q
+from django.db.models import Max, Min, Q
 
 from outcomes.models import ALL_KEYS, Tally
 from wire.period import Period
@@ -110,6 +110,13 @@ def find_first_data(environment: Environment) -> datetime | None:
     has_counts = Q(conversations__gt=0) | Q(outcomes__gt=0) | Q(broken__gt=0)
     quarters = Tally.objects.filter(has_counts, environment=environment, grain="q", outcome_key=ALL_KEYS)
     return quarters.order_by("starts_at").values_list("starts_at", flat=True).first()
+
+
+def find_first_moment(environment: Environment) -> datetime | None:
+    """Return when the first outcome was reported, within the first quarter hour with data; else that quarter hour."""
+    first = find_first_data(environment)
+    quarters = Tally.objects.filter(environment=environment, grain="q", outcome_key=ALL_KEYS, starts_at=first)
+    return quarters.aggregate(first_at=Min("first_reported_at"))["first_at"] or first if first else None
 
 
 def find_last_report(environment: Environment) -> datetime | None:

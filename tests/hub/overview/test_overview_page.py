@@ -604,3 +604,18 @@ def test_outcomes_that_were_moved_here_are_no_rise(browser_client, workspace):
     tables = json.loads(browser_client.get("/w/lumen-books/staging/overview.json").getvalue())["tables"]
     facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in tables["facts"]}
     assert (facts["outcomes"], facts["brokenJoins"]) == ((2, None), (2, 0))
+
+
+def test_the_head_says_when_the_first_data_came_not_when_its_quarter_hour_began(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    quarter = now.replace(minute=now.minute // 15 * 15, second=0, microsecond=0) - timedelta(hours=1)
+    first = quarter + timedelta(minutes=8)
+    production.workspace.environments.update(created_at=quarter + timedelta(minutes=3))
+    register_conversations(production, [Arrival("c1", quarter + timedelta(minutes=4))], now=first)
+    assert f">{quarter + timedelta(minutes=3):%a %-d %b, %H:%M}</time>" in overview("?range=7d&tz=UTC")
+    record_outcomes(production, [Report("c1", "purchase")], now=first)
+    assert re.search(r"data since <time[^>]*>([^<]*)<", overview("?range=7d&tz=UTC"))[1].endswith(f"{first:%H:%M}")
+    record_verifications(production, [Verification("accepted", first - timedelta(minutes=2))])
+    since = first - timedelta(minutes=2)
+    assert re.search(r"data since <time[^>]*>([^<]*)<", overview("?range=7d&tz=UTC"))[1].endswith(f"{since:%H:%M}")
