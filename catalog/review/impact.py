@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from catalog.change_labels import list_new_types
@@ -63,6 +64,8 @@ OTHER_SENTENCES: Mapping[str, str] = {
 }
 COMPATIBLE = "Nobody is affected."
 NEW_STATUS = "It is an answer that was not observed before. Callers that tell success from failure are not affected."
+FREQUENT_ERROR = "Callers get {status} in place of an answer, in {seen:,} of {of:,} calls {when}: their calls fail."
+LARGE_SHARE = 0.1  # of the calls of a day: an error that comes so often is no exception
 # For a value that had only been null: often enough to rely on null (`type`), or too rarely (`known`).
 NULL_SENTENCES: Mapping[str, str] = {
     "type": "It was null {times} and nothing else, so consumers may rely on null.",
@@ -94,12 +97,27 @@ def is_new_status(change: ClassifiedChange) -> bool:
     return change.part.isdigit() and not change.pointer and change.kind == "new"
 
 
-def explain_impact(change: ClassifiedChange) -> str:
-    """Return whom the change affects, and why."""
+@dataclass(frozen=True)
+class StatusShare:
+    """How many of the calls of the latest day had a new status. when: `today`, or the day."""
+
+    seen: int
+    of: int
+    when: str
+
+    @property
+    def is_large(self) -> bool:
+        return self.seen >= self.of * LARGE_SHARE and self.seen > 1
+
+
+def explain_impact(change: ClassifiedChange, share: StatusShare | None = None) -> str:
+    """Return whom the change affects, and why. share: of a new status."""
     sentences = RESPONSE_SENTENCES if change.part.isdigit() else REQUEST_SENTENCES
     if change.before == "null" and change.part.isdigit() and change.kind in NULL_SENTENCES:
         return NULL_SENTENCES[change.kind].format(times=_count_nulls(change))
     if is_new_status(change):
+        if share and share.is_large and change.part >= "400":
+            return FREQUENT_ERROR.format(status=change.part, seen=share.seen, of=share.of, when=share.when)
         return NEW_STATUS
     if change.part == "path" and change.kind in PATH_SENTENCES:
         return PATH_SENTENCES[change.kind]

@@ -18,6 +18,7 @@ from catalog.models import Drift
 from catalog.review import detail, impact
 from catalog.review.decide import MUTE_DAYS
 from catalog.review.detail import ONE_DAY, CurrentField
+from catalog.review.impact import StatusShare
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
@@ -39,11 +40,14 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         today = now.astimezone(UTC).date()
         field = detail.find_current_field(environment, drift, today=today)
         predecessor = field.predecessor if field else None
+        share = _find_share(field, today=today) if impact.is_new_status(drift) else None
         is_replacement = predecessor is not None and predecessor.is_gone
         return {
             "change": drift,
             "is_new_status": impact.is_new_status(drift),
-            "impact": impact.explain_impact(drift),
+            "impact": impact.explain_impact(drift, share),
+            "share": share,
+            "since": drift.since.isoformat(),
             "advice": impact.advise(drift, is_replacement=is_replacement),
             "release": find_annotation_before(environment, drift.at) if drift.breaks or is_replacement else None,
             "versions": detail.load_versions(drift),
@@ -67,6 +71,15 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
 
     tables = [exports.export_change(drift), Table("days", DAY_COLUMNS, lambda: _list_day_rows(environment, drift))]
     return Page("catalog/change.html", build_context, tables, has_period=False)
+
+
+def _find_share(field: CurrentField | None, *, today: date) -> StatusShare | None:
+    """Return the share of a new status on the latest day on which the operation was observed."""
+    if field is None or not field.days:
+        return None
+    latest = field.days[-1]
+    when = "today" if latest.day == today else f"on {latest.day:%-d %b %Y}"
+    return StatusShare(latest.presence.seen, latest.presence.parents or 0, when)
 
 
 def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[Any]]:

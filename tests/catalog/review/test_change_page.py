@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -472,3 +473,21 @@ def test_the_feed_costs_no_statement_for_each_change(browser_client, start, api,
     deliver(api, workspace, observation(response={"id": "1", "total": 2.5, "note": None, "more": 1}))
     assert Drift.objects.filter(environment=environment_of(workspace)).count() > 3
     assert count_statements() == first
+
+
+@pytest.mark.parametrize(("refused", "is_frequent"), [(1, False), (9, True)])
+def test_a_new_error_says_how_often_it_comes_now_and_is_not_calmed_if_often(
+    api, browser_client, workspace, refused, is_frequent
+):
+    deliver(api, workspace, *[observation(response={"id": 1})] * 20)
+    deliver(api, workspace, observation(status=403))
+    deliver(api, workspace, *[observation(status=403)] * (refused - 1))
+    drift = Drift.objects.get(part="403")
+    start = f"/w/{workspace.workspace.slug}/production/change"
+    page = " ".join(open_page(browser_client, start, id=drift.pk).split())
+    head = page.partition("<main")[2].partition("Before and after")[0]
+    assert f"<b>403 in {refused} of {20 + refused} calls today</b>" in head
+    assert ("Callers that tell success from failure are not affected" in page) is not is_frequent
+    assert (f"Callers get 403 in place of an answer, in {refused} of 29 calls today" in page) is is_frequent
+    since = quote(drift.since.isoformat(), safe="")
+    assert f"from={since}&amp;since={since}#singles" in page or f"from={since}&since={since}#singles" in page
