@@ -18,9 +18,11 @@ class RoleMissing(DomainError):
 
     code = "role-missing"
 
-    def __init__(self, role: str) -> None:
+    def __init__(self, role: str, workspace: Workspace) -> None:
         article = "a" if role == Membership.VIEWER else "an"
-        super().__init__(f"This needs the role of {article} {role}. An admin of this workspace can give it to you.")
+        has_admin = workspace.memberships.filter(role=Membership.ADMIN).exists()
+        giver = "An admin of this workspace" if has_admin else "A superuser of this hub"
+        super().__init__(f"This needs the role of {article} {role}. {giver} can give it to you.")
 
 
 def list_workspaces(user: User | AnonymousUser) -> QuerySet[Workspace]:
@@ -68,7 +70,7 @@ def require_member_environment(
     """
     environment = _require_environment(list_workspaces(request.user), slug, name)
     if not has_role(request.user, environment.workspace, role):
-        raise RoleMissing(role)
+        raise RoleMissing(role, environment.workspace)
     return environment
 
 

@@ -193,3 +193,22 @@ def test_a_rule_that_cannot_be_undone_yet_says_so(browser_client, with_data):
 
 def test_the_catalog_links_to_the_page_of_rules(browser_client, with_data):
     assert f'href="{address(with_data)}"' in browser_client.get(address(with_data, "catalog")).content.decode()
+
+
+def test_a_viewer_is_offered_no_override_and_told_who_can_give_the_role(client, workspace):
+    viewer = get_user_model().objects.create_user("vera")
+    workspace.workspace.memberships.create(user=viewer, role="viewer")
+    client.force_login(viewer)
+    page = client.get(address(workspace)).content.decode()
+    assert "Each can be undone" not in page
+    assert "add your own" not in page
+    refused = client.get(address(workspace, "audit"))
+    assert refused.status_code == 403
+    assert "A superuser of this hub can give it to you." in refused.content.decode()
+    workspace.workspace.memberships.create(user=get_user_model().objects.create_user("ada"), role="admin")
+    assert "An admin of this workspace can give it to you." in client.get(address(workspace, "audit")).content.decode()
+
+
+def test_a_comparison_with_an_unobserved_environment_leads_to_its_first_observation(browser_client, workspace):
+    page = browser_client.get(address(workspace, "difference")).content.decode()
+    assert f'href="{address(workspace, "catalog")}">production</a>' in page
