@@ -184,7 +184,7 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
         outer_pointer = reset.pointer if node[0] else ""
         sides = [operation.find_presence(node[0], outer_pointer) for operation in operations]
         change = Change(part, outer_pointer, BASELINE_RESET)
-        return OperationChange(key[0], path, change, *sides, reset_before=resets[0], reset_after=resets[1])
+        return OperationChange(key[0], path, change, sides[0], sides[1], reset_before=resets[0], reset_after=resets[1])
 
     if whole := describe_resets(WHOLE_OPERATION, ""):
         yield whole
@@ -229,7 +229,7 @@ def _compare_shapes(key: OperationKey, path: str, before: _Side, after: _Side) -
             if change.kind == "gone" and not all(side.is_always_sent for side in sides if side.seen):
                 change = replace(change, breaks=NOBODY)  # not always sent, so its readers cope without it
             detected_at = _find_detection(change, operation_before, operation_after)
-            yield OperationChange(key[0], path, change, *sides, detected_at)
+            yield OperationChange(key[0], path, change, sides[0], sides[1], detected_at)
     yield from of_presence
 
 

@@ -12,7 +12,7 @@ from catalog.shape_pointers import is_within
 
 def count_before_reset(operation: Operation) -> int:
     """Return how many observations the active resets of the whole operation hide."""
-    return operation.observations - count_statuses(operation, "").total()
+    return int(operation.observations - count_statuses(operation, "").total())
 
 
 def find_unobserved_reset(operation: Operation, key: str = "") -> BaselineReset | None:

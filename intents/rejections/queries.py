@@ -121,7 +121,8 @@ def find_first_moment(environment: Environment) -> datetime | None:
         return None
     last_at = VerificationTally.objects.filter(environment=environment, start=first).aggregate(at=Min("last_at"))["at"]
     rejections = Rejection.objects.filter(environment=environment, occurred_at__gte=first, occurred_at__lt=last_at)
-    return rejections.aggregate(at=Min("occurred_at"))["at"] or last_at
+    first_rejected: datetime | None = rejections.aggregate(at=Min("occurred_at"))["at"]
+    return first_rejected or last_at
 
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:

@@ -115,8 +115,11 @@ def find_first_data(environment: Environment) -> datetime | None:
 def find_first_moment(environment: Environment) -> datetime | None:
     """Return when the first outcome was reported, within the first quarter hour with data; else that quarter hour."""
     first = find_first_data(environment)
+    if first is None:
+        return None
     quarters = Tally.objects.filter(environment=environment, grain="q", outcome_key=ALL_KEYS, starts_at=first)
-    return quarters.aggregate(first_at=Min("first_reported_at"))["first_at"] or first if first else None
+    first_at: datetime | None = quarters.aggregate(first_at=Min("first_reported_at"))["first_at"]
+    return first_at or first
 
 
 def find_last_report(environment: Environment) -> datetime | None:

@@ -36,6 +36,7 @@ from catalog.ingest.limit import record_excess
 from catalog.models import Drift, WitnessReport
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
+from intents.models import Rejection
 from intents.rejections import views as rejections_views
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
@@ -326,6 +327,9 @@ def test_every_variable_of_every_template_exists(
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
     assert browser_client.get(f"{start}/operation", versions).status_code == 200
     assert browser_client.get(f"{start}/conversation", {"id": "conv_1"}).status_code == 200
+    for rejection in Rejection.objects.all():
+        query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
+        assert browser_client.get(f"{start}/rejection", query).status_code == 200, rejection
     for query in NO_MATCHES:
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")

@@ -56,8 +56,8 @@ class AuditRow:
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the entries of the workspace in a period, the latest first: by default changes, and what people decided."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
-    chosen_kind = read_text(request.GET, "kind")
-    kind = chosen_kind if chosen_kind in KIND_LABELS else CHANGES
+    kind = read_text(request.GET, "kind")
+    kind = chosen_kind = kind if kind in KIND_LABELS else CHANGES
     all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)
     entries = all_entries.filter(at__gte=period.start, at__lt=period.end)
     if action and kind == CHANGES:
