@@ -53,11 +53,13 @@ def test_every_answer_of_the_history_has_its_media_type(played):
     workspace, _ = played
     operations = Operation.objects.filter(environment__workspace=workspace)
     assert operations
+    answers: set[str] = set()
     for operation in operations:
         statuses = {part: counts for part, counts in operation.media_types.items() if part != "request"}
         assert sum(sum(counts.values()) for counts in statuses.values()) == operation.observations
         refusals = set(statuses.pop("403", {}))
         assert refusals <= {"application/json", "application/problem+json"}
-        assert {media_type for counts in statuses.values() for media_type in counts} == {"application/json"}
+        answers |= {media_type for counts in statuses.values() for media_type in counts}
+    assert answers == {"application/json"}  # on some days, the only calls of an operation were rejected
     posts = [operation for operation in operations if operation.method == "POST"]
-    assert {media_type for post in posts for media_type in post.media_types["request"]} == {"application/json"}
+    assert {media_type for post in posts for media_type in post.media_types.get("request", {})} == {"application/json"}
