@@ -83,11 +83,9 @@ def find_pages(page: Page, start: str) -> dict[str, str]:
         for link in page.locator("a[href]").evaluate_all("links => links.map((link) => link.href)"):
             parts = urlsplit(link)
             name = parts.path.removeprefix(f"{folder}/")
-            if parts.path.startswith(f"{folder}/") and name.isidentifier() and name not in addresses:
+            if parts.path.startswith(f"{folder}/") and name.replace("-", "").isidentifier() and name not in addresses:
                 addresses[name] = link.split("#")[0]
                 unread.append(name)
-            elif "/shared-links" in parts.path:
-                addresses.setdefault("shared-links", link)
     return addresses
 
 
