@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from wire.chance import is_within_chance
-from wire.period import floor_to_quarter
+from wire.period import QUARTER, floor_to_quarter
 from wire.time_buckets import Bucket
 
 MAX_PHASES = 6  # a page shows the latest
@@ -74,20 +74,28 @@ def rate_of(phase: Phase) -> float:
 
 
 def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[tuple[datetime, str]]) -> list[Phase]:
-    """Split [start, end) at annotations, given with their texts in order of time; the phases follow one another.
+    """Split [start, end) at annotations, given with their texts in order of time.
 
-    Tallies are no finer than a quarter hour, so a phase begins with the quarter hour that holds its annotation.
+    Tallies are no finer than a quarter hour. The one that holds an annotation is partly before and partly after it, so
+    it belongs to neither phase, unless the annotation is at its start.
     """
     texts: dict[datetime, list[str]] = {start: []}
     moments: dict[datetime, datetime] = {}
     for moment, text in annotations:
-        begin = max(start, floor_to_quarter(moment))
-        if begin < end:
-            texts.setdefault(begin, []).append(text)
-            moments.setdefault(begin, moment)
+        quarter = max(start, floor_to_quarter(moment))
+        if quarter < end:
+            texts.setdefault(quarter, []).append(text)
+            moments.setdefault(quarter, moment)
     return [
-        Phase(since, till, texts[since], annotated_at=moments.get(since)) for since, till in pairwise([*texts, end])
+        Phase(_begin_phase(quarter, moments.get(quarter), end), till, texts[quarter], annotated_at=moments.get(quarter))
+        for quarter, till in pairwise([*texts, end])
     ]
+
+
+def _begin_phase(quarter: datetime, annotated_at: datetime | None, end: datetime) -> datetime:
+    """Return the first moment after the quarter hour that holds an annotation, or the moment at its start."""
+    is_mixed = annotated_at is not None and annotated_at > quarter
+    return min(quarter + QUARTER, end) if is_mixed else quarter
 
 
 def pair_with_previous(phases: Sequence[Phase]) -> Sequence[tuple[Phase, Phase | None]]:

@@ -23,7 +23,7 @@ from workspaces.models import Annotation
 
 NOW = timezone.now()
 RELEASED = floor_to_quarter(NOW - timedelta(hours=3)) + timedelta(minutes=4)
-BEFORE = RELEASED - timedelta(hours=5)
+BEFORE, AFTER = RELEASED - timedelta(hours=5), RELEASED + timedelta(minutes=30)
 
 
 @pytest.fixture
@@ -35,10 +35,10 @@ def release(production):
             Verification("accepted", BEFORE, 2, "GET /orders", count=900),
             Verification("expired", BEFORE, 2, "GET /orders", count=10),
             Verification("accepted", BEFORE, 1, "POST /refunds", count=90),
-            Verification("accepted", RELEASED, 2, "GET /orders", count=450),
-            Verification("expired", RELEASED, 2, "GET /orders", count=5),
-            Verification("accepted", RELEASED, 1, "POST /refunds", count=25),
-            Verification("audience-mismatch", RELEASED, 1, "POST /refunds", count=20),
+            Verification("accepted", AFTER, 2, "GET /orders", count=450),
+            Verification("expired", AFTER, 2, "GET /orders", count=5),
+            Verification("accepted", AFTER, 1, "POST /refunds", count=25),
+            Verification("audience-mismatch", AFTER, 1, "POST /refunds", count=20),
         ],
     )
     return Annotation.objects.create(
@@ -74,7 +74,8 @@ def test_page_and_downloads_say_whether_the_rate_changed_after_a_release(page, r
     assert latest["reasonMayBeChance"] is False
     compared = ("ratePoints", "mayBeChance", "grownReason", "reasonPoints", "reasonMayBeChance")
     assert {earlier[name] for name in compared} == {None}
-    assert latest["startsAt"] == earlier["endsAt"] == floor_to_quarter(RELEASED).timestamp()
+    assert earlier["endsAt"] == floor_to_quarter(RELEASED).timestamp()
+    assert latest["startsAt"] == earlier["endsAt"] + 15 * 60
     (line, _) = csv.DictReader(io.StringIO(page(".csv", table="phases", range="24h").getvalue().decode()))
     assert (line["annotations"], line["rejections"]) == ('["Release 5.0"]', "25")
     section = read_section(page(range="24h"))
@@ -106,7 +107,7 @@ def test_filters_narrow_the_phases_as_they_narrow_the_page(page, release, query,
 def test_a_steady_rate_may_be_chance_and_names_no_reason(page, release):
     section = read_section(page(range="24h", operation="GET /orders"))
     assert "±0" in section
-    record_verifications(release.environment, [Verification("expired", RELEASED, 2, "GET /orders")])
+    record_verifications(release.environment, [Verification("expired", AFTER, 2, "GET /orders")])
     section = read_section(page(range="24h", operation="GET /orders"))
     assert '+0.2 <span class="soft">may be chance</span>' in section
     assert "expired" not in section
@@ -141,13 +142,22 @@ def test_phases_add_up_to_the_period(production, release, range_, zone):
     for days in (0.5, 3, 40, 41, 200, 500):
         moment = NOW - timedelta(days=days)
         record_verifications(production, [Verification("expired", moment, 2, "GET /orders", count=3)])
-        Annotation.objects.create(workspace=production.workspace, at=moment + timedelta(hours=1), text=f"{days}")
+        Annotation.objects.create(
+            workspace=production.workspace, at=floor_to_quarter(moment + timedelta(hours=1)), text=f"{days}"
+        )
     period = parse_period({"range": range_, "tz": zone}, now=timezone.now())
     for filters in (RejectionFilters(), RejectionFilters(version=2), RejectionFilters(operation="GET /orders")):
         phases = [change.phase for change in RejectionAnalysis(production, period, filters).phases]
         totals = load_totals(production, period, filters)
         assert sum(phase.total for phase in phases) == count_verifications(totals)
         assert sum(phase.count for phase in phases) == count_rejections(totals)
+
+
+def test_the_quarter_hour_of_a_release_counts_neither_before_nor_after_it(page, production, release):
+    """Calls of it came before or after the release: blaming it for those before would be wrong."""
+    record_verifications(production, [Verification("expired", RELEASED - timedelta(minutes=1), 2, count=100)])
+    latest, earlier = read_phases(page(".json", range="24h"))
+    assert (latest["rejections"], earlier["rejections"]) == (25, 10)
 
 
 def test_without_annotations_there_are_no_phases(page, release):
