@@ -32,6 +32,7 @@ urlpatterns = [
     *page_paths("operation", verified_operations.show_operation),
     *page_paths("rejections", outages.show_rejections, is_shareable=True),
     *page_paths("toolcall", outages.show_tool_call),
+    *page_paths("toolcalls", outages.show_tool_calls),
     *page_paths("keys", show_keys, role=Membership.ADMIN),
     *page_paths("environments", show_environments, role=Membership.ADMIN),
     *page_paths("secrets", show_secrets, role=Membership.ADMIN),

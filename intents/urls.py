@@ -4,7 +4,6 @@ from django.urls import path
 
 from intents.gate import views as gate
 from intents.rejections import views as rejections
-from intents.tool_calls import list_views as tool_call_list
 from intents.verification import views as verification
 from workspaces.page import page_paths
 
@@ -12,7 +11,6 @@ PAGE = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
     *page_paths("rejection", rejections.show_rejection),
-    *page_paths("toolcalls", tool_call_list.show_tool_calls),
     *page_paths("confirmations", gate.show_confirmations, is_current=True),
     *page_paths("inspector", verification.show_inspector, is_current=True),
     path(f"{PAGE}/confirmations/<uuid:confirmation_id>/decision", gate.decide, name="decide-confirmation"),

@@ -12,6 +12,7 @@ from django.utils import timezone
 from hub.outages.stops import read_stop
 from hub.rotation_results.queries import read_unknown_secret
 from intents.rejections import views as rejections
+from intents.tool_calls import list_views as tool_call_list
 from intents.tool_calls import views as tool_calls
 from wire.period import Period
 from workspaces.models import Environment
@@ -20,12 +21,12 @@ from workspaces.page import Page
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why, first of all if no call is accepted any more."""
+    return _add_facts(rejections.show_rejections(request, environment, period), _read_stop(environment, period))
 
-    def read_facts() -> Mapping[str, Any]:
-        stop = read_stop(environment, period, now=timezone.now())
-        return {"outage": stop.outage, "unknown_secret": stop.unknown_secret, "first_secret": stop.first_secret}
 
-    return _add_facts(rejections.show_rejections(request, environment, period), read_facts)
+def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the calls for which the hub minted intents, first of all if none is accepted any more."""
+    return _add_facts(tool_call_list.show_tool_calls(request, environment, period), _read_stop(environment, period))
 
 
 def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -35,6 +36,16 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         return {"unknown_secret": read_unknown_secret(environment, now=timezone.now())}
 
     return _add_facts(tool_calls.show_tool_call(request, environment, period), read_facts)
+
+
+def _read_stop(environment: Environment, period: Period) -> Callable[[], Mapping[str, Any]]:
+    """Return a function that reads what `hub/_partials/stop.html` shows."""
+
+    def read_facts() -> Mapping[str, Any]:
+        stop = read_stop(environment, period, now=timezone.now())
+        return {"outage": stop.outage, "unknown_secret": stop.unknown_secret, "first_secret": stop.first_secret}
+
+    return read_facts
 
 
 def _add_facts(page: Page, read_facts: Callable[[], Mapping[str, Any]]) -> Page:

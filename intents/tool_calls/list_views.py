@@ -13,7 +13,8 @@ from intents.tool_calls import queries
 from intents.tool_calls.filters import CHOICES, CallFilters, parse_call_filters, parse_position
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 CALLS_PER_PAGE = 20
@@ -31,7 +32,9 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
     def build_context() -> Mapping[str, Any]:
         if not queries.has_intents(environment):
             return {"first_intent": FIRST_INTENT % environment.name}
-        return {"first_intent": "", **_build_list(environment, period, filters, request.GET.get("cursor", ""))}
+        may_open_keys = has_role(request.user, environment.workspace, Membership.ADMIN)
+        calls = _build_list(environment, period, filters, request.GET.get("cursor", ""))
+        return {"first_intent": "", "may_open_keys": may_open_keys, **calls}
 
     tables = [Table("toolCalls", CALL_COLUMNS, lambda: _list_rows(environment, period, filters))]
     takes = {"confirmation": CHOICES.__contains__, "stepup": CHOICES.__contains__}

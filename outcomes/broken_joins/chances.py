@@ -47,10 +47,8 @@ def estimate_healing(pending: float, healed: int, broken: int) -> float:
     pending: the share of healings that take longer than these joins have waited so far.
     healed, broken: how many joins have healed, and how many are broken: by these, most heal or hardly any.
     """
-    if not healed:
-        return 0.0
     still_healing = healed * pending
-    return still_healing / (still_healing + broken)
+    return still_healing / (still_healing + broken) if still_healing else 0.0
 
 
 def _explain_age(longest: timedelta) -> str:

@@ -77,7 +77,8 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
     """Split [start, end) at annotations, given with their texts in order of time.
 
     Tallies are no finer than a quarter hour. The one that holds an annotation is partly before and partly after it, so
-    it belongs to neither phase, unless the annotation is at its start.
+    it belongs to neither phase, unless the annotation is at its start. Annotations between which there is no other
+    quarter hour begin one phase together; the last begins none before its quarter hour has ended.
     """
     texts: dict[datetime, list[str]] = {start: []}
     moments: dict[datetime, datetime] = {}
@@ -86,10 +87,14 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
         if quarter < end:
             texts.setdefault(quarter, []).append(text)
             moments.setdefault(quarter, moment)
-    return [
-        Phase(_begin_phase(quarter, moments.get(quarter), end), till, texts[quarter], annotated_at=moments.get(quarter))
-        for quarter, till in pairwise([*texts, end])
-    ]
+    phases, pending_texts = [], list[str]()
+    for quarter, till in pairwise([*texts, end]):
+        pending_texts += texts[quarter]
+        begin = _begin_phase(quarter, moments.get(quarter), end)
+        if begin < till:  # otherwise the next annotation follows at once, or no whole quarter hour has passed yet
+            phases.append(Phase(begin, till, pending_texts, annotated_at=moments.get(quarter)))
+            pending_texts = []
+    return phases
 
 
 def _begin_phase(quarter: datetime, annotated_at: datetime | None, end: datetime) -> datetime:

@@ -80,3 +80,12 @@ def test_a_call_that_the_new_secret_signed_is_not_taken_for_accepted(browser_cli
 
 def test_a_call_of_the_secret_before_may_have_been_accepted(browser_client, production, signs_from):
     assert "cannot have been accepted" not in tidy(browser_client.get(mint(production, signs_from - MINUTE)))
+
+
+def test_the_list_of_tool_calls_says_which_cannot_have_been_accepted(browser_client, production, signs_from):
+    mint(production, signs_from - MINUTE)
+    page = tidy(browser_client.get(f"{START}/toolcalls"))
+    assert ALARM in page
+    assert "cannot have been accepted" not in page
+    mint(production, signs_from + MINUTE)
+    assert tidy(browser_client.get(f"{START}/toolcalls")).count("cannot have been accepted") == 1

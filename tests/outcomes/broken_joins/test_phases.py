@@ -140,3 +140,7 @@ def test_annotations_of_another_environment_and_workspace_begin_no_phase(
     assert [row["annotations"] for row in phases] == [["Release 5.0"], []]
     stranger = Client(headers={"x-service-api-key": other_workspace.full_key})
     assert stranger.get(f"{PAGE}.json").status_code == 404
+
+
+def test_without_a_broken_join_nothing_is_still_to_heal():
+    assert estimate_healing(0.0, 5, 0) == 0.0

@@ -20,14 +20,17 @@ def test_phases_cover_the_period_without_overlap_and_each_annotation_begins_one(
     annotations = [(moment, f"release {number}") for number, moment in enumerate(moments)]
     phases = split_at_annotations(START, END, annotations)
     assert phases[0].start == START
-    assert phases[-1].end == END
     gaps = {later.start - earlier.end for earlier, later in pairwise(phases)}
-    assert gaps <= {timedelta(0), timedelta(minutes=15)}
-    assert all(phase.start <= phase.end and phase.start.minute % 15 == 0 for phase in phases)
+    assert {gap % timedelta(minutes=15) for gap in gaps} <= {timedelta(0)}
+    assert min(gaps, default=timedelta(0)) >= timedelta(0)
+    assert all(phase.start < phase.end and phase.start.minute % 15 == 0 for phase in phases)
     named = {text: phase.start for phase in phases for text in phase.texts}
     for moment, text in annotations:
-        if START <= moment < END:
-            assert abs(named[text] - moment) < timedelta(minutes=15)
+        if START <= moment < phases[-1].end - timedelta(minutes=15):
+            assert named[text] > moment - timedelta(minutes=15)
+        for phase in phases:
+            is_mixed = moment > moment.replace(minute=moment.minute // 15 * 15, second=0, microsecond=0)
+            assert not (is_mixed and phase.start <= moment < phase.end)
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,9 @@ def test_a_form_with_errors_keeps_the_input_and_makes_no_key(admin, change, mess
 def test_a_publishable_key_needs_no_scope(admin):
     admin.post(f"{PAGE}/create", {"name": "shop", "kind": "publishable", "scopes": ["report"], "everywhere": "yes"})
     assert ApiKey.objects.get(name="shop").scopes == []
+    page = " ".join(admin.get(PAGE).content.decode().split())
+    assert "anybody may see it" in page
+    assert "secret store" not in page.partition('id="new"')[2].partition("</section>")[0]
 
 
 def test_revoking_asks_first_and_says_what_will_stop(admin, api, workspace):
