@@ -39,8 +39,8 @@ class BundleFinder(BaseFinder):
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
         if path not in BUNDLES:
             return []
-        found = str(write_bundle(path))
-        return [found] if find_all else found
+        file = str(write_bundle(path))
+        return [file] if find_all else file
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
         for name in BUNDLES:

@@ -162,8 +162,8 @@ def find_unobserved_resets(environment: Environment, operations: Collection[Oper
 def _count_present(environment: Environment) -> Case:
     """Return the number of an operation's properties without those that are no longer seen or probably gone."""
     operations: dict[int, list[int]] = {}
-    gone = Counter(count_absent_by_operation(environment)) + Counter(count_probably_gone(environment))
-    for operation, absent in gone.items():
+    absent_counts = Counter(count_absent_by_operation(environment)) + Counter(count_probably_gone(environment))
+    for operation, absent in absent_counts.items():
         operations.setdefault(absent, []).append(operation)
     present = (When(pk__in=pks, then=F("properties") - Value(absent)) for absent, pks in operations.items())
     return Case(*present, default=F("properties"), output_field=IntegerField())

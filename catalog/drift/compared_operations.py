@@ -117,7 +117,11 @@ class ComparedOperation:
 
     def find_detection(self, key: str, pointer: str) -> datetime | None:
         """Return when this node, or one around it, was detected as new; None if it came with the first observations."""
-        times = [at for (part, place), at in self._detected.items() if part == key and is_within(pointer, place)]
+        times = [
+            detection_time
+            for (part, outer_pointer), detection_time in self._detected.items()
+            if part == key and is_within(pointer, outer_pointer)
+        ]
         return max(times, default=None)
 
     def list_not_always_sent(self) -> set[tuple[str, str]]:
@@ -218,8 +222,9 @@ def _load_detection_times(
     """Return when each new node of these operations was detected, the last time if it was several times."""
     times: dict[int, dict[tuple[str, str], datetime]] = {}
     changes = Drift.objects.filter(environment=environment, operation__in=operations, kind="new").order_by("pk")
-    for operation, part, pointer, at in changes.values_list("operation_id", "part", "pointer", "at").iterator():
-        times.setdefault(operation, {})[part, pointer] = at
+    columns = ("operation_id", "part", "pointer", "at")
+    for operation, part, pointer, detection_time in changes.values_list(*columns).iterator():
+        times.setdefault(operation, {})[part, pointer] = detection_time
     return times
 
 

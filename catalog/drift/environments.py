@@ -193,8 +193,8 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
         reset_row = describe_resets(row.change.part, row.change.pointer)
         if reset_row is None:
             yield row
-        elif (place := (reset_row.change.part, reset_row.change.pointer)) not in reset_places:
-            reset_places.add(place)
+        elif (reset_place := (reset_row.change.part, reset_row.change.pointer)) not in reset_places:
+            reset_places.add(reset_place)
             yield reset_row
 
 

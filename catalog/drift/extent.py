@@ -113,9 +113,9 @@ def count_absent_by_operation(
 
 def count_properties(operation: Operation) -> PropertyCounts:
     absent = find_absent_properties(operation)
-    gone = [(item.part, item.pointer) for item in ComparedOperation(operation).list_probably_gone()]
+    gone_places = [(item.part, item.pointer) for item in ComparedOperation(operation).list_probably_gone()]
     no_longer_seen = _count_inside(json.loads(operation.outline), absent) if absent else 0
-    probably_gone = _count_others_inside(json.loads(operation.outline), absent, gone) if gone else 0
+    probably_gone = _count_others_inside(json.loads(operation.outline), absent, gone_places) if gone_places else 0
     return PropertyCounts(operation.properties - no_longer_seen - probably_gone, no_longer_seen, probably_gone)
 
 
@@ -123,8 +123,9 @@ def count_properties_of_operations(
     environment: Environment, operations: Collection[Operation]
 ) -> dict[int, PropertyCounts]:
     """Return the counts of each of these operations, by its id."""
-    absent, gone = count_absent_by_operation(environment, operations), count_probably_gone(environment, operations)
-    counts = {row: (absent.get(row.pk, 0), gone.get(row.pk, 0)) for row in operations}
+    absent_counts = count_absent_by_operation(environment, operations)
+    gone_counts = count_probably_gone(environment, operations)
+    counts = {row: (absent_counts.get(row.pk, 0), gone_counts.get(row.pk, 0)) for row in operations}
     return {row.pk: PropertyCounts(row.properties - sum(its), *its) for row, its in counts.items()}
 
 

@@ -42,12 +42,14 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     ]
 
     def build_context() -> Mapping[str, Any]:
-        named = filters.confirmation_id
+        confirmation_id = filters.confirmation_id
         common_context = {
             "decided_state": request.GET.get("too-late", ""),
             "first_confirmation": "",
-            "confirmation_id": named,
-            "other_environment": queries.find_readable_environment_name(environment, named) if named else None,
+            "confirmation_id": confirmation_id,
+            "other_environment": (
+                queries.find_readable_environment_name(environment, confirmation_id) if confirmation_id else None
+            ),
         }
         if not queries.has_confirmations(environment):
             return {**common_context, "first_confirmation": FIRST_CONFIRMATION % environment.name}

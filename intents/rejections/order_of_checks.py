@@ -56,7 +56,7 @@ def list_checks() -> Sequence[OrderedCheck]:
 
 def find_failed_checks(reason: str) -> Sequence[OrderedCheck]:
     """Return the checks that give a reason, in their order: one of them failed. [] for an unknown reason."""
-    return [check for check in list_checks() if any(given.slug == reason for given in check.reasons)]
+    return [check for check in list_checks() if reason in [possible_reason.slug for possible_reason in check.reasons]]
 
 
 def _name_checks(reason: Reason) -> tuple[str, str]:

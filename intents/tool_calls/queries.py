@@ -67,13 +67,16 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
     if boundary:
         intents = intents.filter(issued_at__gte=boundary.issued_at)
     by_call = intents.filter(_match(filters)).order_by().values("tool_call_id")
-    counted = by_call.annotate(
+    counts_by_call = by_call.annotate(
         intents=Count("pk"),
-        confirmed=Count("pk", filter=~NEEDS_NO_CONFIRMATION),
-        stepped_up=Count("pk", filter=Q(requires_step_up=True)),
+        asking_for_confirmation=Count("pk", filter=~NEEDS_NO_CONFIRMATION),
+        asking_for_step_up=Count("pk", filter=Q(requires_step_up=True)),
     )
-    sums = counted.aggregate(
-        calls=Count("*"), all=Sum("intents"), confirmation=Sum("confirmed"), step_up=Sum("stepped_up")
+    sums = counts_by_call.aggregate(
+        calls=Count("*"),
+        all=Sum("intents"),
+        confirmation=Sum("asking_for_confirmation"),
+        step_up=Sum("asking_for_step_up"),
     )
     return CallCounts(
         sums["calls"],
