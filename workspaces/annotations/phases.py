@@ -80,27 +80,22 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
     it belongs to neither phase, unless the annotation is at its start. Annotations between which there is no other
     quarter hour begin one phase together; the last begins none before its quarter hour has ended.
     """
-    texts: dict[datetime, list[str]] = {start: []}
-    moments: dict[datetime, datetime] = {}
+    by_quarter: dict[datetime, list[tuple[datetime, str]]] = {start: []}
     for moment, text in annotations:
         quarter = max(start, floor_to_quarter(moment))
         if quarter < end:
-            texts.setdefault(quarter, []).append(text)
-            moments.setdefault(quarter, moment)
-    phases, pending_texts = [], list[str]()
-    for quarter, till in pairwise([*texts, end]):
-        pending_texts += texts[quarter]
-        begin = _begin_phase(quarter, moments.get(quarter), end)
+            by_quarter.setdefault(quarter, []).append((moment, text))
+    phases, waiting = [], list[tuple[datetime, str]]()
+    for quarter, till in pairwise([*by_quarter, end]):
+        waiting += by_quarter[quarter]
+        is_mixed = any(moment > quarter for moment, _ in by_quarter[quarter])
+        begin = min(quarter + QUARTER, end) if is_mixed else quarter
         if begin < till:  # otherwise the next annotation follows at once, or no whole quarter hour has passed yet
-            phases.append(Phase(begin, till, pending_texts, annotated_at=moments.get(quarter)))
-            pending_texts = []
+            phases.append(
+                Phase(begin, till, [text for _, text in waiting], annotated_at=waiting[0][0] if waiting else None)
+            )
+            waiting = []
     return phases
-
-
-def _begin_phase(quarter: datetime, annotated_at: datetime | None, end: datetime) -> datetime:
-    """Return the first moment after the quarter hour that holds an annotation, or the moment at its start."""
-    is_mixed = annotated_at is not None and annotated_at > quarter
-    return min(quarter + QUARTER, end) if is_mixed else quarter
 
 
 def pair_with_previous(phases: Sequence[Phase]) -> Sequence[tuple[Phase, Phase | None]]:

@@ -33,6 +33,16 @@ def test_phases_cover_the_period_without_overlap_and_each_annotation_begins_one(
             assert not (is_mixed and phase.start <= moment < phase.end)
 
 
+def test_a_quarter_hour_with_an_annotation_at_its_start_and_another_inside_belongs_to_no_phase():
+    inside = START + timedelta(minutes=5)
+    (phase,) = split_at_annotations(START, END, [(START, "release"), (inside, "campaign")])
+    assert (phase.start, phase.texts, phase.annotated_at) == (
+        START + timedelta(minutes=15),
+        ["release", "campaign"],
+        START,
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "after", "points", "is_within_chance"),
     [
