@@ -1,36 +1,39 @@
 """A period is split at its annotations, and a rate is compared from one part to the next."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wire.period import QUARTER
 from workspaces.annotations.phases import Phase, PhaseChange, pair_with_previous, split_at_annotations
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 END = START + timedelta(days=2)
-MOMENTS = st.datetimes(datetime(2026, 10, 31), datetime(2026, 11, 4), timezones=st.just(UTC))
+QUARTERS = st.integers(-4, 200).map(lambda number: START + number * QUARTER)
+MOMENTS = st.datetimes(datetime(2026, 10, 31), datetime(2026, 11, 4), timezones=st.just(UTC)) | QUARTERS
 SIZES = st.integers(0, 2000).flatmap(lambda total: st.tuples(st.just(total), st.integers(0, total)))
 
 
 @given(st.lists(MOMENTS, max_size=12).map(sorted))
-def test_phases_cover_the_period_without_overlap_and_each_annotation_begins_one(moments):
+def test_each_quarter_hour_without_an_annotation_inside_belongs_to_one_phase_and_the_others_to_none(moments):
+    phases = split_at_annotations(START, END, [(moment, "release") for moment in moments])
+    for number in range((END - START) // QUARTER):
+        quarter = START + number * QUARTER
+        is_mixed = any(quarter < moment < quarter + QUARTER for moment in moments)
+        holders = [phase for phase in phases if phase.start <= quarter and quarter + QUARTER <= phase.end]
+        touched = [phase for phase in phases if phase.start < quarter + QUARTER and quarter < phase.end]
+        assert (len(holders), len(touched)) == ((0, 0) if is_mixed else (1, 1))
+
+
+@given(st.lists(MOMENTS, max_size=12).map(sorted))
+def test_each_annotation_begins_the_first_phase_after_it(moments):
     annotations = [(moment, f"release {number}") for number, moment in enumerate(moments)]
     phases = split_at_annotations(START, END, annotations)
-    assert phases[0].start == START
-    gaps = {later.start - earlier.end for earlier, later in pairwise(phases)}
-    assert {gap % timedelta(minutes=15) for gap in gaps} <= {timedelta(0)}
-    assert min(gaps, default=timedelta(0)) >= timedelta(0)
-    assert all(phase.start < phase.end and phase.start.minute % 15 == 0 for phase in phases)
-    named = {text: phase.start for phase in phases for text in phase.texts}
     for moment, text in annotations:
-        if START <= moment < phases[-1].end - timedelta(minutes=15):
-            assert named[text] > moment - timedelta(minutes=15)
-        for phase in phases:
-            is_mixed = moment > moment.replace(minute=moment.minute // 15 * 15, second=0, microsecond=0)
-            assert not (is_mixed and phase.start <= moment < phase.end)
+        first = next((phase for phase in phases if phase.start >= moment), None) if moment < END else None
+        assert [phase for phase in phases if text in phase.texts] == ([first] if first else [])
 
 
 def test_a_quarter_hour_with_an_annotation_at_its_start_and_another_inside_belongs_to_no_phase():
