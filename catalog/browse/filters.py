@@ -23,7 +23,7 @@ SUBSETS = {
     "new": "new in this period",
     "drifted": "drifted in this period",
     "unseen": "not seen in this period",
-    "verified": "verified by a backend",
+    "verified": "checked by a backend",
     "unverified": "never checked by a backend",
 }
 
