@@ -52,11 +52,14 @@ FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
 FIRST_LINES = """from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, VerificationReports
 
 protection = Protection(
-    IntentVerifier(workspace="%s", audience="%s", nonces=MemoryNonces()),
+    IntentVerifier(
+        workspace="%s",
+        audience="%s",
+        nonces=MemoryNonces(),
+    ),
     MemoryDeliveries(),
     reports=VerificationReports(API_KEY, base_url=BASE_URL%s),
 )"""
-
 
 MISMATCHES = ("operation-mismatch", "method-mismatch", "path-mismatch")  # another operation was signed
 
