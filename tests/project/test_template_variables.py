@@ -70,6 +70,7 @@ OPTIONAL = {
 }
 NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})
 SUBJECTS = {"method", "path", "part"}  # members that name the subject of a page: each value is a separate variant
+ORDER = {"page", "sort"}  # members that choose other rows of the same list
 MAX_ADDRESSES = 600
 
 
@@ -238,13 +239,14 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
 def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
     """Return the path and the filters of an address; of the addresses with the same result, only one is opened.
 
-    A value is cut to its first character, unless it is the only filter or names the subject of the page. Empty filters
-    and `page=1` are left out if there are others.
+    A value is cut to its first character, unless it is the only filter or names the subject of the page. Of the empty
+    filters and the members of ORDER, only one counts, and none if there are others.
     """
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)
     filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
-    filters = {name: value for name, value in filters.items() if value and (name, value) != ("page", "1")} or filters
+    others = dict(list(filters.items())[:1])
+    filters = {name: value for name, value in filters.items() if value and name not in ORDER} or others
     is_alone = len(filters) == 1
     is_conversation = parts.path.endswith("/conversation")  # dozens of conversations have similar pages
     is_whole = is_alone and not is_conversation
