@@ -114,7 +114,7 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, key_id: i
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
     key = get_object_or_404(environment_row.workspace.api_keys, pk=key_id)
     revoke_key(key, actor=request.user.get_username(), now=timezone.now())
-    return return_to_page(request, NAME, environment_row, {})
+    return return_to_page(request, NAME, environment_row, {"done": str(key.pk)})
 
 
 def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -> Page:
@@ -125,11 +125,13 @@ def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -
         new_key = take_once(request, NEW_KEY)
         revoking = request.GET.get("revoke", "")
         active = [key for key in keys if key.revoked_at is None]
+        revoked = [key for key in keys if key.revoked_at is not None]
         return {
             "new_key": new_key if new_key and new_key["workspace"] == environment.workspace_id else None,
             "active": [(key, key.expires_at is not None and key.expires_at <= now) for key in active],
             "new_since": now - STILL_NEW,
-            "revoked": [key for key in keys if key.revoked_at is not None],
+            "revoked": revoked,
+            "revoked_now": next((key for key in revoked if str(key.pk) == request.GET.get("done")), None),
             "to_revoke": next((key for key in active if str(key.pk) == revoking), None),
             "minutes_exact": PRECISION // timedelta(minutes=1),
             "form": form,

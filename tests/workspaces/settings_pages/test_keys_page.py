@@ -88,15 +88,19 @@ def test_revoking_asks_first_and_says_what_will_stop(admin, api, workspace):
     assert "It was last used <time" in question
     assert "invalid-api-key" in question
     assert api.get("/api/catalog").status_code == 200
-    assert admin.post(f"{PAGE}/{key.pk}/revoke").status_code == 303
+    answer = admin.post(f"{PAGE}/{key.pk}/revoke")
+    assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}?done={key.pk}")
     assert api.get("/api/catalog").status_code == 401
+    done = " ".join(admin.get(f"{PAGE}?done={key.pk}").content.decode().split())
+    assert f"<code>{key}</code> is revoked: its requests are refused from now on" in done
     assert key.prefix in admin.get(PAGE).content.decode()
+    assert "is revoked: its requests" not in admin.get(PAGE).content.decode()
 
 
 def test_the_list_explains_the_last_use_and_says_for_which_keys_it_is_not_recorded(admin, api):
     api.get("/api/catalog")
     page = admin.get(PAGE).content.decode()
-    assert "Its last use is exact to 5 minutes." in page
+    assert "Its last use is exact to 5 minutes; refused" in page
     cells = [" ".join(cell.split("</td>")[0].split()) for cell in page.split('<td data-is="Last used">')[1:]]
     kinds = list(ApiKey.objects.order_by("-id").values_list("kind", "last_used_at"))
     for cell, (kind, last_used_at) in zip(cells, kinds, strict=True):
