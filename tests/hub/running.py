@@ -76,7 +76,7 @@ class Hub:
 
     def create_sign_in_link(self) -> str:
         """Return the address of a one-time link for the operator."""
-        return self.address + self.manage("sign_in_link").stdout.strip()
+        return self.manage("sign_in_link").stdout.strip()
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)

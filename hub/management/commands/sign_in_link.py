@@ -7,11 +7,12 @@ from django.utils import timezone
 
 from hub.local.database import is_unused, prepare_unused_database
 from hub.local.startup_errors import StartupError
+from hub.local.up import build_address
 from workspaces.people.sign_in_links import create_link
 
 
 class Command(BaseCommand):
-    help = "Print the path of a link that signs a user in, once, within 15 minutes."
+    help = "Print a link that signs a user in, once, within 15 minutes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", nargs="?", default="operator")
@@ -23,4 +24,5 @@ class Command(BaseCommand):
         user = get_user_model().objects.filter(username=username).first()
         if user is None:
             raise StartupError(f"there is no user {username}. Make one: manage.py createsuperuser.")
-        self.stdout.write(reverse("sign-in-by-link", args=[create_link(user, now=timezone.now())]))
+        path = reverse("sign-in-by-link", args=[create_link(user, now=timezone.now())])
+        self.stdout.write(build_address(local=True) + path)
