@@ -16,6 +16,7 @@ from wire.table_exports import Table
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Workspace
 from workspaces.page import Page
+from workspaces.refusals.missing_scope import describe_missing_scope
 from workspaces.refusals.queries import filter_tallies, list_refusals
 
 COLUMNS = ("keyId", "endpoint", "code", "status", "count", "firstAt", "lastAt")
@@ -30,12 +31,13 @@ def show_refused_requests(request: HttpRequest, environment: Environment, period
 
     def build_context() -> Mapping[str, Any]:
         refusals = list_refusals(workspace, period, key)
+        page = Paginator(refusals, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             "key": key,
             "keys": workspace.api_keys.order_by("name", "id"),
             "total": sum(refusal.count for refusal in refusals),
-            "refusals": Paginator(refusals, ROWS_PER_PAGE).get_page(request.GET.get("page")),
-            "meanings": CODES,
+            "refusals": page,
+            "rows": [(refusal, CODES.get(refusal.code), describe_missing_scope(refusal)) for refusal in page],
             "may_open_keys": True,  # whoever may open this page is an admin
         }
 

@@ -1,0 +1,36 @@
+"""Say which scope or environment a key lacked, as far as its counted requests show it."""
+
+from __future__ import annotations
+
+import re
+
+from django.urls import Resolver404, resolve
+
+from workspaces.refusals.queries import RefusalGroup
+
+MISSING = "scope-missing"
+PLACEHOLDER = re.compile(r"{\w+}")
+
+
+def describe_missing_scope(refusal: RefusalGroup) -> str:
+    """Return what the key lacks, with names in backticks; "" if it cannot be said of these requests."""
+    scope = find_scope(refusal.endpoint)
+    if refusal.code != MISSING or not scope:
+        return ""
+    if scope not in refusal.key.scopes:
+        own = " and ".join(f"`{name}`" for name in refusal.key.scopes)
+        return f"This endpoint needs a key with the scope `{scope}`; this one has {own}"
+    if refusal.key.environment_names:
+        names = " and ".join(f"`{name}`" for name in refusal.key.environment_names)
+        return f"This key may be used in {names} only; the requests named another environment"
+    return ""
+
+
+def find_scope(endpoint: str) -> str:
+    """Return the scope that an endpoint such as `POST /api/conversations` requires; "" if none is known."""
+    _, _, path = endpoint.partition(" ")
+    try:
+        view = resolve(PLACEHOLDER.sub("0", path)).func
+    except Resolver404:
+        return ""
+    return str(getattr(getattr(view, "cls", None), "scope", ""))
