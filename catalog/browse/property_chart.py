@@ -11,6 +11,8 @@ from catalog.evidence.nodes import Node
 from wire.time_buckets import describe_starts, describe_time_axis
 
 PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
+FEW_DAYS = 8  # an axis of fewer has room to label hours, too, each with its day
+DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 
 
 def draw_presence(days: Sequence[PropertyDay], node: Node, *, today: date) -> Mapping[str, Any]:
@@ -49,4 +51,7 @@ def _draw_bars(
 
 def _build_layout(days: Sequence[PropertyDay]) -> Mapping[str, Any]:
     starts = describe_starts(datetime.combine(day.day, time(), UTC) for day in days)
-    return {"showlegend": False, "hovermode": "x", "xaxis": describe_time_axis("day"), "bargap": 0.15, **starts}
+    is_short = bool(days) and (days[-1].day - days[0].day).days < FEW_DAYS
+    ticks = {"dtick": DAY_MILLISECONDS} if is_short else {}
+    axis = {**describe_time_axis("day"), **ticks}
+    return {"showlegend": False, "hovermode": "x", "xaxis": axis, "bargap": 0.15, **starts}
