@@ -1,0 +1,29 @@
+"""The axis of a property's days has one label for each day, however few there are."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from catalog.browse.presence import Presence
+from catalog.browse.property_chart import draw_calls
+from catalog.browse.property_days import PropertyDay
+
+FIRST = date(2026, 11, 24)
+DAY_MILLISECONDS = 24 * 60 * 60 * 1000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "dtick"),
+    [
+        ([], None),
+        ([0], DAY_MILLISECONDS),
+        ([0, 1], DAY_MILLISECONDS),
+        ([0, 7], DAY_MILLISECONDS),
+        ([0, 8], None),
+        ([0, 90], None),
+    ],
+)
+def test_an_axis_of_few_days_labels_each_once(numbers, dtick):
+    days = [PropertyDay(FIRST + timedelta(days=n), Presence(1, 1), "string", {}, 0) for n in numbers]
+    layout = draw_calls(days, "200", today=FIRST)["layout"]
+    assert layout["xaxis"].get("dtick") == dtick
