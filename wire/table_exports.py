@@ -48,16 +48,25 @@ class Table:
         return [TIME_NAME.search(column) is not None for column in self.columns]
 
 
-def stream_csv(tables: Sequence[Table], name: str | None, filename: str) -> HttpResponseBase:
-    """Answer with one table as CSV, by default the first; raises NotFound if there is no such table."""
+def stream_csv(tables: Sequence[Table], name: str | None, page: str, *, period: str = "") -> HttpResponseBase:
+    """Answer with one table as CSV, by default the first; raises NotFound if there is no such table.
+
+    page, period: what the file's name says besides the table.
+    """
     table = next((table for table in tables if name in (None, "", table.name)), None)
     if table is None:
         names = ", ".join(table.name for table in tables)
         choice = f"This page has the tables {names}: choose one with ?table=NAME."
         raise NotFound(choice if names else "This page has no table.")
     response = StreamingHttpResponse(stream_chunks(join_csv(table)), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{filename}-{table.name}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{name_file(page, table.name, period)}"'
     return response
+
+
+def name_file(page: str, table: str, period: str) -> str:
+    """Return `shop-production-outcomes-keys-7d.csv`; a table of the page's own name is not named twice."""
+    parts = [page] if page.endswith(f"-{table.lower()}") else [page, table]
+    return "-".join([*parts, period] if period else parts) + ".csv"
 
 
 def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpResponseBase:

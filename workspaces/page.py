@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial, wraps
 from hashlib import sha256
 from math import ceil
@@ -259,12 +259,21 @@ def _respond(
         detail = f"This page does not know {members}. Correct the address: a download never ignores a filter."
         raise Problem("invalid-request", detail)
     if format_ == "csv":
-        filename = f"{environment.workspace.slug}-{environment.name}-{route.name}"
-        response = stream_csv(page.tables, request.GET.get("table"), filename)
+        name = f"{environment.workspace.slug}-{environment.name}-{route.name}"
+        days = _name_days(period) if page.has_period else ""
+        response = stream_csv(page.tables, request.GET.get("table"), name, period=days)
     else:
         response = stream_json(page.tables, _export_facts(environment, route.name, period if page.has_period else None))
     patch_cache_control(response, private=True, no_store=True)
     return response
+
+
+def _name_days(period: Period) -> str:
+    """Return the period as the name of a file has it: `7d`, or `2026-11-01-to-2026-11-08`."""
+    if period.preset:
+        return period.preset
+    first, last = (moment.astimezone(period.zone) for moment in (period.start, period.end - timedelta(microseconds=1)))
+    return f"{first:%Y-%m-%d}-to-{last:%Y-%m-%d}"
 
 
 def _render_failure(

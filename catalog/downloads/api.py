@@ -196,6 +196,11 @@ class Tools(FormatView):
     def get(self, request: Request) -> HttpResponseBase:
         return super().get(request)
 
+    def name_file(self, environment: Environment) -> str:
+        provider = self.request.query_params.get("format")
+        name = super().name_file(environment)
+        return f"{name.removesuffix('.json')}-{provider}.json" if provider in self.api_formats else name
+
     def find_format_name(self, request: Request) -> str:
         """Return the format that `format=` names. Raises InvalidRequest for an unknown one."""
         name = request.query_params.get("format")

@@ -32,6 +32,15 @@ def test_both_formats_have_the_same_rows():
     assert as_objects["tables"]["things"][0] == {"name": "plain", "count": 1}
 
 
+def test_the_name_of_a_file_says_page_table_and_period_and_nothing_twice():
+    def name(page, table, **period):
+        return stream_csv([Table(table, ["n"], list)], None, page, **period)["Content-Disposition"].split('"')[1]
+
+    assert name("shop-production-outcomes", "keys", period="7d") == "shop-production-outcomes-keys-7d.csv"
+    assert name("shop-production-keys", "keys") == "shop-production-keys.csv"
+    assert name("shop-production-toolcalls", "toolCalls", period="7d") == "shop-production-toolcalls-7d.csv"
+
+
 RUNS = tuple("=+-@＝＋－＠")
 # Text of characters that decide whether a spreadsheet executes it: signs, separators, quotes, space and a letter
 texts = st.text(st.sampled_from([*RUNS, *";,|\t\r\n\"' \u3000aé"]), max_size=12) | st.text(max_size=12)

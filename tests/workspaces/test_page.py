@@ -150,3 +150,17 @@ def test_a_missing_item_is_reported_within_the_workspace(browser_client, workspa
     assert f'href="/w/{workspace.workspace.slug}/staging/catalog?range=30d">Catalog</a>' in text.split("<main", 1)[1]
     assert "data-live" not in text.split("<main", 1)[1].split(">", 1)[0]
     assert browser_client.get(address.replace("operation?", "operation.json?")).json()["code"] == "not-found"
+
+
+@pytest.mark.parametrize(
+    ("query", "ending"),
+    [
+        ("", "outcomes-keys-7d.csv"),
+        ("range=30d", "outcomes-keys-30d.csv"),
+        ("from=2026-03-01&to=2026-03-08", "outcomes-keys-2026-03-01-to-2026-03-08.csv"),
+    ],
+)
+def test_the_name_of_a_download_has_its_period(browser_client, workspace, query, ending):
+    answer = browser_client.get(f"/w/lumen-books/production/outcomes.csv?table=keys&{query}")
+    assert answer["Content-Disposition"] == f'attachment; filename="lumen-books-production-{ending}"'
+    answer.close()

@@ -143,3 +143,9 @@ def test_a_browser_keeps_the_document_until_it_changes(client, db):
 def test_downloads_of_the_catalog_have_file_names(api, workspace, name):
     answer = api.get(f"/api/catalog/{name}.json")
     assert answer["Content-Disposition"] == f'attachment; filename="lumen-books-production-{name}.json"'
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_the_tools_of_each_provider_have_a_file_name_of_their_own(api, workspace, provider):
+    answer = api.get(f"/api/catalog/tools.json?format={provider}")
+    assert f'filename="lumen-books-production-tools-{provider}.json"' in answer["Content-Disposition"]
