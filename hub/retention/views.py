@@ -79,12 +79,14 @@ def show_retention(request: HttpRequest, environment: Environment, period: Perio
 
 @member_form
 def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Change the numbers of days; if the form is not valid, show it again."""
+    """Change the numbers of days, after a question if rows will be deleted; if the form is not valid, show it again."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    form, now = DaysForm(request.POST), timezone.now()
-    if form.is_valid():
+    workspace, form, now = environment_row.workspace, DaysForm(request.POST), timezone.now()
+    if form.is_valid() and (
+        request.POST.get("sure") == form.summary or not list_newly_expired(workspace, form.cleaned_data, now=now)
+    ):
         actor = request.user.get_username()
-        is_changed = change_retention(environment_row.workspace, form.cleaned_data, actor=actor, now=now)
+        is_changed = change_retention(workspace, form.cleaned_data, actor=actor, now=now)
         return return_to_page(request, NAME, environment_row, {"saved": "yes" if is_changed else "same"})
     return _render(request, environment_row, _build_page(request, environment_row, form, None))
 
@@ -132,8 +134,12 @@ def _build_page(
         report = take_once(request, REPORT)
         own_report = report if report and report["workspace"] == workspace.pk else None
         has_second_step = deletion is not None and not deletion.errors.keys() - {"typed"}
+        asked = days if days and days.is_valid() else None
+        expired = list_newly_expired(workspace, asked.cleaned_data, now=timezone.now()) if asked else []
         return {
             "saved": request.GET.get("saved", ""),
+            "newly_expired": expired,
+            "sure": asked.summary if asked else "",
             "kinds": list(_describe_kinds(workspace, policy, days)),
             "subjects": SUBJECTS,
             "deletion": deletion,
@@ -145,6 +151,18 @@ def _build_page(
 
     tables = [Table("retention", COLUMNS, lambda: _export_rows(workspace, policy))]
     return Page("hub/retention.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def list_newly_expired(workspace: Workspace, days: Mapping[str, int | None], *, now: datetime) -> list[tuple[str, int]]:
+    """Return how many rows new numbers of days would delete that the present ones keep, by the label of their kind."""
+    before = RetentionPolicy.objects.filter(workspace=workspace).first()
+    after = RetentionPolicy(workspace=workspace, **days)
+    changed_kinds = [kind for kind in KINDS if kind.days(after) != kind.days(before)]
+    counts = [
+        kind.count_expired(workspace, after, now=now) - kind.count_expired(workspace, before, now=now)
+        for kind in changed_kinds
+    ]
+    return [(kind.label, count) for kind, count in zip(changed_kinds, counts, strict=True) if count > 0]
 
 
 def label_tables(rows: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -495,7 +495,8 @@ def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:
     for members in ({"name": ""}, {"name": "nothing"}, {}, {"typed": "conv_5"}, {"typed": "conv_59"}):
         response = browser.post(f"{start}/retention/deletions", {**conversation, **members}, follow=True)
         assert response.status_code == 200
-    assert browser.post(f"{start}/retention/days", {"audit": "ten"}).status_code == 200
+    for days in ({"audit": "ten"}, {"rejections": "1"}):
+        assert browser.post(f"{start}/retention/days", days).status_code == 200
     for days in ("400", "400"):
         assert browser.post(f"{start}/retention/days", {"audit": days}, follow=True).status_code == 200
     workspace = {"subject": "workspace", "name": other.workspace.name}

@@ -34,6 +34,11 @@ class DaysForm(forms.Form):
                 required=False, min_value=1, max_value=MAX_DAYS, error_messages=messages
             )
 
+    @property
+    def summary(self) -> str:
+        """Return the valid numbers as text: a question that was answered with yes is asked again for other numbers."""
+        return ",".join(str(self.cleaned_data[name] or "") for name in KINDS)
+
 
 @transaction.atomic
 def change_retention(workspace: Workspace, days: Mapping[str, int | None], *, actor: str, now: datetime) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -99,13 +100,29 @@ def test_the_page_says_how_many_rows_are_older(admin, workspace):
     production = workspace.workspace.environments.get(name="production")
     for age in (1, 40, 50):
         record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
-    admin.post(DAYS, {**EMPTY, "rejections": "30"})
+    RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
     rows = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]["retention"]
     assert rows[1] == {"kind": "rejections", "days": 30, "rowsBeyond": 2}
     assert {row["kind"]: row["days"] for row in rows if row["days"]} == {
         "rejections": 30, "inbox": 400, "observed_days": 400, "alerts": 90,
     }  # fmt: skip
     assert [row["rowsBeyond"] for row in rows if row["kind"] != "rejections"] == [0] * (len(KINDS) - 1)
+
+
+def test_numbers_that_delete_rows_are_saved_after_a_question_only(admin, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    for age in (1, 40, 50):
+        record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
+    page = " ".join(admin.post(DAYS, {**EMPTY, "rejections": "30"}).content.decode().split())
+    assert "for good:</b> 2 of Rejections." in page
+    assert not RetentionPolicy.objects.filter(rejections=30).exists()
+    sure = re.search(r'name="sure" value="([^"]*)"', page)[1]
+    shorter = admin.post(DAYS, {**EMPTY, "rejections": "2", "sure": sure})  # the answer was to another question
+    assert shorter.status_code == 200
+    assert admin.post(DAYS, {**EMPTY, "rejections": "30", "sure": sure}).status_code == 303
+    assert RetentionPolicy.objects.get().rejections == 30
+    assert admin.post(DAYS, {**EMPTY, "rejections": "20"}).status_code == 303  # no row is between 20 and 30 days old
+    assert admin.post(DAYS, EMPTY).status_code == 303  # keeping more deletes nothing
 
 
 def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):
