@@ -218,6 +218,7 @@ class MintedIntent(models.Model):
                 fields=["environment", "issued_at", "id"],
                 condition=Q(requires_step_up=True),
             ),
+            models.Index(name="intents_of_a_user", fields=["environment", "sub", "issued_at", "id"]),
         ]
 
     def __str__(self) -> str:

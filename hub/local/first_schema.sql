@@ -1906,6 +1906,8 @@ CREATE INDEX intents_mintedintent_default_environment_id_tool_call_id_idx ON pub
 CREATE INDEX intents_mintedintent_default_id_idx ON public.intents_mintedintent_default USING btree (id);
 CREATE INDEX intents_with_step_up ON ONLY public.intents_mintedintent USING btree (environment_id, issued_at, id) WHERE requires_step_up;
 CREATE INDEX intents_mintedintent_default_step_up ON public.intents_mintedintent_default USING btree (environment_id, issued_at, id) WHERE requires_step_up;
+CREATE INDEX intents_of_a_user ON ONLY public.intents_mintedintent USING btree (environment_id, sub, issued_at, id);
+CREATE INDEX intents_mintedintent_default_user ON public.intents_mintedintent_default USING btree (environment_id, sub, issued_at, id);
 CREATE INDEX intents_rejection_by_id ON ONLY public.intents_rejection USING btree (id);
 CREATE INDEX rejections_of_a_tool_call ON ONLY public.intents_rejection USING btree (environment_id, tool_call_id);
 CREATE INDEX intents_rejection_default_call ON public.intents_rejection_default USING btree (environment_id, tool_call_id);
@@ -2048,6 +2050,7 @@ ALTER INDEX public.intents_of_a_tool_call ATTACH PARTITION public.intents_minted
 ALTER INDEX public.intents_mintedintent_by_id ATTACH PARTITION public.intents_mintedintent_default_id_idx;
 ALTER INDEX public.intents_mintedintent_pkey ATTACH PARTITION public.intents_mintedintent_default_pkey;
 ALTER INDEX public.intents_with_step_up ATTACH PARTITION public.intents_mintedintent_default_step_up;
+ALTER INDEX public.intents_of_a_user ATTACH PARTITION public.intents_mintedintent_default_user;
 ALTER INDEX public.rejections_of_a_tool_call ATTACH PARTITION public.intents_rejection_default_call;
 ALTER INDEX public.intents_rejection_by_id ATTACH PARTITION public.intents_rejection_default_id_idx;
 ALTER INDEX public.intents_rejection_pkey ATTACH PARTITION public.intents_rejection_default_pkey;
@@ -2681,23 +2684,24 @@ INSERT INTO public.django_migrations VALUES
 	(65, 'intents', '0008_rejections_of_a_tool_call', now()),
 	(66, 'intents', '0009_reporter_of_a_rejection', now()),
 	(67, 'intents', '0010_intents_with_step_up', now()),
-	(68, 'mfa', '0001_initial', now()),
-	(69, 'mfa', '0002_authenticator_timestamps', now()),
-	(70, 'mfa', '0003_authenticator_type_uniq', now()),
-	(71, 'outcomes', '0001_initial', now()),
-	(72, 'outcomes', '0002_moves_and_api_keys', now()),
-	(73, 'outcomes', '0003_leading_keys', now()),
-	(74, 'outcomes', '0004_keys_to_search', now()),
-	(75, 'outcomes', '0005_shards', now()),
-	(76, 'outcomes', '0006_partitions', now()),
-	(77, 'outcomes', '0007_broken_by_last_report', now()),
-	(78, 'socialaccount', '0001_initial', now()),
-	(79, 'socialaccount', '0002_token_max_lengths', now()),
-	(80, 'socialaccount', '0003_extra_data_default_dict', now()),
-	(81, 'socialaccount', '0004_app_provider_id_settings', now()),
-	(82, 'socialaccount', '0005_socialtoken_nullable_app', now()),
-	(83, 'socialaccount', '0006_alter_socialaccount_extra_data', now()),
-	(84, 'workspaces', '0011_refusals', now());
+	(68, 'intents', '0011_intents_of_a_user', now()),
+	(69, 'mfa', '0001_initial', now()),
+	(70, 'mfa', '0002_authenticator_timestamps', now()),
+	(71, 'mfa', '0003_authenticator_type_uniq', now()),
+	(72, 'outcomes', '0001_initial', now()),
+	(73, 'outcomes', '0002_moves_and_api_keys', now()),
+	(74, 'outcomes', '0003_leading_keys', now()),
+	(75, 'outcomes', '0004_keys_to_search', now()),
+	(76, 'outcomes', '0005_shards', now()),
+	(77, 'outcomes', '0006_partitions', now()),
+	(78, 'outcomes', '0007_broken_by_last_report', now()),
+	(79, 'socialaccount', '0001_initial', now()),
+	(80, 'socialaccount', '0002_token_max_lengths', now()),
+	(81, 'socialaccount', '0003_extra_data_default_dict', now()),
+	(82, 'socialaccount', '0004_app_provider_id_settings', now()),
+	(83, 'socialaccount', '0005_socialtoken_nullable_app', now()),
+	(84, 'socialaccount', '0006_alter_socialaccount_extra_data', now()),
+	(85, 'workspaces', '0011_refusals', now());
 SELECT pg_catalog.setval('public.account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('public.account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('public.alerts_alert_id_seq', 1, false);
@@ -2724,7 +2728,7 @@ SELECT pg_catalog.setval('public.catalog_redactionrule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalog_templaterule_id_seq', 1, false);
 SELECT pg_catalog.setval('public.catalog_witnessreport_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 62, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 84, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 85, true);
 SELECT pg_catalog.setval('public.intents_mintedintent_id_seq', 1, false);
 SELECT pg_catalog.setval('public.intents_rejection_id_seq', 1, false);
 SELECT pg_catalog.setval('public.intents_verificationreport_id_seq', 1, false);

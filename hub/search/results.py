@@ -47,7 +47,7 @@ class SearchResult:
     @property
     def has_period(self) -> bool:
         """Return whether the result's link names a period, which replaces the period of the search."""
-        return "from" in self.members
+        return "from" in self.members or "range" in self.members
 
     @property
     def query(self) -> str:

@@ -20,6 +20,7 @@ from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matc
 from hub.templatetags.navigation import SECTIONS, SETTINGS_TABS
 from intents.models import VerificationReport
 from intents.tool_calls.detail import find_tool_call
+from intents.tool_calls.queries import has_intents
 from outcomes.conversations.search import find_conversations, find_reported, list_knowing_environments
 from outcomes.tallies.keys import find_matching_keys
 from workspaces.access import has_role
@@ -36,7 +37,7 @@ PAGE_WORDS = {
     "rejections": "verification, reasons, tool calls, versions",
     "inspector": "verify a header, decode an intent",
     "confirmations": "gate, approve, decline",
-    "toolcalls": "minted intents, step-up, permitted calls",
+    "toolcalls": "minted intents, step-up, permitted calls, audit by user",
     "difference": "compare environments, staging, production",
     "rules": "manual overrides, redaction, templates, maps",
     "keys": "API keys, scopes, revoke",
@@ -57,6 +58,7 @@ def search_everything(environment: Environment, text: str, user: User | Anonymou
     sources: tuple[Callable[[Environment, str], ResultGroup], ...] = (
         search_conversations,
         search_tool_calls,
+        search_users,
         search_reports,
         search_operations,
         search_properties,
@@ -104,6 +106,16 @@ def search_tool_calls(environment: Environment, text: str) -> ResultGroup:
         [SearchResult("toolcall", [(text, True)], {"id": text})] if find_tool_call(environment, text).exists else []
     )
     return ResultGroup("Tool calls", results)
+
+
+def search_users(environment: Environment, text: str) -> ResultGroup:
+    """Find an end user, the `sub` of intents, exactly. It leads to all their tool calls, whatever the period."""
+    results = (
+        [SearchResult("toolcalls", [(text, True)], {"user": text, "range": "all"}, detail="tool calls of this user")]
+        if has_intents(environment, text)
+        else []
+    )
+    return ResultGroup("Users", results)
 
 
 def search_reports(environment: Environment, text: str) -> ResultGroup:

@@ -25,21 +25,24 @@ class CallFilters:
 
     method: the method in upper case.
     path: the exact path, in which {names} stand for any one segment; or an operation of another transport.
+    user: the exact `sub`.
     confirmation, step_up: whether the call asks for it, one of CHOICES.
     """
 
     method: str = ""
     path: str = ""
+    user: str = ""
     confirmation: str = ""
     step_up: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.method or self.path or self.confirmation or self.step_up)
+        return bool(self.method or self.path or self.user or self.confirmation or self.step_up)
 
     @property
     def searches(self) -> bool:
-        """Return whether a page has to search for matching rows: only step-up has an index."""
-        return bool(self.method or self.path or self.confirmation or self.step_up == NOT_ASKED)
+        """Return whether a page has to search for matching rows: only the user, or else step-up, has an index."""
+        is_step_up_searched = self.step_up == NOT_ASKED or (self.step_up and self.user)
+        return bool(self.method or self.path or self.confirmation or is_step_up_searched)
 
     @property
     def path_start(self) -> str:
@@ -54,12 +57,13 @@ class CallFilters:
 
 
 def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
-    """Read `method`, `path`, `confirmation` and `stepup`; a value that is no choice filters nothing."""
+    """Read `method`, `path`, `user`, `confirmation` and `stepup`; a value that is no choice filters nothing."""
     method = query.get("method", "").strip().upper()
     confirmation, step_up = query.get("confirmation", ""), query.get("stepup", "")
     return CallFilters(
         method if METHOD.fullmatch(method) else "",
         read_text(query, "path").strip(),
+        read_text(query, "user"),
         confirmation if confirmation in CHOICES else "",
         step_up if step_up in CHOICES else "",
     )

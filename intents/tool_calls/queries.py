@@ -1,6 +1,6 @@
 """The queries of the list of tool calls: one row for each minted intent, the newest first.
 
-Only the time and step-up have an index. So that no page reads a million rows, counts and searches stop after
+Only the time, the user and step-up have an index. So that no page reads a million rows, counts and searches stop after
 MAX_SCANNED intents, and say how far back they reach.
 """
 
@@ -50,9 +50,10 @@ class CallPage:
     searched_since: datetime | None = None
 
 
-def has_intents(environment: Environment) -> bool:
-    """Return whether the hub keeps an intent that it minted in this environment."""
-    return MintedIntent.objects.filter(environment=environment).exists()
+def has_intents(environment: Environment, user: str = "") -> bool:
+    """Return whether the hub keeps an intent that it minted in this environment; with a user, one for this user."""
+    intents = MintedIntent.objects.filter(environment=environment)
+    return (intents.filter(sub=user) if user else intents).exists()
 
 
 def select_intents(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:
@@ -124,7 +125,9 @@ def _select_indexed(environment: Environment, period: Period, filters: CallFilte
     intents = MintedIntent.objects.filter(
         environment=environment, issued_at__gte=period.start, issued_at__lt=period.end
     )
-    if filters.step_up == ASKED:
+    if filters.user:
+        intents = intents.filter(sub=filters.user)
+    elif filters.step_up == ASKED:
         intents = intents.filter(requires_step_up=True)
     return intents.order_by("-issued_at", "-pk")
 

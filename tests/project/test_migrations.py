@@ -25,6 +25,9 @@ REASONS: dict[tuple[str, str, str], str] = {
     ("intents", "0010_intents_with_step_up", "runs Python, perhaps over many rows"): (
         "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
     ),
+    ("intents", "0011_intents_of_a_user", "runs Python, perhaps over many rows"): (
+        "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
+    ),
     ("outcomes", "0007_broken_by_last_report", "runs Python, perhaps over many rows"): (
         "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
     ),

@@ -16,9 +16,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from affidavit import args_hash
 from hub.glossary.terms import read_terms
 from hub.search import sources
 from hub.search.results import mark_matches, mark_prefix
+from intents.gate.mint import mint_for_call
+from intents.gate.policy import Call
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.broken_joins.move import move_broken_joins
@@ -27,7 +30,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, environment_of, observation, report
 from wire.period import parse_period
 from workspaces.create import NewWorkspace
-from workspaces.models import Membership
+from workspaces.models import Membership, SigningSecret
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now() - timedelta(hours=1)
@@ -38,6 +41,9 @@ def fill(created: NewWorkspace) -> None:
     register_conversations(production, [Arrival("conv_1"), Arrival("conv_12"), Arrival("other")], now=NOW)
     record_outcomes(production, [Report("conv_1", "email_captured"), Report("conv_9", "purchase")], now=NOW)
     record_verifications(production, [Verification("expired", NOW, 2, "POST /orders", "call_81")])
+    SigningSecret.objects.update(signs_from=NOW - timedelta(days=60))
+    for days in (0, 40):
+        mint_for_call(production, Call("user_17", "GET /orders", args_hash({})), now=NOW - timedelta(days=days))
 
 
 @pytest.fixture
@@ -76,6 +82,9 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
         ("CONV_1", []),
         ("call_81", [("Tool calls", "call_81")]),
         ("call_8", []),
+        ("user_17", [("Users", "user_17")]),
+        ("user_1", []),
+        ("USER_17", []),
         ("customer/em", [("Properties", "/customer/Email")]),
         ("get /ord", [("Operations", "/orders/{orderId}")]),
         ("re%", [("Properties", "/customer/share%")]),
@@ -122,6 +131,14 @@ def test_a_property_with_several_types_has_their_names(browser_client, start, ap
 def test_a_property_that_can_be_null_says_so(browser_client, start, api, workspace):
     deliver(api, workspace, *(observation(response={"coupon": value}) for value in (None, "x")))
     assert '<span class="string">string or null</span>' in open_page(browser_client, start, "coupon")
+
+
+def test_a_user_leads_to_all_their_tool_calls_whatever_the_period(browser_client, start):
+    page = open_page(browser_client, start, "user_17")
+    (link,) = re.findall(r'href="([^"]*)" data-result> <code><mark>user_17</mark></code>', page)
+    assert link == f"{start}/toolcalls?user=user_17&range=all"
+    rows = json.loads(browser_client.get(link.replace("toolcalls", "toolcalls.json")).getvalue())["tables"]["toolCalls"]
+    assert [row["sub"] for row in rows] == ["user_17", "user_17"]
 
 
 def test_results_lead_to_the_period_of_the_search(browser_client, start):

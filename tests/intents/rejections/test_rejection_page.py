@@ -93,7 +93,7 @@ def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environmen
         staging, [Verification("audience-mismatch", rejection.occurred_at, 2, "POST /refunds", "call_81")]
     )
     page = read_page(browser_client, start.replace("production", "staging"), Rejection.objects.get(environment=staging))
-    assert "<code>user_17</code>" in page
+    assert f'<a href="{start}/toolcalls?user=user_17&range=all"><code>user_17</code></a>' in page
     toolcall = f'<a href="{start}/toolcall?id=call_81"> production </a>'
     assert f"<code><mark>{rejection.environment.audience}</mark></code>, audience of {toolcall}" in page
     assert f"<code><mark>{staging.audience}</mark></code>, audience of staging" in page

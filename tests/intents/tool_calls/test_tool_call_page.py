@@ -54,7 +54,8 @@ def test_the_page_lists_all_events_with_links(browser_client, start):
     assert "3 rejections</span>" in page
     assert "minted" not in page.partition("<h1")[2].partition('class="card"')[0]
     assert page.count("· version 2 </span>") == 3
-    assert re.search(r"version 2 · user <code>user_17</code> · valid until [0-9:]{8} · no step-up </span>", page)
+    user = f'<a href="{start}/toolcalls?user=user_17&range=all"><code>user_17</code></a>'
+    assert re.search(rf"version 2 · user {re.escape(user)} · valid until [0-9:]{{8}} · no step-up </span>", page)
     assert "Refund <12.50>" in page
     assert "<code>user_17</code>" in page
     # Rejections only: what was minted may be no operation of the catalog.

@@ -11,15 +11,20 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from affidavit import args_hash
 from intents.gate.args_hashes import hash_args_hash
+from intents.gate.confirmations import request_confirmation
+from intents.gate.policy import Call
 from intents.models import MintedIntent
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls import list_views, queries
 from intents.tool_calls.filters import CallFilters, Position, parse_position
+from wire.period import parse_period
 from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db
@@ -31,11 +36,13 @@ def address(workspace: Any) -> str:
     return f"/w/{workspace.workspace.slug}/production/toolcalls"
 
 
-def store(environment: Environment, call: str, operation: str, minutes: int = 5, **columns: Any) -> MintedIntent:
+def store(
+    environment: Environment, call: str, operation: str, minutes: int = 5, user: str = "user_17", **columns: Any
+) -> MintedIntent:
     """Store an intent that was minted some minutes ago."""
     issued_at = NOW - timedelta(minutes=minutes)
     return MintedIntent.objects.create(
-        environment=environment, tool_call_id=call, sub="user_17", operation=operation,
+        environment=environment, tool_call_id=call, sub=user, operation=operation,
         args_hash=hash_args_hash(environment.workspace_id, "0" * 64), issued_at=issued_at,
         expires_at=issued_at + timedelta(minutes=5), **columns,
     )  # fmt: skip
@@ -44,7 +51,7 @@ def store(environment: Environment, call: str, operation: str, minutes: int = 5,
 @pytest.fixture
 def calls(production: Environment) -> None:
     store(production, "call_read", "GET /orders/17")
-    store(production, "call_search", "GET /orders?limit=5", minutes=6)
+    store(production, "call_search", "GET /orders?limit=5", minutes=6, user="user_<2>")
     store(production, "call_write", "POST /refunds", minutes=7)
     store(production, "call_write", "POST /refunds", minutes=4)
     store(production, "call_sensitive", "POST /accounts/17/close", minutes=8, requires_step_up=True)
@@ -99,6 +106,12 @@ def test_the_page_lists_and_counts_the_intents_of_its_period_and_environment(bro
     ({"path": "/orders/1\\d"}, []),
     ({"path": "GET /orders/17"}, ["call_read"]),
     ({"path": "/orders\0"}, ["call_search"]),
+    ({"user": "user_<2>"}, ["call_search"]),
+    ({"user": "user_17"}, ["call_write", "call_read", "call_write", "call_sensitive"]),
+    ({"user": "user_17", "stepup": "asked"}, ["call_sensitive"]),
+    ({"user": "user_17", "method": "GET"}, ["call_read"]),
+    ({"user": "user_1"}, []),
+    ({"user": "USER_17"}, []),
 ])  # fmt: skip
 def test_each_filter_narrows_list_and_counts(browser_client, address, calls, query, names):
     assert list_calls(browser_client, address, **query) == names
@@ -161,6 +174,49 @@ def test_step_up_is_searched_by_its_index_only(browser_client, address, producti
     store(production, "call_rare", "DELETE /orders/1", minutes=60, requires_step_up=True)
     assert list_calls(browser_client, address, stepup="asked") == ["call_rare"]
     assert read_counts(browser_client, address, stepup="asked") == ["1", "1", "1", "1"]
+
+
+@pytest.mark.parametrize("query", [{"user": "rare"}, {"user": "rare", "stepup": "asked"}])
+def test_a_user_is_searched_by_its_index_only(browser_client, address, production, monkeypatch, query):
+    monkeypatch.setattr(queries, "MAX_SCANNED", 4)
+    for number in range(10):
+        store(production, f"call_{number}", "GET /orders", minutes=5 + number, requires_step_up=True)
+    store(production, "call_rare", "DELETE /orders/1", minutes=60, user="rare", requires_step_up=True)
+    assert list_calls(browser_client, address, **query) == ["call_rare"]
+    assert read_counts(browser_client, address, **query)[:2] == ["1", "1"]
+    filters = CallFilters(user="rare")
+    intents = queries.select_intents(production, parse_period({"range": "all"}, now=NOW), filters)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+    plan = intents.explain()
+    assert "_user" in plan
+    assert "sub)::text = 'rare'" in plan
+
+
+def test_every_partition_has_the_index_of_users():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), bool_and(indisvalid) FROM pg_partition_tree('intents_of_a_user')"
+            " JOIN pg_index ON indexrelid = relid"
+        )
+        count, are_valid = cursor.fetchone()
+        cursor.execute("SELECT count(*) FROM pg_partition_tree('intents_mintedintent')")
+        assert (count, are_valid) == (cursor.fetchone()[0], True)
+
+
+def test_pages_of_a_users_calls_lead_to_each_other(browser_client, address, production, calls):
+    rows = read_text(browser_client, address, range="30d").partition('id="calls"')[2]
+    link = "?range=30d&user=user_%3C2%3E"
+    assert f'<a href="{link}#calls"><code class="cut">user_<2></code></a>' in rows
+    page = read_text(browser_client, f"{address}{link}")
+    confirmations = f"{address.replace('toolcalls', 'confirmations')}{link}"
+    assert f'Only calls for <code>user_<2></code>. <a href="{confirmations}">All confirmations of this user</a>' in page
+    request_confirmation(production, Call("user_<2>", "POST /refunds", args_hash({})), "Refund", now=NOW)
+    back = f'<a href="{address}{link}">All tool calls of this user</a>'
+    assert back in read_text(browser_client, confirmations)
+    assert "of this user" not in read_text(browser_client, confirmations.partition("?")[0])
+    call = read_text(browser_client, address.replace("toolcalls", "toolcall"), id="call_search")
+    assert f'user <a href="{address}?user=user_%3C2%3E&range=all"><code>user_<2></code></a>' in call
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "1", "1-", "-1", "9" * 18 + "-1", "1-" + "9" * 19])
