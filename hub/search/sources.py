@@ -37,7 +37,7 @@ PAGE_WORDS = {
     "rejections": "verification, reasons, tool calls, versions",
     "inspector": "verify a header, decode an intent",
     "confirmations": "gate, approve, decline",
-    "toolcalls": "minted intents, step-up, permitted calls, audit by user",
+    "toolcalls": "minted intents, step-up, permitted calls, retried calls, audit by user",
     "difference": "compare environments, staging, production",
     "rules": "manual overrides, redaction, templates, maps",
     "keys": "API keys, scopes, revoke",

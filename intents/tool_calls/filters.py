@@ -12,6 +12,8 @@ from wire.filters import read_text
 
 ASKED, NOT_ASKED = "asked", "not-asked"
 CHOICES = (ASKED, NOT_ASKED)
+SEVERAL = "several"
+INTENTS_CHOICES = (SEVERAL,)
 METHOD = re.compile(r"[A-Z]{1,20}")
 PARAMETER = re.compile(r"(\{[^{}/]*\})")
 SYNTAX = re.compile(r"([^\w\s])", re.ASCII)  # what PostgreSQL may read as syntax; a backslash makes it a literal
@@ -27,6 +29,7 @@ class CallFilters:
     path: the exact path, in which {names} stand for any one segment; or an operation of another transport.
     user: the exact `sub`.
     confirmation, step_up: whether the call asks for it, one of CHOICES.
+    intents: how many intents the call has in the period, one of INTENTS_CHOICES.
     """
 
     method: str = ""
@@ -34,15 +37,16 @@ class CallFilters:
     user: str = ""
     confirmation: str = ""
     step_up: str = ""
+    intents: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.method or self.path or self.user or self.confirmation or self.step_up)
+        return bool(self.method or self.path or self.user or self.confirmation or self.step_up or self.intents)
 
     @property
     def searches(self) -> bool:
         """Return whether a page has to search for matching rows: only the user, or else step-up, has an index."""
         is_step_up_searched = self.step_up == NOT_ASKED or (self.step_up and self.user)
-        return bool(self.method or self.path or self.confirmation or is_step_up_searched)
+        return bool(self.method or self.path or self.confirmation or self.intents or is_step_up_searched)
 
     @property
     def path_start(self) -> str:
@@ -57,15 +61,17 @@ class CallFilters:
 
 
 def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
-    """Read `method`, `path`, `user`, `confirmation` and `stepup`; a value that is no choice filters nothing."""
+    """Read the members of the address that filter; a value that is no choice filters nothing."""
     method = query.get("method", "").strip().upper()
     confirmation, step_up = query.get("confirmation", ""), query.get("stepup", "")
+    intents = query.get("intents", "")
     return CallFilters(
         method if METHOD.fullmatch(method) else "",
         read_text(query, "path").strip(),
         read_text(query, "user"),
         confirmation if confirmation in CHOICES else "",
         step_up if step_up in CHOICES else "",
+        intents if intents in INTENTS_CHOICES else "",
     )
 
 

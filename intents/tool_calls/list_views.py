@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from intents.gate.policy import needs_confirmation
 from intents.models import MintedIntent
 from intents.tool_calls import queries
-from intents.tool_calls.filters import CHOICES, CallFilters, parse_call_filters, parse_position
+from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role
@@ -37,7 +37,11 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
         return {"first_intent": "", "may_open_keys": may_open_keys, **calls}
 
     tables = [Table("toolCalls", CALL_COLUMNS, lambda: _list_rows(environment, period, filters))]
-    takes = {"confirmation": CHOICES.__contains__, "stepup": CHOICES.__contains__}
+    takes = {
+        "confirmation": CHOICES.__contains__,
+        "stepup": CHOICES.__contains__,
+        "intents": INTENTS_CHOICES.__contains__,
+    }
     return Page("intents/tool_calls.html", build_context, tables, takes=takes)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from affidavit.operations import READS
 from intents.models import MintedIntent, Rejection
@@ -18,7 +18,9 @@ from intents.tool_calls.filters import ASKED, CallFilters, Position
 from wire.period import Period
 from workspaces.models import Environment
 
-MAX_SCANNED = 15_000  # intents: 15 to 30 ms for a count, and as much for a search that finds nothing
+# Intents: 15 to 30 ms for a count, and as much for a search that finds nothing; for a count of retried calls, 25 ms for
+# each month of the period, because each month has an index of its own.
+MAX_SCANNED = 15_000
 NEEDS_NO_CONFIRMATION = Q(*(Q(operation__startswith=f"{method} /") for method in sorted(READS)), _connector=Q.OR)
 
 
@@ -26,14 +28,18 @@ NEEDS_NO_CONFIRMATION = Q(*(Q(operation__startswith=f"{method} /") for method in
 class CallCounts:
     """The numbers of tool calls and of their intents.
 
-    confirmation, step_up: the intents that asked for it.
+    retried_calls: the calls with several intents.
+    confirmation, step_up: the intents that asked for it; confirmation_calls, step_up_calls: their calls.
     since: from when on intents are counted; None if all of the period are.
     """
 
     calls: int
     intents: int
+    retried_calls: int
     confirmation: int
+    confirmation_calls: int
     step_up: int
+    step_up_calls: int
     since: datetime | None
 
 
@@ -58,7 +64,7 @@ def has_intents(environment: Environment, user: str = "") -> bool:
 
 def select_intents(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:
     """Return the intents of a period that match the filters, the newest first."""
-    return _select_indexed(environment, period, filters).filter(_match(filters))
+    return _select_indexed(environment, period, filters).filter(_match(environment, period, filters))
 
 
 def count_calls(environment: Environment, period: Period, filters: CallFilters) -> CallCounts:
@@ -67,7 +73,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
     boundary = _find_boundary(intents)
     if boundary:
         intents = intents.filter(issued_at__gte=boundary.issued_at)
-    by_call = intents.filter(_match(filters)).order_by().values("tool_call_id")
+    by_call = intents.filter(_match(environment, period, filters)).order_by().values("tool_call_id")
     counts_by_call = by_call.annotate(
         intents=Count("pk"),
         asking_for_confirmation=Count("pk", filter=~NEEDS_NO_CONFIRMATION),
@@ -76,15 +82,21 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
     sums = counts_by_call.aggregate(
         calls=Count("*"),
         all=Sum("intents"),
+        retried_calls=Count("tool_call_id", filter=Q(intents__gt=1)),
         confirmation=Sum("asking_for_confirmation"),
+        confirmation_calls=Count("tool_call_id", filter=Q(asking_for_confirmation__gt=0)),
         step_up=Sum("asking_for_step_up"),
+        step_up_calls=Count("tool_call_id", filter=Q(asking_for_step_up__gt=0)),
     )
     return CallCounts(
-        sums["calls"],
-        sums["all"] or 0,
-        sums["confirmation"] or 0,
-        sums["step_up"] or 0,
-        boundary.issued_at if boundary else None,
+        calls=sums["calls"],
+        intents=sums["all"] or 0,
+        retried_calls=sums["retried_calls"],
+        confirmation=sums["confirmation"] or 0,
+        confirmation_calls=sums["confirmation_calls"],
+        step_up=sums["step_up"] or 0,
+        step_up_calls=sums["step_up_calls"],
+        since=boundary.issued_at if boundary else None,
     )
 
 
@@ -99,7 +111,7 @@ def read_page(
     boundary = _find_boundary(intents) if filters.searches else None
     if boundary:
         intents = intents.filter(issued_at__gte=boundary.issued_at)
-    rows = list(intents.filter(_match(filters))[: limit + 1])
+    rows = list(intents.filter(_match(environment, period, filters))[: limit + 1])
     if len(rows) > limit:
         last = rows[limit - 1]
         return CallPage(rows[:limit], Position(last.issued_at, last.pk))
@@ -138,7 +150,7 @@ def _find_boundary(intents: QuerySet[MintedIntent]) -> Position | None:
     return Position(*rows[0]) if len(rows) > 1 else None
 
 
-def _match(filters: CallFilters) -> Q:
+def _match(environment: Environment, period: Period, filters: CallFilters) -> Q:
     """Return the condition of the filters without an index."""
     condition = Q()
     if filters.method:
@@ -152,4 +164,15 @@ def _match(filters: CallFilters) -> Q:
         condition &= ~NEEDS_NO_CONFIRMATION if filters.confirmation == ASKED else NEEDS_NO_CONFIRMATION
     if filters.step_up:
         condition &= Q(requires_step_up=filters.step_up == ASKED)
+    if filters.intents:
+        condition &= Q(_has_other_intent(environment, period))
     return condition
+
+
+def _has_other_intent(environment: Environment, period: Period) -> Exists:
+    """Return the condition that the call of an intent has another one in the period; its index serves this."""
+    intents = MintedIntent.objects.filter(
+        environment=environment, issued_at__gte=period.start, issued_at__lt=period.end,
+        tool_call_id=OuterRef("tool_call_id"),
+    )  # fmt: skip
+    return Exists(intents.exclude(pk=OuterRef("pk")))

@@ -106,6 +106,8 @@ def test_the_page_lists_and_counts_the_intents_of_its_period_and_environment(bro
     ({"path": "/orders/1\\d"}, []),
     ({"path": "GET /orders/17"}, ["call_read"]),
     ({"path": "/orders\0"}, ["call_search"]),
+    ({"intents": "several"}, ["call_write", "call_write"]),
+    ({"intents": "several", "method": "GET"}, []),
     ({"user": "user_<2>"}, ["call_search"]),
     ({"user": "user_17"}, ["call_write", "call_read", "call_write", "call_sensitive"]),
     ({"user": "user_17", "stepup": "asked"}, ["call_sensitive"]),
@@ -116,6 +118,20 @@ def test_the_page_lists_and_counts_the_intents_of_its_period_and_environment(bro
 def test_each_filter_narrows_list_and_counts(browser_client, address, calls, query, names):
     assert list_calls(browser_client, address, **query) == names
     assert read_counts(browser_client, address, **query)[:2] == [str(len(set(names))), str(len(names))]
+
+
+def test_a_call_is_retried_if_it_has_several_intents_in_the_period(browser_client, address, production):
+    store(production, "call_once", "GET /orders/17")
+    assert "a retried call has several" in read_text(browser_client, address)
+    staging = production.workspace.environments.get(name="staging")
+    store(staging, "call_once", "GET /orders/17")
+    store(production, "call_long", "GET /orders/17", minutes=7)
+    store(production, "call_long", "GET /orders/17", minutes=60 * 24 * 8)
+    assert list_calls(browser_client, address, intents="several") == []
+    assert list_calls(browser_client, address, intents="several", range="30d") == ["call_long", "call_long"]
+    page = read_text(browser_client, address, range="30d")
+    assert "1 retried call has several" in page
+    assert '· <a href="?range=30d&intents=several#calls">list them</a>' in page
 
 
 def test_a_row_says_what_was_asked_for_and_how_its_call_was_rejected(browser_client, address, production, calls):
