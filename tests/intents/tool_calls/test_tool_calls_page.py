@@ -120,6 +120,15 @@ def test_each_filter_narrows_list_and_counts(browser_client, address, calls, que
     assert read_counts(browser_client, address, **query)[:2] == [str(len(set(names))), str(len(names))]
 
 
+def test_the_cards_say_of_how_many_calls_the_intents_are(browser_client, address, production, calls):
+    page = read_text(browser_client, address)
+    assert 'intents of 2 calls; <span class="nowrap">60.0 %</span> of the intents' in page
+    assert 'intent of 1 call; <span class="nowrap">20.0 %</span> of the intents' in page
+    store(production, "call_sensitive", "POST /accounts/17/close", minutes=3, requires_step_up=True)
+    assert 'intents of 1 call; <span class="nowrap">33.3 %</span> of the intents' in read_text(browser_client, address)
+    assert " of 0 calls" not in read_text(browser_client, address, method="GET")
+
+
 def test_a_call_is_retried_if_it_has_several_intents_in_the_period(browser_client, address, production):
     store(production, "call_once", "GET /orders/17")
     assert "a retried call has several" in read_text(browser_client, address)
