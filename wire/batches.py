@@ -1,11 +1,22 @@
-"""Delete many rows in small batches, so that no lock is held for long."""
+"""Work through many rows in batches: so that no lock is held for long, and few rows are in memory at a time."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import QuerySet
+
+Row = TypeVar("Row")
+
+
+def split_into_batches(rows: Iterable[Row], size: int) -> Iterator[Sequence[Row]]:
+    """Yield the rows in lists of `size`; the last one can be shorter."""
+    remaining_rows = iter(rows)
+    while batch := list(islice(remaining_rows, size)):
+        yield batch
 
 
 @transaction.atomic

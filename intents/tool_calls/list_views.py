@@ -9,8 +9,10 @@ from django.http import HttpRequest
 
 from intents.gate.policy import needs_confirmation
 from intents.models import MintedIntent
+from intents.rejections.intents_before import count_rejections
 from intents.tool_calls import queries
 from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
+from wire.batches import split_into_batches
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role
@@ -18,9 +20,10 @@ from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 CALLS_PER_PAGE = 20
+BATCH = 1_000  # rows of the download whose rejections are read at once
 CALL_COLUMNS = (
     *("issuedAt", "expiresAt", "toolCallId", "operation", "sub", "asksForConfirmation", "requiresStepUp"),
-    *("confirmationId",),
+    *("confirmationId", "rejectedAs"),
 )
 FIRST_INTENT = """{"environment": "%s", "sub": "user_17", "operation": "GET /orders/8412", "args": {}}"""
 
@@ -48,15 +51,12 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
 def _build_list(environment: Environment, period: Period, filters: CallFilters, cursor: str) -> Mapping[str, Any]:
     position = parse_position(cursor)
     page = queries.read_page(environment, period, filters, position, CALLS_PER_PAGE)
-    rejections = queries.count_rejections(environment, page.rows)
+    rejections = count_rejections(environment, page.rows)
     return {
         "filters": filters,
         "max_counted": queries.MAX_SCANNED,
         "counts": queries.count_calls(environment, period, filters),
-        "rows": [
-            (intent, needs_confirmation(intent.operation), rejections.get(intent.tool_call_id, {}))
-            for intent in page.rows
-        ],
+        "rows": [(intent, needs_confirmation(intent.operation), rejections.get(intent.pk, {})) for intent in page.rows],
         "older_cursor": str(page.older) if page.older else "",
         "searched_since": page.searched_since,
         "is_first_page": position is None,
@@ -64,10 +64,13 @@ def _build_list(environment: Environment, period: Period, filters: CallFilters, 
 
 
 def _list_rows(environment: Environment, period: Period, filters: CallFilters) -> Iterator[Sequence[Any]]:
-    return map(_list_cells, queries.select_intents(environment, period, filters).iterator())
+    intents = queries.select_intents(environment, period, filters).iterator()
+    for batch in split_into_batches(intents, BATCH):
+        rejections = count_rejections(environment, batch)
+        yield from (_list_cells(intent, rejections.get(intent.pk, {})) for intent in batch)
 
 
-def _list_cells(intent: MintedIntent) -> Sequence[Any]:
+def _list_cells(intent: MintedIntent, rejections: Mapping[str, int]) -> Sequence[Any]:
     return (
         intent.issued_at,
         intent.expires_at,
@@ -77,4 +80,5 @@ def _list_cells(intent: MintedIntent) -> Sequence[Any]:
         needs_confirmation(intent.operation),
         intent.requires_step_up,
         str(intent.confirmation_id) if intent.confirmation_id else None,
+        rejections,
     )

@@ -6,14 +6,14 @@ MAX_SCANNED intents, and say how far back they reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from affidavit.operations import READS
-from intents.models import MintedIntent, Rejection
+from intents.models import MintedIntent
 from intents.tool_calls.filters import ASKED, CallFilters, Position
 from wire.period import Period
 from workspaces.models import Environment
@@ -119,17 +119,6 @@ def read_page(
         # Rows of the same second were searched, too: go on with the second before.
         return CallPage(rows, Position(boundary.issued_at, 0), boundary.issued_at)
     return CallPage(rows, None)
-
-
-def count_rejections(environment: Environment, intents: Iterable[MintedIntent]) -> Mapping[str, Mapping[str, int]]:
-    """Return how often each of the intents' tool calls was rejected, by reason."""
-    rejections = Rejection.objects.filter(
-        environment=environment, tool_call_id__in={intent.tool_call_id for intent in intents}
-    )
-    counts: dict[str, dict[str, int]] = {}
-    for call, reason, count in rejections.values_list("tool_call_id", "reason").annotate(count=Sum("count")):
-        counts.setdefault(call, {})[reason] = int(count)
-    return counts
 
 
 def _select_indexed(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:

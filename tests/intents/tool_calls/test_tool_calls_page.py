@@ -156,6 +156,37 @@ def test_a_row_says_what_was_asked_for_and_how_its_call_was_rejected(browser_cli
     assert f'<a class="btn" href="{address}">All tool calls</a>' in call
 
 
+def test_a_rejection_is_beside_the_last_intent_of_its_call_that_was_minted_before_it(
+    browser_client, address, production
+):
+    for minutes in (30, 20, 10):
+        store(production, "call_again", "POST /refunds", minutes=minutes)
+    last_pair = [store(production, "call_twice", "POST /refunds", minutes=15) for _ in range(2)]
+    staging = production.workspace.environments.get(name="staging")
+    store(staging, "call_again", "POST /refunds", minutes=5)
+    for reason, call, minutes in (
+        ("expired", "call_again", 31), ("step-up-required", "call_again", 20), ("step-up-required", "call_again", 11),
+        ("expired", "call_again", 11), ("audience-mismatch", "call_again", 4), ("expired", "call_twice", 15),
+    ):  # fmt: skip
+        moment = NOW - timedelta(minutes=minutes)
+        record_verifications(production, [Verification(reason, moment, 2, "POST /refunds", call)])
+    rows = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["toolCalls"]
+    assert [row["rejectedAs"] for row in rows] == [{}, {"expired": 1}, {}, {"step-up-required": 2, "expired": 1}, {}]
+    assert last_pair[1].pk == queries.select_intents(production, parse_period({}, now=NOW), CallFilters())[1].pk
+    table = read_text(browser_client, address).partition("<tbody>")[2].partition("</tbody>")[0]
+    shown = [re.findall(r"<code>([a-z-]+)</code>(?: × (\d))?", row) for row in table.split("</tr>")[:-1]]
+    assert [dict(reasons) for reasons in shown] == [
+        {}, {"expired": ""}, {}, {"step-up-required": "2", "expired": ""}, {},
+    ]  # fmt: skip
+
+
+def test_the_download_reads_rejections_in_batches(browser_client, address, production, calls, monkeypatch):
+    monkeypatch.setattr(list_views, "BATCH", 2)
+    record_verifications(production, [Verification("step-up-required", NOW, 2, "", "call_sensitive", count=2)])
+    rows = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["toolCalls"]
+    assert [row["rejectedAs"] for row in rows] == [{}, {}, {}, {}, {"step-up-required": 2}]
+
+
 def test_confirmations_and_rejections_lead_to_the_list(browser_client, address):
     for name in ("confirmations", "rejections"):
         assert f'href="{address}">Tool calls</a>' in read_text(browser_client, address.replace("toolcalls", name))

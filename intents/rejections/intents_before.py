@@ -1,0 +1,81 @@
+"""Match rejections with intents: each is of the last intent that the hub minted for its tool call before it.
+
+Intents of every environment count that the reader may see: one of another environment explains an `audience-mismatch`.
+The indexes of tool calls serve both queries. Callers with many rows read them in batches (`split_into_batches`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from intents.models import MintedIntent, Rejection
+from wire.postgresql.replica import get_read_connection
+from workspaces.models import Environment
+
+# Columns of an intent; the last is the time at which the next intent for the same call was minted, if any.
+INTENT = """
+id, sub, tool_call_id, issued_at, lead(issued_at) OVER (PARTITION BY tool_call_id ORDER BY issued_at, id) AS replaced_at
+"""
+IS_LAST_BEFORE = """
+rejection.tool_call_id = intent.tool_call_id AND occurred_at >= issued_at
+AND (replaced_at IS NULL OR occurred_at < replaced_at)
+"""
+# Read no month before the first of the intents, and other intents only of calls that were rejected, which are few.
+COUNT_REJECTIONS = f"""
+WITH rejection AS MATERIALIZED (
+  SELECT tool_call_id, occurred_at, reason, count FROM intents_rejection
+  WHERE environment_id = %(environment)s AND tool_call_id = ANY(%(calls)s) AND occurred_at >= %(since)s
+), intent AS (
+  SELECT {INTENT} FROM intents_mintedintent
+  WHERE environment_id = ANY(%(environments)s) AND tool_call_id = ANY(ARRAY(SELECT tool_call_id FROM rejection))
+    AND issued_at >= %(since)s
+)
+SELECT intent.id, reason, sum(count)::bigint FROM intent JOIN rejection ON {IS_LAST_BEFORE}
+WHERE intent.id = ANY(%(numbers)s)
+GROUP BY 1, 2 ORDER BY 3 DESC, 2
+"""
+SELECT_USERS = f"""
+WITH intent AS (
+  SELECT {INTENT} FROM intents_mintedintent
+  WHERE environment_id = ANY(%(environments)s) AND tool_call_id = ANY(%(calls)s)
+)
+SELECT rejection.id, sub
+FROM unnest(%(numbers)s::bigint[], %(calls)s::text[], %(times)s::timestamptz[])
+  AS rejection (id, tool_call_id, occurred_at)
+JOIN intent ON {IS_LAST_BEFORE}
+"""
+
+
+def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) -> Mapping[int, Mapping[str, int]]:
+    """Return by intent how often its call was rejected after it, and before the next intent of the call, by reason."""
+    since = min((intent.issued_at for intent in intents), default=None)
+    parameters = {"environment": environment.pk, "since": since, **_select_calls(environment, intents)}
+    counts: dict[int, dict[str, int]] = {}
+    for number, reason, count in _read(COUNT_REJECTIONS, parameters):
+        counts.setdefault(number, {})[reason] = count
+    return counts
+
+
+def find_users(environment: Environment, rejections: Sequence[Rejection]) -> Mapping[int, str]:
+    """Return the users of the intents by the number of the rejection; those of unknown intents are left out."""
+    named = [rejection for rejection in rejections if rejection.tool_call_id]
+    times = [rejection.occurred_at for rejection in named]
+    return dict(_read(SELECT_USERS, {"times": times, **_select_calls(environment, named)}))
+
+
+def _select_calls(environment: Environment, rows: Sequence[MintedIntent] | Sequence[Rejection]) -> dict[str, Any]:
+    return {
+        "environments": list(environment.readable.values_list("pk", flat=True)),
+        "numbers": [row.pk for row in rows],
+        "calls": [row.tool_call_id for row in rows],
+    }
+
+
+def _read(statement: str, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    if not parameters["numbers"]:
+        return []
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(statement, parameters)
+        rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
+    return rows
