@@ -20,8 +20,9 @@ STATES = (
 
 @dataclass(frozen=True)
 class ConfirmationFilters:
-    """The exact state, acting user and operation of the confirmations; an empty string filters nothing.
+    """The exact state and acting user of the confirmations, and their operation; an empty string filters nothing.
 
+    operation: in it, {names} stand for any one segment of the path.
     confirmation_id: the only one to show, of any time; None for all.
     """
 
@@ -40,7 +41,7 @@ def parse_confirmation_filters(query: Mapping[str, str]) -> ConfirmationFilters:
     return ConfirmationFilters(
         state if state in STATES else "",
         read_text(query, "user"),
-        read_text(query, "operation"),
+        read_text(query, "operation").strip(),
         read_id(query.get("id", "")),
     )
 

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from intents.gate.filters import ConfirmationFilters
 from intents.models import Confirmation
+from intents.reports.operation_pattern import match_signed_operation
 from wire.period import Period
 from workspaces.models import Environment
 
@@ -39,7 +40,7 @@ def list_undecided(
     The filter on the state is not applied.
     """
     is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
-    confirmations = Confirmation.objects.filter(is_open, environment=environment, **_read_conditions(filters))
+    confirmations = Confirmation.objects.filter(is_open, _match(filters), environment=environment)
     return confirmations.order_by("created_at", "id")
 
 
@@ -50,7 +51,7 @@ def list_confirmations(
 
     A single one is found in every period.
     """
-    rows = Confirmation.objects.filter(environment=environment, **_read_conditions(filters))
+    rows = Confirmation.objects.filter(_match(filters), environment=environment)
     if not filters.confirmation_id:
         rows = rows.filter(created_at__gte=period.start, created_at__lt=period.end)
     confirmations = rows.order_by("-created_at", "id")
@@ -73,9 +74,11 @@ def match_state(state: str, now: datetime) -> Q:
             return Q(state=state) & has_effect
 
 
-def _read_conditions(filters: ConfirmationFilters) -> dict[str, str | UUID]:
-    conditions = {"sub": filters.user, "operation": filters.operation, "id": filters.confirmation_id}
-    return {column: value for column, value in conditions.items() if value}
+def _match(filters: ConfirmationFilters) -> Q:
+    """Return the condition of all filters but the state."""
+    conditions = {"sub": filters.user, "id": filters.confirmation_id}
+    exact_condition = Q(**{column: value for column, value in conditions.items() if value})
+    return exact_condition & match_signed_operation(filters.operation) if filters.operation else exact_condition
 
 
 def find_readable_environment_name(environment: Environment, confirmation_id: UUID) -> str | None:

@@ -18,6 +18,7 @@ OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it st
 class RejectionFilters:
     """The filters of the rejections page. An empty string, or version 0, filters nothing.
 
+    operation: a template, or a concrete path, which stands for its template.
     key_prefix: the first characters of the API key that reported. It narrows single rejections only, because tallies
         name no key.
     since: the moment from which on single rejections are listed; None lists those of the whole period. It narrows

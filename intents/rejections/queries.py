@@ -18,6 +18,7 @@ from intents.rejections.totals import (
     Total,
     count_verifications,
 )
+from intents.reports.operation_template import template_operation
 from intents.reports.verification import ACCEPTED
 from wire.period import Period, parse_period
 from wire.postgresql.replica import get_read_connection
@@ -47,7 +48,7 @@ TALLIES_OF_SEGMENTS = f"""
   WHERE segment.grain <> 'q' AND environment_id = ANY(%(environments)s) AND grain = segment.grain
     AND version = ANY(%(versions)s) AND starts_at >= since AND starts_at < till
 ) AS tally
-WHERE %(operation)s = '' OR operation = %(operation)s
+WHERE cardinality(%(operations)s::text[]) = 0 OR operation = ANY(%(operations)s)
 """
 SUMS_OF_SEGMENTS = f"""
 {SEGMENTS} CROSS JOIN LATERAL (
@@ -248,12 +249,17 @@ def _tallies_query(
     return {
         "environments": list(environments),
         "versions": [filters.version] if filters.version else [NO_VERSION, *VERSIONS.values()],
-        "operation": filters.operation,
+        "operations": _list_operations(filters),
         **segment_columns(segments),
     }
 
 
+def _list_operations(filters: RejectionFilters) -> list[str]:
+    """Return the operation of the filter as it is and as it would be stored: by its template; [] without a filter."""
+    return [filters.operation, template_operation(filters.operation)] if filters.operation else []
+
+
 def _read_conditions(filters: RejectionFilters) -> dict[str, Any]:
     """Return the conditions on version and operation that the filters set."""
-    conditions = {"version": filters.version, "operation": filters.operation}
+    conditions = {"version": filters.version, "operation__in": _list_operations(filters)}
     return {column: value for column, value in conditions.items() if value}

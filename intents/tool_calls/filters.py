@@ -15,8 +15,6 @@ CHOICES = (ASKED, NOT_ASKED)
 SEVERAL = "several"
 INTENTS_CHOICES = (SEVERAL,)
 METHOD = re.compile(r"[A-Z]{1,20}")
-PARAMETER = re.compile(r"(\{[^{}/]*\})")
-SYNTAX = re.compile(r"([^\w\s])", re.ASCII)  # what PostgreSQL may read as syntax; a backslash makes it a literal
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_MICROSECONDS, MAX_ID = 17, 18  # digits
 
@@ -26,7 +24,7 @@ class CallFilters:
     """The filters of tool calls; an empty string filters nothing.
 
     method: the method in upper case.
-    path: the exact path, in which {names} stand for any one segment; or an operation of another transport.
+    path: the path or the whole operation, in which {names} stand for any one segment.
     user: the exact `sub`.
     confirmation, step_up: whether the call asks for it, one of CHOICES.
     intents: how many intents the call has in the period, one of INTENTS_CHOICES.
@@ -47,17 +45,6 @@ class CallFilters:
         """Return whether a page has to search for matching rows: only the user, or else step-up, has an index."""
         is_step_up_searched = self.step_up == NOT_ASKED or (self.step_up and self.user)
         return bool(self.method or self.path or self.confirmation or self.intents or is_step_up_searched)
-
-    @property
-    def path_start(self) -> str:
-        """Return the path up to its first {name}."""
-        return PARAMETER.split(self.path)[0]
-
-    @property
-    def path_pattern(self) -> str:
-        """Return PostgreSQL's regular expression of the operations with this path, with or without a query."""
-        parts = PARAMETER.split(self.path)
-        return "".join("[^/?]+" if number % 2 else SYNTAX.sub(r"\\\1", part) for number, part in enumerate(parts))
 
 
 def parse_call_filters(query: Mapping[str, str]) -> CallFilters:

@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from affidavit.operations import READS
 from intents.models import MintedIntent
+from intents.reports.operation_pattern import match_signed_operation
 from intents.tool_calls.filters import ASKED, CallFilters, Position
 from wire.period import Period
 from workspaces.models import Environment
@@ -144,11 +145,8 @@ def _match(environment: Environment, period: Period, filters: CallFilters) -> Q:
     condition = Q()
     if filters.method:
         condition &= Q(operation__startswith=f"{filters.method} ")
-    if filters.path.startswith("/"):
-        condition &= Q(operation__contains=f" {filters.path_start}")  # ten times as quick as the expression
-        condition &= Q(operation__regex=rf"^[^ ]+ {filters.path_pattern}(\?.*)?$")
-    elif filters.path:
-        condition &= Q(operation=filters.path)
+    if filters.path:
+        condition &= match_signed_operation(filters.path)
     if filters.confirmation:
         condition &= ~NEEDS_NO_CONFIRMATION if filters.confirmation == ASKED else NEEDS_NO_CONFIRMATION
     if filters.step_up:

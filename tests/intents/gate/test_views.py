@@ -281,6 +281,30 @@ def test_filters_narrow_the_page_and_its_exports(browser_client, address, produc
     assert "Empty the cart" in browser_client.get(f"{address}?state=nonsense&user=user_18").content.decode()
 
 
+@pytest.mark.parametrize(
+    ("text", "operations"),
+    [
+        ("DELETE /cart/lines/{lineId}", {"DELETE /cart/lines/114", "DELETE /cart/lines/7?soon=1"}),
+        ("DELETE /cart/lines/114", {"DELETE /cart/lines/114"}),
+        ("DELETE /cart/lines/7?soon=1", {"DELETE /cart/lines/7?soon=1"}),
+        ("/cart/lines/{lineId}", {"DELETE /cart/lines/114", "DELETE /cart/lines/7?soon=1"}),
+        ("PATCH /cart/lines/{lineId}", set()),
+        ("DELETE /cart/lines/11", set()),
+        ("DELETE /cart/{anything}", set()),
+        ("DELETE /cart/lines/1.4", set()),
+        ("cart.remove", {"cart.remove"}),
+        ("cart_remove", set()),
+    ],
+)
+def test_an_operation_is_found_by_its_template_and_by_its_path(browser_client, address, production, text, operations):
+    for operation in ("DELETE /cart/lines/114", "DELETE /cart/lines/7?soon=1", "cart.remove", "POST /cart/lines"):
+        call = Call("user_17", operation, args_hash({}))
+        confirmations.request_confirmation(production, call, "Remove", now=timezone.now())
+    tables = json.loads(browser_client.get(f"{address}.json", {"operation": text}).getvalue())["tables"]
+    for name in ("waiting", "confirmations"):
+        assert {row["operation"] for row in tables[name]} == operations
+
+
 @pytest.mark.django_db
 def test_a_link_shows_one_confirmation_of_any_time_or_where_it_is(browser_client, address, pending_confirmation):
     confirmations.request_confirmation(pending_confirmation.environment, CALL, "Another call", now=timezone.now())

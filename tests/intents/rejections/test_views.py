@@ -293,11 +293,18 @@ def test_a_single_further_reason_is_not_folded(page, production):
         ({"operation": "POST /refunds"}, 12, 2, 2),
         ({"reason": "expired", "operation": "POST /refunds"}, 12, 1, 1),
         ({"operation": "GET /nowhere"}, 0, 0, 0),
+        ({"operation": "DELETE /cart/lines/{lineId}"}, 4, 4, 1),
+        ({"operation": "DELETE /cart/lines/114?soon=1"}, 4, 4, 1),
+        ({"operation": "DELETE /cart/lines/114", "reason": "replayed"}, 4, 4, 1),
+        ({"operation": "/cart/lines/114"}, 0, 0, 0),
     ],
 )
 def test_filters_narrow_the_page_and_its_downloads_alike(
     page, filled_environment, query, verifications, rejected, singles
 ):
+    if "cart" in query.get("operation", ""):
+        lines = build_verification("replayed", version=2, operation="DELETE /cart/lines/{lineId}", count=4)
+        record_verifications(filled_environment, [lines])
     exported = page(".json", **query)
     tables = json.loads(exported.getvalue())["tables"]
     assert sum(row["verifications"] for row in tables["series"]) == verifications

@@ -105,6 +105,8 @@ def test_the_page_lists_and_counts_the_intents_of_its_period_and_environment(bro
     ({"path": "/.*"}, []),
     ({"path": "/orders/1\\d"}, []),
     ({"path": "GET /orders/17"}, ["call_read"]),
+    ({"path": "GET /orders/{orderId}"}, ["call_read"]),
+    ({"path": "POST /orders/{orderId}"}, []),
     ({"path": "/orders\0"}, ["call_search"]),
     ({"intents": "several"}, ["call_write", "call_write"]),
     ({"intents": "several", "method": "GET"}, []),
