@@ -20,7 +20,7 @@ CONVERSATIONS_PER_PAGE = 20  # on the page of one key
 class KeyFilters:
     """The filters of the outcomes page.
 
-    search: a text that the keys contain.
+    search: a text that the keys of the table contain.
     selected_keys: the keys of the chart; if it is empty, the keys from `rank` on.
     shows_all_keys: whether all keys have rows of their own.
     compare_with: the name of another environment, or "none"; empty for the previous period.

@@ -31,7 +31,10 @@ KEYS_AT_ONCE = 500
 
 @dataclass
 class Analytics:
-    """The outcomes of one environment in one period, as the filters select them."""
+    """The outcomes of one environment in one period, as the filters select them.
+
+    The search narrows the table of keys alone: totals, chart and funnel are of all keys.
+    """
 
     environment: Environment
     period: Period
@@ -71,15 +74,20 @@ class Analytics:
     @cached_property
     def key_page(self) -> KeyPage:
         """Return the page of the filters, or the last one if there are fewer pages."""
-        page = self._read_keys((self.filters.page - 1) * ROWS_PER_PAGE)
+        search = self.filters.search
+        page = self._read_keys((self.filters.page - 1) * ROWS_PER_PAGE, search)
         if page.rows or not page.total.keys:
             return page
-        return self._read_keys((page.total.keys - 1) // ROWS_PER_PAGE * ROWS_PER_PAGE)
+        return self._read_keys((page.total.keys - 1) // ROWS_PER_PAGE * ROWS_PER_PAGE, search)
 
-    def _read_keys(self, start: int) -> KeyPage:
+    @cached_property
+    def top_page(self) -> KeyPage:
+        """Return the first page of all keys, whatever the search; without a search, the page of the filters."""
+        return self._read_keys(0, search="") if self.filters.search else self.key_page
+
+    def _read_keys(self, start: int, search: str) -> KeyPage:
         lead = 0 if self.filters.selected_keys else self.filters.next_rank - 1
         limit = ROWS_PER_PAGE if self.filters.shows_all_keys else UNFOLDED_KEYS + 2
-        search = self.filters.search
         return read_top_page(
             self.environment,
             self.period,
@@ -128,7 +136,7 @@ class Analytics:
         comparison, selected_keys = self.comparison, self.filters.selected_keys
         if selected_keys:
             return read_chart(self.environment, self.period, selected_keys, comparison=comparison)
-        keys = [row.key for row in self.key_page.leading]
+        keys = [row.key for row in self.top_page.leading]
         first = self.filters.rank - 1
         return read_chart(self.environment, self.period, keys[first:], without=keys[:first], comparison=comparison)
 

@@ -67,6 +67,8 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
         "moves_of_tail": analytics.leave_out_moves(tail) if tail else None,
         "pages": _paginate(page.total.keys, filters.page),
         "is_counted": page.is_counted,
+        "has_keys": analytics.top_page.total.keys > 0,
+        "outcomes_of_matches": page.total.outcomes,
         "unfolded_keys": UNFOLDED_KEYS,
         "selected_off_page": [key for key in filters.selected_keys if key not in keys_of_rows],
         "siblings": list_siblings(analytics.environment),
@@ -83,14 +85,14 @@ def _describe_funnel(analytics: Analytics) -> Mapping[str, Any]:
         "key_before": steps[analytics.lost_step.number - 2] if analytics.lost_step else "",
         "lost": analytics.list_lost(),
         "funnel_fields": fields,
-        "funnel_choices": [row.key for row in analytics.rows],
+        "funnel_choices": [row.key for row in analytics.top_page.rows],
     }
 
 
 def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     """Return the chart by key, the sentence that says what it shows, and its numbers."""
     filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
-    has_more = not filters.selected_keys and analytics.key_page.total.keys >= filters.next_rank
+    has_more = not filters.selected_keys and analytics.top_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
     return {
         **_draw_chart(chart, analytics.environment, analytics.period),

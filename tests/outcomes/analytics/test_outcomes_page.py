@@ -261,6 +261,21 @@ def test_a_search_finds_any_part_of_a_key_whatever_its_case_and_is_exported(prod
     assert browser_client.get(PAGE, {"q": "\0", "show": "\0", "rank": "-3", "page": "9" * 30}).status_code == 200
 
 
+def test_a_search_narrows_the_table_alone_and_says_how_much_it_found(production, browser_client):
+    reach_keys(production, {"Ticket-closed": 2, "purchase": 3})
+    whole = read_tables(browser_client.get(f"{PAGE}.json"))
+    for search, sentence in (
+        ("ticket", "1 to 1 of 1 keys with “ticket”, 2 of 5 outcomes"),
+        ("zzz", "No key of this period contains “zzz”."),
+    ):
+        found = read_tables(browser_client.get(f"{PAGE}.json", {"q": search}))
+        assert (found["series"], found["totals"]) == (whole["series"], whole["totals"])
+        response = browser_client.get(PAGE, {"q": search})
+        assert sentence in " ".join(response.content.decode().split())
+        assert [line.name for line in response.context["chart"].lines] == ["purchase", "Ticket-closed"]
+        assert response.context["funnel_choices"] == ["purchase", "Ticket-closed"]
+
+
 @pytest.mark.parametrize(
     "lookalike", ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed"]
 )
