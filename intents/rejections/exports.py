@@ -21,7 +21,7 @@ REASON_COLUMNS = (
 )
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
 PHASE_COLUMNS = (
-    *name_phase_columns("verifications", "rejections", "ratePoints"),
+    *name_phase_columns("verifications", "rejections", "rate"),
     *("grownReason", "reasonPoints", "reasonMayBeChance"),
 )
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")

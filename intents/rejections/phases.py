@@ -25,6 +25,10 @@ class RejectionChange(PhaseChange):
 
     growth: Growth | None = None
 
+    @property
+    def may_be_chance(self) -> bool:
+        return super().may_be_chance or bool(self.growth and self.growth.is_within_chance)
+
 
 def read_phases(
     environment: Environment, period: Period, filters: RejectionFilters, first_data: datetime | None

@@ -17,7 +17,7 @@ from outcomes.tallies.series import Totals, find_first_data, read_totals
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
-from workspaces.annotations.exports import build_annotations_table, list_phase_cells, name_phase_columns
+from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import Environment
 
 Rows = Iterator[Sequence[Any]]
@@ -30,7 +30,7 @@ OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore"
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
 FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "stepBefore", "lost", "followed", "total")
 LOST_COLUMNS = ("step", "outcomeKey", "conversationId", "stepBeforeAt")
-PHASE_COLUMNS = (*name_phase_columns("conversations", "reached", "sharePoints"), "pendingShare")
+PHASE_COLUMNS = (*name_phase_columns("conversations", "reached", "share"), "pendingShare")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -172,7 +172,7 @@ def _series_rows(chart: Chart, period: Period, comparison: Comparison) -> Rows:
 def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
     lags = read_lags(environment, period, key)
     for change in read_phases(environment, period, key, lags, now=timezone.now()):
-        yield (*list_phase_cells(change), round(change.pending, 4))
+        yield list_pending_phase_cells(change)
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

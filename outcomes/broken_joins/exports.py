@@ -32,7 +32,7 @@ from outcomes.tallies.series import read_totals
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import EARLIEST, unix_seconds
-from workspaces.annotations.exports import build_annotations_table, list_phase_cells, name_phase_columns
+from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import ApiKey, Environment
 
 OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
@@ -43,7 +43,7 @@ CAUSE_COLUMNS = (
 )
 HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
 RATE_COLUMNS = ("startsAt", "name", "brokenJoins", "reported")
-PHASE_COLUMNS = (*name_phase_columns("reported", "brokenJoins", "ratePoints"), "healingShare")
+PHASE_COLUMNS = (*name_phase_columns("reported", "brokenJoins", "rate"), "healingShare")
 TOTALS_COLUMNS = ("period", "brokenJoins", "reported")
 MOVE_COLUMNS = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
 
@@ -137,7 +137,7 @@ def _rate_rows(chart: RateChart) -> Rows:
 def _phase_rows(environment: Environment, period: Period) -> Rows:
     healing = measure_healing(environment, period)
     for change in read_join_phases(environment, period, healing, now=timezone.now()):
-        yield (*list_phase_cells(change), round(change.pending, 4))
+        yield list_pending_phase_cells(change)
 
 
 def _totals_rows(environment: Environment, period: Period) -> Rows:

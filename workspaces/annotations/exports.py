@@ -8,7 +8,7 @@ from typing import Any
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
-from workspaces.annotations.phases import PhaseChange
+from workspaces.annotations.phases import PhaseChange, rate_of
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
 
@@ -26,14 +26,25 @@ def _list_rows(environment: Environment, period: Period) -> Iterator[Sequence[An
         yield row.at, row.text, row.url or None, name, row.created_by
 
 
-def name_phase_columns(total: str, count: str, points: str) -> tuple[str, ...]:
+def name_phase_columns(total: str, count: str, rate: str) -> tuple[str, ...]:
     """Return the columns of `list_phase_cells`, with a page's names for the numbers of its phases."""
-    return ("startsAt", "endsAt", "annotations", total, count, points, "mayBeChance")
+    return ("startsAt", "endsAt", "annotations", total, count, rate, f"{rate}Points", "mayBeChance")
 
 
 def list_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
-    """Return the cells of a phase; what compares it with the one before is null if there is nothing to compare."""
+    """Return the cells of a phase; what compares it with the one before is null if there is nothing to compare.
+
+    A phase that has yet to begin has no end and no numbers.
+    """
     phase, points = change.phase, change.points
+    if phase.is_ahead:
+        return (unix_seconds(phase.start), None, list(phase.texts), *(None,) * 5)
     times = unix_seconds(phase.start), unix_seconds(phase.end)
+    rate = round(rate_of(phase), 4) if phase.total else None
     comparison = (None, None) if points is None else (round(points, 2), change.is_within_chance)
-    return (*times, list(phase.texts), phase.total, phase.count, *comparison)
+    return (*times, list(phase.texts), phase.total, phase.count, rate, *comparison)
+
+
+def list_pending_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
+    """Return the cells of a phase, then the share of what it counts that is still to change."""
+    return (*list_phase_cells(change), None if change.phase.is_ahead else round(change.pending, 4))

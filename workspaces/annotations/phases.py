@@ -19,6 +19,8 @@ MOST_PENDING = 0.1  # of a phase's outcomes; with more to come, its rate is not 
 class Phase:
     """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
 
+    A phase that is empty has yet to begin: the quarter hour of its annotations is not over in the period.
+
     texts: the annotations with which it begins, none for the first phase of a period.
     total: the number of cases in it, such as conversations or verifications.
     count: how many of them are what the rate counts, such as rejections.
@@ -36,6 +38,10 @@ class Phase:
     def bucket(self) -> Bucket:
         """Return the phase as a span that is read from tallies."""
         return Bucket(self.start, self.end, "")
+
+    @property
+    def is_ahead(self) -> bool:
+        return self.start >= self.end
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,11 @@ class PhaseChange:
             return False
         return is_within_chance(self.phase.count, self.phase.total, self.previous.count, self.previous.total)
 
+    @property
+    def may_be_chance(self) -> bool:
+        """Return whether the page says of this phase that something may be chance: too early to tell comes first."""
+        return bool(self.points) and self.is_within_chance and not self.is_too_early
+
 
 def rate_of(phase: Phase) -> float:
     return phase.count / phase.total
@@ -78,7 +89,7 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
 
     Tallies are no finer than a quarter hour. The one that holds an annotation is partly before and partly after it, so
     it belongs to neither phase, unless the annotation is at its start. Annotations between which there is no other
-    quarter hour begin one phase together; the last begins none before its quarter hour has ended.
+    quarter hour begin one phase together; that of the last is empty until their quarter hour has ended.
     """
     by_quarter: dict[datetime, list[tuple[datetime, str]]] = {start: []}
     for moment, text in annotations:
@@ -90,10 +101,9 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
         waiting += by_quarter[quarter]
         is_mixed = any(moment > quarter for moment, _ in by_quarter[quarter])
         begin = min(quarter + QUARTER, end) if is_mixed else quarter
-        if begin < till:  # otherwise the next annotation follows at once, or no whole quarter hour has passed yet
-            phases.append(
-                Phase(begin, till, [text for _, text in waiting], annotated_at=waiting[0][0] if waiting else None)
-            )
+        if begin < till or (till == end and waiting):  # otherwise the next annotation follows at once
+            texts = [text for _, text in waiting]
+            phases.append(Phase(begin, till, texts, annotated_at=waiting[0][0] if waiting else None))
             waiting = []
     return phases
 

@@ -109,7 +109,7 @@ def test_a_steady_rate_may_be_chance_and_names_no_reason(page, release):
     assert "±0" in section
     record_verifications(release.environment, [Verification("expired", AFTER, 2, "GET /orders")])
     section = read_section(page(range="24h", operation="GET /orders"))
-    assert '+0.2 <span class="soft">may be chance</span>' in section
+    assert '+0.2 <br><span class="soft">may be chance</span>' in section
     assert "expired" not in section
 
 

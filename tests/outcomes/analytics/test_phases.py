@@ -70,6 +70,32 @@ def test_only_the_latest_annotations_begin_a_phase(release, browser_client):
     assert sum(change.phase.total for change in phases) == 151
 
 
+def test_an_annotation_is_listed_before_anything_can_be_compared_with_it(release, browser_client):
+    end = release.at + timedelta(hours=2)
+    record_outcomes(release.environment, [Report("new40", "purchase")], now=release.at + timedelta(minutes=70))
+    deploy = Annotation.objects.create(workspace=release.workspace, at=end - timedelta(minutes=4), text="Release 5.1")
+    query = {"key": "purchase", "from": (release.at - timedelta(hours=3)).isoformat(), "to": end.isoformat()}
+    html = " ".join(browser_client.get(PAGE, query).content.decode().split())
+    section = html[html.index('id="phases"') :].partition("</section>")[0]
+    assert f"compared from {end:%H:%M} on" in section
+    assert f"{deploy.at:%H:%M}</time>" in section
+    ahead, latest, _ = read_tables(browser_client.get(f"{PAGE}.json", query))["phases"]
+    names = ("endsAt", "conversations", "reached", "share", "sharePoints", "mayBeChance", "pendingShare")
+    assert (ahead["startsAt"], ahead["annotations"]) == (end.timestamp(), ["Release 5.1"])
+    assert [ahead[name] for name in names] == [None] * len(names)
+    assert (latest["endsAt"], latest["share"]) == ((end - timedelta(minutes=15)).timestamp(), 0.62)
+
+
+def test_only_words_of_the_table_are_explained_under_it(release, browser_client):
+    query = {"key": "purchase", "range": "24h"}
+    html = browser_client.get(PAGE, query).content.decode()
+    assert "“Too early to tell” means" in html
+    assert "“May be chance” means" not in html
+    Annotation.objects.update(at=release.at - timedelta(hours=12))
+    html = browser_client.get(PAGE, query).content.decode()
+    assert "“Too early to tell” means" not in html
+
+
 def test_without_annotations_there_are_no_phases(release, browser_client):
     Annotation.objects.all().delete()
     page = browser_client.get(PAGE, {"key": "purchase"})

@@ -32,8 +32,15 @@ def test_each_annotation_begins_the_first_phase_after_it(moments):
     annotations = [(moment, f"release {number}") for number, moment in enumerate(moments)]
     phases = split_at_annotations(START, END, annotations)
     for moment, text in annotations:
-        first = next((phase for phase in phases if phase.start >= moment), None) if moment < END else None
-        assert [phase for phase in phases if text in phase.texts] == ([first] if first else [])
+        first = [next(phase for phase in phases if phase.start >= moment)] if moment < END else []
+        assert [phase for phase in phases if text in phase.texts] == first
+
+
+def test_an_annotation_of_the_last_quarter_hour_begins_a_phase_that_is_ahead():
+    moment = END - timedelta(minutes=4)
+    earlier, ahead = split_at_annotations(START, END, [(moment, "release")])
+    assert (earlier.start, earlier.end, earlier.is_ahead) == (START, END - QUARTER, False)
+    assert (ahead.start, ahead.texts, ahead.annotated_at, ahead.is_ahead) == (END, ["release"], moment, True)
 
 
 def test_a_quarter_hour_with_an_annotation_at_its_start_and_another_inside_belongs_to_no_phase():
