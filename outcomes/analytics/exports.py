@@ -12,6 +12,7 @@ from outcomes.analytics.chart_data import Chart, read_compared_numbers, read_key
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
+from outcomes.analytics.reporters import read_reporters
 from outcomes.tallies.keys import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.series import Totals, find_first_data, read_totals
 from wire.period import Period
@@ -31,6 +32,7 @@ TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports
 FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "stepBefore", "lost", "followed", "total")
 LOST_COLUMNS = ("step", "outcomeKey", "conversationId", "stepBeforeAt")
 PHASE_COLUMNS = (*name_phase_columns("conversations", "reached", "share"), "pendingShare")
+REPORTER_COLUMNS = ("keyId", "keyName", "outcomes", "brokenJoins", "shareBroken")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -64,7 +66,7 @@ def export_series(analytics: Analytics, name: str) -> Table:
 def list_key_tables(environment: Environment, period: Period, key: str, comparison: Comparison) -> Sequence[Table]:
     """Return the tables of one key. Without a key, `conversations` lists the conversations of all keys.
 
-    `series`, `phases` and `lag` are empty then.
+    `series`, `phases`, `reporters` and `lag` are empty then.
     """
 
     def series_rows() -> Rows:
@@ -80,6 +82,7 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
         Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
         Table("series", OUTCOME_SERIES_COLUMNS, series_rows),
         Table("phases", PHASE_COLUMNS, lambda: _phase_rows(environment, period, key) if key else iter(())),
+        Table("reporters", REPORTER_COLUMNS, lambda: _reporter_rows(environment, period, key) if key else iter(())),
         Table("lag", LAG_COLUMNS, lambda: _lag_rows(environment, period, key) if key else iter(())),
         Table("totals", TOTALS_COLUMNS, totals_rows),
         build_annotations_table(environment, period),
@@ -173,6 +176,12 @@ def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
     lags = read_lags(environment, period, key)
     for change in read_phases(environment, period, key, lags, now=timezone.now()):
         yield list_pending_phase_cells(change)
+
+
+def _reporter_rows(environment: Environment, period: Period, key: str) -> Rows:
+    for row in read_reporters(environment, period, key):
+        prefix, name = (row.api_key.prefix, row.api_key.name or None) if row.api_key else (None, None)
+        yield prefix, name, row.outcomes, row.broken, round(row.broken / row.reported, 4)
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

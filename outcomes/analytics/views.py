@@ -19,6 +19,7 @@ from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.analytics.phases import read_phases
+from outcomes.analytics.reporters import MAX_REPORTED, read_reporters
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import Comparison, find_lookalikes, read_keys
 from outcomes.tallies.moved_counts import leave_out_moved_here
@@ -146,6 +147,8 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
         "compared_reached": read_compared_reached(comparison, [key]).get(key, 0),
         "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
         "phases": read_phases(environment, period, key, lag, now=timezone.now()),
+        "reporters": read_reporters(environment, period, key),
+        "most_reported": MAX_REPORTED,
         "lag": lag,
         "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key, comparison), environment, period),
