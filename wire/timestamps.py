@@ -1,7 +1,7 @@
 """Times on the wire: Unix seconds or milliseconds (contract 1)."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 MILLISECONDS_FROM = 1e11  # a time of at least this value is in milliseconds, a smaller one in seconds
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no reported time is earlier
@@ -11,6 +11,11 @@ LATEST = datetime(9999, 1, 1, tzinfo=UTC)  # every time zone has a clock time fo
 def unix_seconds(moment: datetime) -> int:
     """Return whole Unix seconds, as in every answer."""
     return int(moment.timestamp())
+
+
+def round_to_units(length: timedelta, unit: timedelta = timedelta(seconds=1)) -> int:
+    """Return a length in whole units, rounded half up: the rule for every length on a page or in a download."""
+    return (length + unit / 2) // unit
 
 
 def cut_to_second(moment: datetime) -> datetime:

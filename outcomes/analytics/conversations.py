@@ -76,12 +76,12 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.conversation_id DESC
 """
-# Times and lags are rounded down to whole seconds, as on the pages.
+# Times are cut to whole seconds, lags are rounded by the rule of round_to_units.
 SELECT_ALL_CONVERSATIONS = f"""
 SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', started_at))::bigint AS started_at,
        floor(date_part('epoch', first_reported_at))::bigint AS first_reported_at,
        floor(date_part('epoch', last_reported_at))::bigint AS last_reported_at,
-       floor(date_part('epoch', first_reported_at - started_at))::bigint AS lag_seconds, reports,
+       floor(date_part('epoch', first_reported_at - started_at) + 0.5)::bigint AS lag_seconds, reports,
        floor(date_part('epoch', healed_at))::bigint AS healed_at, outcome.first_reported_at AS exact_time,
        outcome.conversation_id AS conversation_row
 FROM ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)) AS outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import floor
 from typing import Any
 
 from django.utils import timezone
@@ -31,7 +30,7 @@ from outcomes.models import Move
 from outcomes.tallies.series import read_totals
 from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import EARLIEST, unix_seconds
+from wire.timestamps import EARLIEST, round_to_units, unix_seconds
 from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import ApiKey, Environment
 
@@ -123,7 +122,7 @@ def _healed_rows(environment: Environment, period: Period) -> Rows:
             unix_seconds(outcome.first_reported_at),
             unix_seconds(outcome.last_reported_at),
             unix_or_none(outcome.healed_at),
-            outcome.healed_after and floor(outcome.healed_after.total_seconds()),
+            outcome.healed_after and round_to_units(outcome.healed_after),
             "late",
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from math import floor
 from typing import Any
 
 from django.http import HttpRequest
@@ -20,6 +19,7 @@ from wire.errors import NotFound
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
+from wire.timestamps import round_to_units
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page
@@ -100,7 +100,7 @@ def _outcome_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:
         lag = _measure_lag(detail, outcome)
         yield (
             outcome.outcome_key, outcome.reports, outcome.first_reported_at, outcome.last_reported_at,
-            None if lag is None else floor(lag.total_seconds()), outcome.broken, outcome.healed_at, outcome.moved_in,
+            None if lag is None else round_to_units(lag), outcome.broken, outcome.healed_at, outcome.moved_in,
         )  # fmt: skip
 
 

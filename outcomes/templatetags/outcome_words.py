@@ -10,6 +10,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from wire.time_buckets import Bucket
+from wire.timestamps import round_to_units
 from workspaces.templatetags.format import NOTHING, count
 
 register = template.Library()
@@ -45,12 +46,12 @@ def _render_cells(numbers: Iterable[int]) -> SafeString:
 
 @register.filter(name="lasting")
 def format_length(length: timedelta | None) -> str:
-    """Write `41 s` or `3 h`: in the largest unit that gives at least two."""
+    """Write `41 s` or `3 h`: rounded to the largest unit that gives at least two."""
     if length is None:
         return NOTHING
     for least, unit, name in LENGTH_UNITS:
         if length >= least:
-            return f"{length // unit} {name}"
+            return f"{round_to_units(length, unit)} {name}"
     return "under 1 s"
 
 

@@ -261,6 +261,25 @@ def test_a_search_finds_any_part_of_a_key_whatever_its_case_and_is_exported(prod
     assert browser_client.get(PAGE, {"q": "\0", "show": "\0", "rank": "-3", "page": "9" * 30}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "under 1 s"),
+        (1.5, "2 s"),
+        (119.4, "119 s"),
+        (24.8 * 60, "25 min"),
+        (24.4 * 60, "24 min"),
+        (119.7 * 60, "120 min"),
+        (2.5 * 3600, "3 h"),
+        (47.6 * 3600, "48 h"),
+        (2.4 * 86400, "2 days"),
+        (-24.8 * 60, "25 min before the start"),
+    ],
+)
+def test_a_length_is_rounded_to_the_unit_that_it_is_written_in(seconds, words):
+    assert outcome_words.format_lag(timedelta(seconds=seconds)) == words
+
+
 def test_a_search_narrows_the_table_alone_and_says_how_much_it_found(production, browser_client):
     reach_keys(production, {"Ticket-closed": 2, "purchase": 3})
     whole = read_tables(browser_client.get(f"{PAGE}.json"))

@@ -172,7 +172,7 @@ def test_a_conversation_is_found_by_an_index_that_begins_with_the_environment(pr
 
 def test_an_outcome_before_the_start_is_marked_on_every_page(browser_client, start, production):
     register_conversations(production, [Arrival("early", NOW)], now=NOW)
-    record_outcomes(production, [Report("early", "purchase")], now=NOW - timedelta(minutes=46, seconds=30))
+    record_outcomes(production, [Report("early", "purchase")], now=NOW - timedelta(minutes=46, seconds=20))
     record_outcomes(production, [Report("early", "renewal")], now=NOW)
     page = open_page(browser_client, start, "early")
     assert ">46 min before the start</td>" in page
