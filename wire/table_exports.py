@@ -180,10 +180,12 @@ def format_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[s
 
 
 def format_cell(value: Any) -> str:
-    """Return a cell of CSV: text always in quotes and neutralised, numbers as they are, nothing for None."""
+    """Return a cell of CSV: text in quotes and neutralised, numbers, true and false as in JSON, nothing for None."""
     match value:
         case None:
             return ""
+        case bool():
+            return "true" if value else "false"
         case int() | float() | Decimal():
             return str(value)
         case datetime():

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from outcomes.analytics.chart_data import Chart, read_compared_numbers, read_key_chart
+from outcomes.analytics.compare import ComparedShare
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
@@ -24,16 +25,20 @@ from workspaces.models import Environment
 Rows = Iterator[Sequence[Any]]
 
 KEY_COLUMNS = (
-    "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore", "outcomesBeside", "change",
-    "reachedBeside", "sharePoints", "firstReportedAt", "lastReportedAt", "lookLikeIt", "movedHere",
+    "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "share",
+    "outcomesBefore", "outcomesBeside", "change", "reachedBeside", "shareBeside", "sharePoints",
+    "firstReportedAt", "lastReportedAt", "lookLikeIt", "movedHere",
 )  # fmt: skip
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
-FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "stepBefore", "lost", "followed", "total")
+FUNNEL_COLUMNS = (
+    "step", "outcomeKey", "conversations", "stepBefore", "shareOfStepBefore", "lost", "lostLately", "shareOfFirst",
+    "followed", "total",
+)  # fmt: skip
 LOST_COLUMNS = ("step", "outcomeKey", "conversationId", "stepBeforeAt")
 PHASE_COLUMNS = (*name_phase_columns("conversations", "reached", "share"), "pendingShare")
 REPORTER_COLUMNS = ("keyId", "keyName", "outcomes", "brokenJoins", "shareBroken")
-LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
+LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes", "share")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
     "healedAt",
@@ -97,33 +102,39 @@ def _key_rows(analytics: Analytics) -> Rows:
         moves = analytics.leave_out_moves(row)
         now, before = (moves.value, moves.previous) if moves else (row.outcomes, row.compared_outcomes)
         change = round(now / before - 1, 4) if before and share is None else None
-        points = None if share is None or share.points is None else round(share.points, 2)
-        shares = (None if share is None else share.compared_reached, points)
         yield (
             row.key,
             *row.numbers[:-1],
+            _divide(row.reached, analytics.totals.conversations),
             *compared_cells,
             change,
-            *shares,
+            *_list_share_cells(share),
             *times,
             list(lookalikes),
             moves.moved_here if moves else 0,
         )
 
 
+def _list_share_cells(share: ComparedShare | None) -> tuple[int | float | None, ...]:
+    """Return what the key reached in the other environment, its share there, and the difference in points."""
+    if share is None:
+        return None, None, None
+    points = None if share.points is None else round(share.points, 2)
+    return share.compared_reached, _divide(share.compared_reached, share.compared_conversations), points
+
+
+def _divide(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
 def _funnel_rows(analytics: Analytics) -> Rows:
     if funnel := analytics.funnel:
+        followed = funnel.followed_conversations
         for step in funnel.steps:
-            previous, lost_conversations = (step.previous, step.lost_conversations) if step.number > 1 else (None, None)
-            yield (
-                step.number,
-                step.key,
-                step.conversations,
-                previous,
-                lost_conversations,
-                funnel.followed_conversations,
-                funnel.total,
-            )
+            losses = step.previous, _divide(step.conversations, step.previous), step.lost_conversations, step.recent
+            cells_of_losses = losses if step.number > 1 else (None,) * 4
+            share_of_first = _divide(step.conversations, followed)
+            yield step.number, step.key, step.conversations, *cells_of_losses, share_of_first, followed, funnel.total
 
 
 def _lost_rows(analytics: Analytics) -> Rows:
@@ -181,12 +192,14 @@ def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
 def _reporter_rows(environment: Environment, period: Period, key: str) -> Rows:
     for row in read_reporters(environment, period, key):
         prefix, name = (row.api_key.prefix, row.api_key.name or None) if row.api_key else (None, None)
-        yield prefix, name, row.outcomes, row.broken, round(row.broken / row.reported, 4)
+        yield prefix, name, row.outcomes, row.broken, _divide(row.broken, row.reported)
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:
-    for bar in read_lags(environment, period, key).visible_bars:
-        yield None if bar.least is None else int(bar.least.total_seconds()), bar.label, bar.count
+    lags = read_lags(environment, period, key)
+    for bar in lags.visible_bars:
+        least = None if bar.least is None else int(bar.least.total_seconds())
+        yield least, bar.label, bar.count, _divide(bar.count, lags.count)
 
 
 def unix_or_none(moment: datetime | None) -> int | None:

@@ -86,6 +86,10 @@ def test_numbers_are_never_touched(delimiter, row):
     assert ",".join(cells) == ",".join(map(str, row))
 
 
+def test_truth_values_are_written_as_in_json():
+    assert csv_of((True, False, None, [True])).splitlines()[1] == 'true,false,,"[true]"'
+
+
 @pytest.mark.parametrize(
     "start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", " =", "\u3000@", '"=', "a;=", 'a; "=', "a,@"]
 )

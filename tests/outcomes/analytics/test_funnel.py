@@ -152,9 +152,9 @@ def test_the_page_and_its_downloads_show_the_same(browser_client, production):
     tables = browser_client.get(f"{PAGE}.json{query}")
     rows = json.loads(b"".join(tables))["tables"]["funnel"]
     assert [list(row.values()) for row in rows] == [
-        [1, "cart", 4, None, None, 4, 4],
-        [2, "<b>", 1, 4, 3, 4, 4],
-        [3, "purchase", 0, 1, 1, 4, 4],
+        [1, "cart", 4, None, None, None, None, 1.0, 4, 4],
+        [2, "<b>", 1, 4, 0.25, 3, 3, 0.25, 4, 4],
+        [3, "purchase", 0, 1, 0.0, 1, 1, 0.0, 4, 4],
     ]
     text = b"".join(browser_client.get(f"{PAGE}.csv{query}&table=funnel")).decode()
     assert [row["conversations"] for row in csv.DictReader(io.StringIO(text))] == ["4", "1", "0"]

@@ -42,6 +42,7 @@ def test_page_json_and_csv_have_the_same_numbers(production, browser_client):
     tables = read_tables(browser_client.get(f"{PAGE}.json?key=purchase"))
     assert sum(line["outcomes"] for line in tables["series"]) == len(tables["conversations"]) == 130
     assert {line["lag"]: line["outcomes"] for line in tables["lag"] if line["outcomes"]} == {"5 to 15 min": 130}
+    assert [line["share"] for line in tables["lag"]] == [1.0 if line["outcomes"] else 0.0 for line in tables["lag"]]
     assert {line["lagSeconds"] for line in tables["conversations"]} == {600}
     csv = read_rows(browser_client.get(f"{PAGE}.csv?key=purchase&table=conversations"))
     assert [row["conversationId"] for row in csv] == [row["conversationId"] for row in tables["conversations"]]

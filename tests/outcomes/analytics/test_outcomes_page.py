@@ -316,9 +316,10 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     reach_keys(staging, {"purchase": 2, "renewal": 2})
     register_conversations(production, [Arrival("unfinished")], now=timezone.now())
     tables = read_tables(browser_client.get(f"{PAGE}.json?compare=staging"))
-    columns = ("outcomeKey", "outcomes", "outcomesBeside", "change", "reached", "reachedBeside", "sharePoints")
+    columns = ("outcomeKey", "outcomes", "outcomesBeside", "change", "reached", "share")
+    columns = (*columns, "reachedBeside", "shareBeside", "sharePoints")
     assert [tuple(row[column] for column in columns) for row in tables["keys"]] == [
-        ("purchase", 3, 2, None, 3, 2, 25), ("renewal", 0, 2, None, 0, 2, -50),
+        ("purchase", 3, 2, None, 3, 0.75, 2, 0.5, 25), ("renewal", 0, 2, None, 0, 0, 2, 0.5, -50),
     ]  # fmt: skip
     assert {row["outcomesBefore"] for row in tables["keys"]} == {None}
     assert sum(row["outcomesBeside"] for row in tables["series"]) == 2
