@@ -22,7 +22,7 @@ BUNDLES: Mapping[str, tuple[str, ...]] = {
     ),
     "before_paint.js": ("js/theme.js", "js/zone.js"),
     "site.js": tuple(
-        f"js/{name}.js" for name in ("view_state", "live", "chart", "keyboard", "copy", "menus", "search")
+        f"js/{name}.js" for name in ("view_state", "live", "chart", "keyboard", "copy", "menus", "search", "countdown")
     ),
 }
 

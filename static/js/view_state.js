@@ -95,21 +95,25 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="?"], a[data-same-page]');
     if (link) link.href = window.viewState.complete(link.href);
+    if (link?.matches("[data-in-place]")) rememberScroll();
   }, true);
   document.addEventListener("htmx:configRequest", (event) => {
     if (event.detail.path.startsWith("?")) event.detail.path = window.viewState.complete(event.detail.path);
   });
 
-  // A form that changes something leads back to its page. The page is scrolled to where it was, or to the result if it
-  // shows one, such as a key that it shows only once.
+  // A form that changes something, and a link to the step before it ([data-in-place]), lead back to their page. The page
+  // is scrolled to where it was, or to the result if it shows one, such as a key that it shows only once.
   // A form that is sent twice within five seconds was double-clicked: it would create two keys, and show one of them.
   const sentAt = new WeakMap();
+  function rememberScroll() {
+    try { sessionStorage.setItem("sent", JSON.stringify({ path: location.pathname, top: scrollY, at: Date.now() })); } catch { /* storage may be forbidden */ }
+  }
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.method !== "post" || event.defaultPrevented) return;
     if (event.timeStamp - (sentAt.get(form) ?? -Infinity) < 5_000) return event.preventDefault();
     sentAt.set(form, event.timeStamp);
-    try { sessionStorage.setItem("sent", JSON.stringify({ path: location.pathname, top: scrollY, at: Date.now() })); } catch { /* storage may be forbidden */ }
+    rememberScroll();
   });
   addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => sentAt.delete(form))); // by Back
   addEventListener("load", () => {

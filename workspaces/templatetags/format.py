@@ -1,6 +1,6 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `points`, `ago`, `moment`, `bytes`, `fact`, `member`, `breakable`.
+Filters: `count`, `percent`, `points`, `ago`, `moment`, `countdown`, `bytes`, `fact`, `member`, `breakable`.
 Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
@@ -121,6 +122,17 @@ def format_moment(moment: datetime, precision: str = "minutes") -> str:
         f"{local:%a %-d %b %Y, %H:%M:%S %Z}",
         f"{local:%a %-d %b}{year}, {local.time().isoformat(timespec=precision)}",
     )
+
+
+@register.filter
+def countdown(moment: datetime, now: datetime | None = None) -> str:
+    """Write the time that is left as `4 min 08 s`, which static/js/countdown.js counts down; what has passed is `0 s`.
+
+    Without the script it would stand still: templates show the moment itself then.
+    """
+    seconds = max(0, ceil((moment - (now or timezone.now())).total_seconds()))
+    words = f"{seconds // 60} min {seconds % 60:02} s" if seconds >= 60 else f"{seconds} s"
+    return format_html('<span class="only-script" data-seconds-left="{}">{}</span>', seconds, words)
 
 
 @register.filter(name="bytes")

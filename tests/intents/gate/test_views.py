@@ -134,9 +134,24 @@ def test_a_decided_row_does_not_expire_and_is_not_counted_as_pending(
     assert '<span class="tag warn">1 pending</span>' in browser_client.get(address).content.decode()
     decide(pending_confirmation, "decline")
     page = " ".join(browser_client.get(address).content.decode().split())
-    assert re.search(r'data-is="Expires" class="soft nowrap"> decided </td>', page)
+    cell = re.search(r'data-is="Expires" class="soft nowrap">(.*?)</td>', page)[1]
+    pending_confirmation.refresh_from_db()
+    assert f"takes effect at {pending_confirmation.effective_at:%H:%M:%S}" in cell
+    assert "expired" not in cell
     assert "pending</span>" not in page
     assert 'value="undo"' in page
+
+
+def test_the_time_that_is_left_is_counted_down_and_without_script_its_end_is_named(
+    decide, browser_client, address, pending_confirmation, set_clock
+):
+    set_clock(pending_confirmation.expires_at - timedelta(seconds=68))
+    page = " ".join(browser_client.get(address).content.decode().split())
+    assert '<span class="only-script" data-seconds-left="68">1 min 08 s</span>' in page
+    assert f'<span class="without-script">at {pending_confirmation.expires_at:%H:%M:%S}</span>' in page
+    decide(pending_confirmation, "confirm")
+    page = " ".join(browser_client.get(address).content.decode().split())
+    assert 'Undo <span class="only-script" data-seconds-left="10">10 s</span>' in page
 
 
 def test_only_a_decision_made_on_the_page_can_be_undone(decide, browser_client, address, pending_confirmation, api):
@@ -277,7 +292,10 @@ def test_filters_narrow_the_page_and_its_exports(browser_client, address, produc
         assert [len(tables[name]) for name in ("waiting", "confirmations")] == [1, 1]
     text = browser_client.get(f"{address}?state=used").content.decode()
     assert "No confirmations in this period with these filters" in text
+    assert "take the whole id" not in text
     assert "<h2>Pending</h2>" not in text
+    text = browser_client.get(f"{address}?user=user").content.decode()
+    assert "The filters User and Operation take the whole id and the whole name." in text
     assert "Empty the cart" in browser_client.get(f"{address}?state=nonsense&user=user_18").content.decode()
 
 

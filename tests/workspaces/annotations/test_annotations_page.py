@@ -45,7 +45,7 @@ def actions():
 def test_an_annotation_by_a_key_names_the_key(api, browser_client, editor):
     api.post("/api/annotations", {"text": "Deploy 4.2"})
     page = re.sub(r"\s+", " ", read(editor, PAGE))
-    assert re.search(rf'key <b title="{api.key[:12]}…">all scopes</b>', page)
+    assert re.search(rf'key <span title="{api.key[:12]}…">all scopes</span>', page)
     assert f'key <a href="{PAGE.replace("annotations", "keys")}#key-' in re.sub(r"\s+", " ", read(browser_client, PAGE))
 
 

@@ -89,6 +89,17 @@ def test_a_relative_time_has_the_exact_time_in_its_title(passed, words):
     assert "UTC" in written
 
 
+@pytest.mark.parametrize(
+    ("left", "seconds", "words"),
+    [
+        (timedelta(minutes=4, seconds=8), 248, "4 min 08 s"), (timedelta(minutes=1), 60, "1 min 00 s"),
+        (timedelta(seconds=37.2), 38, "38 s"), (timedelta(), 0, "0 s"), (timedelta(seconds=-3), 0, "0 s"),
+    ],
+)  # fmt: skip
+def test_a_countdown_has_its_seconds_for_the_script(left, seconds, words):
+    assert f'data-seconds-left="{seconds}">{words}</span>' in formats.countdown(NOW + left, NOW)
+
+
 def test_a_time_that_never_was_is_written_as_never():
     assert formats.ago(None) == "never"
 
