@@ -10,7 +10,6 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from intents.rejections.filters import is_rejection, narrow_result
-from intents.reports.verification import ACCEPTED
 
 NEW_REASON_MINIMUM = 10  # calls; a reason with fewer is not named
 
@@ -116,10 +115,6 @@ def group_by_operation(totals: Sequence[Total]) -> Sequence[GroupSummary]:
     groups = _group(totals, lambda total: total.operation)
     summaries = [_summarize(operation, group) for operation, group in groups.items()]
     return sorted(summaries, key=lambda summary: (-summary.rejections, -summary.verifications, summary.name))
-
-
-def select_accepted(totals: Iterable[Total]) -> Sequence[Total]:
-    return [total for total in totals if total.result == ACCEPTED]
 
 
 def compute_version_share(totals: Sequence[Total]) -> VersionShare:

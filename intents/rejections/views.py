@@ -27,7 +27,7 @@ from intents.rejections.detail import (
 from intents.rejections.expiry import Cause, list_causes
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
-from intents.rejections.order_of_checks import find_failed_checks, list_checks
+from intents.rejections.order_of_checks import find_failed_checks
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from intents.rejections.read_expiry import read_expiry
 from wire.errors import NotFound
@@ -36,6 +36,7 @@ from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import cut_to_second, read_moment
 from workspaces.access import has_role
+from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import Environment, Membership, SigningSecret
 from workspaces.page import Page
@@ -80,7 +81,6 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "first_report": "",
             "filters": analysis.filters,
             "all_reasons": REASONS.values(),
-            "checks": list_checks(),
             **sums,
             "lists_singles": lists_singles,
             **({"may_share": False} if lists_singles else {}),  # a shared page has no single rejections
@@ -184,6 +184,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     is_comparable = period.preset != "all" and analysis.has_data_before
     before = preceding(period) if is_comparable else ""
     series = chart_figures.count_by_reason(analysis.buckets)
+    phases = analysis.phases
     return {
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
@@ -202,7 +203,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "first_data": analysis.first_data,
         "charted_reasons": list(series),
         "buckets": chart_figures.build_table_rows(analysis.buckets, series),
-        "phases": analysis.phases,
+        "phases": phases if has_comparison(phases) else [],
     }
 
 
@@ -232,7 +233,6 @@ def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
         "refused_v1": totals.count_refused_v1(analysis.totals),
         "share": totals.compute_version_share(analysis.totals_of_all_versions),
-        "accepted_share": totals.compute_version_share(totals.select_accepted(analysis.totals_of_all_versions)),
         "operations": [summary for summary in operations[:MAX_OPERATIONS] if summary.rejections],
         "other_operations": [summary for summary in operations[:MAX_OPERATIONS] if not summary.rejections],
         "operations_total": len(operations),

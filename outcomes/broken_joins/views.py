@@ -43,6 +43,7 @@ from outcomes.tallies.series import find_first_data, find_step, has_any_outcome,
 from wire.filters import read_number
 from wire.period import Period
 from workspaces.access import has_role
+from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, RetentionPolicy
 from workspaces.page import Page
@@ -61,6 +62,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
         totals, previous_totals = read_totals(environment, period), read_totals(environment, period.previous())
         moved = (count_moved(environment, period), count_moved(environment, period.previous()))
         healing = measure_healing(environment, period)
+        phases = read_join_phases(environment, period, healing, now=timezone.now())
         return {
             "empty": False,
             "filters": filters,
@@ -75,7 +77,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             **_describe_joins(environment, period, filters, request.GET.get("page"), totals.broken),
             **_draw_rates(environment, period),
-            "phases": read_join_phases(environment, period, healing, now=timezone.now()),
+            "phases": phases if has_comparison(phases) else [],
             **_describe_moves(request, environment, period, filters),
         }
 

@@ -80,6 +80,11 @@ class PhaseChange:
         return bool(self.points) and self.is_within_chance and not self.is_too_early
 
 
+def has_comparison(changes: Iterable[PhaseChange]) -> bool:
+    """Return whether any phase can be compared with the one before it: only then a page shows the phases."""
+    return any(change.points is not None for change in changes)
+
+
 def rate_of(phase: Phase) -> float:
     return phase.count / phase.total
 

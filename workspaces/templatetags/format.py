@@ -73,9 +73,11 @@ def format_points(difference: float | None) -> str:
 
 @register.filter(name="change")
 def format_change(now: int, before: int) -> str:
-    """Write `now|change:before` as `+11.2 %`; there is no rate of change from 0."""
+    """Write `now|change:before` as `+11.2 %`, from a doubling on as `6.5×`; there is no rate of change from 0."""
     if not before:
         return NOTHING
+    if now >= 2 * before:
+        return f"{now / before:,.1f}×".replace(".0×", "×")
     sign = "+" if now > before else "−" if now < before else ""
     return sign + percent(abs(now - before), before)
 

@@ -122,7 +122,9 @@ def test_the_page_names_the_failed_check_and_its_place_in_the_order(
     assert words in text
     assert f'<a href="{start}/glossary#order-of-checks">Order of checks</a>' in page
     rejections = browser_client.get(f"{start}/rejections").content.decode()
-    table = rejections.partition("<summary>Order of checks")[2].partition("</table>")[0]
+    assert f'<a href="{start}/glossary#order-of-checks">Order of checks</a>' in rejections
+    glossary = browser_client.get(f"{start}/glossary").content.decode()
+    table = glossary.partition('id="order-of-checks"')[2].partition("</table>")[0]
     assert re.findall(r"<th[^>]*>([A-Z][a-z-]+)</th>", table)[-11:] == [name.capitalize() for name in CHECKS]
 
 

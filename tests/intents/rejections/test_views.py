@@ -183,7 +183,7 @@ def test_the_page_shows_the_share_of_version_1(page, filled_environment, workspa
 def test_choosing_a_version_does_not_change_the_share_of_all_versions(page, filled_environment):
     text = " ".join(page(version="1").content.decode().split())
     assert "<b>11 of 105</b> verifications with a known version were still of version 1: 10.5 %." in text
-    assert "11 of 105 verifications of this period with a known version; accepted 10 of 100" in text
+    assert "11 of 105 verifications of this period with a known version </div>" in text
     assert "Where they arrive" not in text  # the page shows them already
 
 
@@ -278,6 +278,30 @@ def test_operations_without_a_rejection_are_folded(page, filled_environment):
     assert "GET /<wbr>books" not in listed
     assert "1 without a rejection" in folded
     assert "GET /<wbr>books" in folded
+    text = " ".join(page(reason="missing-header").content.decode().split())
+    assert "without a rejection" not in text  # POST /refunds has rejections for other reasons
+    assert "3 without this reason" in text
+
+
+def test_a_reason_without_a_rejection_has_one_sentence_in_place_of_empty_tables(page, filled_environment):
+    text = " ".join(page(reason="tenant-mismatch").content.decode().split())
+    assert "No call was rejected as <code>tenant-mismatch</code> in this period." in text
+    assert re.search(
+        r'<a href="\?">All reasons</a> · <a href="\?reason=tenant-mismatch&amp;range=all">All time</a>', text
+    )
+    assert "<h2>" not in text.partition("<main")[2].partition("</main>")[0]
+    text = " ".join(page(reason="tenant-mismatch", version="2", range="all").content.decode().split())
+    assert "in this period with these filters." in text
+    assert "All time" not in text
+
+
+def test_the_list_follows_the_reasons_and_the_tile_leads_to_it(page, filled_environment):
+    text = " ".join(page().content.decode().split())
+    headings = re.findall("<h2>(.*?)</h2>", text)
+    assert headings[headings.index("By reason") + 1] == "Latest rejections"
+    assert '<a href="#singles">6</a>' in text
+    [reason] = re.findall(r'<a href="[^"]*/rejection\?[^"]*"><code>args-mismatch</code></a>', text)
+    assert "at=" in reason
 
 
 def test_a_single_further_reason_is_not_folded(page, production):
@@ -443,11 +467,11 @@ def test_single_rejections_are_listed_from_an_exact_moment(page, production):
     assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
     for whole in ('aria-label="In this period"', "one bar per", "none in ", "quarter hour"):
         assert whole not in text
-    [link] = re.findall('<a href="([^"]*)">Show the latest 7 days</a>', text)
-    assert not re.search("since|range|from", link)
+    [link] = re.findall('<a href="([^"]*)">Show the whole period</a>', text)
+    assert link == "?range=7d"
     assert 'aria-label="Share"' not in text  # a shared page has no single rejections
     assert [row["count"] for row in read_rows(page(".json", since=since.isoformat()), "rejections")] == [1, 2]
-    assert "reported. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
+    assert "which name no key. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
 
 
 def test_the_rejections_of_one_key_are_listed_without_the_sums_of_all_keys(page, filled_environment):

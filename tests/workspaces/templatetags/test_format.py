@@ -90,6 +90,17 @@ def test_a_relative_time_has_the_exact_time_in_its_title(passed, words):
 
 
 @pytest.mark.parametrize(
+    ("now", "before", "words"),
+    [
+        (39, 6, "6.5×"), (10, 2, "5×"), (4, 2, "2×"), (399, 200, "+99.5 %"), (6, 7, "−14.3 %"), (5, 5, "0 %"),
+        (5, 0, "–"), (12_000, 1, "12,000×"),
+    ],
+)  # fmt: skip
+def test_a_change_is_a_factor_from_a_doubling_on(now, before, words):
+    assert formats.format_change(now, before) == words
+
+
+@pytest.mark.parametrize(
     ("left", "seconds", "words"),
     [
         (timedelta(minutes=4, seconds=8), 248, "4 min 08 s"), (timedelta(minutes=1), 60, "1 min 00 s"),
