@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Min, QuerySet, Sum
 
 from intents.models import Confirmation, MintedIntent, Rejection
+from wire.period import ceil_to_quarter, floor_to_quarter
 from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
@@ -59,21 +60,29 @@ def find_rejection(environment: Environment, occurred_at: datetime | None, numbe
 
 @dataclass(frozen=True)
 class AlikeRejections:
-    """The calls of one operation that were rejected for one reason around a time.
+    """The calls of one operation that were rejected for one reason within a day before or after a rejection.
 
     calls: their number.
     since: when the first of them was rejected.
+    start, end: the time that was searched, in whole quarter hours, so that the page of rejections can list the same.
     """
 
     calls: int
     since: datetime
+    start: datetime
+    end: datetime
 
 
 def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejections:
     """Sum the rejections with the same reason and operation around the time of `rejection`, which is included."""
-    alike = _list_around(environment, rejection).filter(reason=rejection.reason, operation=rejection.operation)
+    start = floor_to_quarter(rejection.occurred_at - AROUND)
+    end = ceil_to_quarter(rejection.occurred_at + AROUND)
+    alike = Rejection.objects.filter(
+        environment=environment, occurred_at__gte=start, occurred_at__lt=end,
+        reason=rejection.reason, operation=rejection.operation,
+    )  # fmt: skip
     totals = alike.aggregate(calls=Sum("count"), since=Min("occurred_at"))
-    return AlikeRejections(totals["calls"] or 0, totals["since"] or rejection.occurred_at)
+    return AlikeRejections(totals["calls"] or 0, totals["since"] or rejection.occurred_at, start, end)
 
 
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
@@ -152,11 +161,6 @@ def list_events_of_call(environment: Environment, tool_call_id: str) -> list[Cal
     events += _describe_intents(intents)
     events += map(_describe_rejection, rejections.order_by("occurred_at", "id")[:MAX_EVENTS])
     return sorted(events, key=lambda event: unix_seconds(event.occurred_at))  # intents have whole seconds
-
-
-def _list_around(environment: Environment, rejection: Rejection) -> QuerySet[Rejection]:
-    around = (rejection.occurred_at - AROUND, rejection.occurred_at + AROUND)
-    return Rejection.objects.filter(environment=environment, occurred_at__range=around)
 
 
 def _describe_rejection(rejection: Rejection) -> CallEvent:

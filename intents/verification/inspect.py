@@ -30,9 +30,20 @@ class Inspection:
     is_proven: bool
 
     @property
-    def failure_count(self) -> int:
-        """Return how many checks failed."""
-        return sum(check.state == "failed" for check in self.checks)
+    def failed_position(self) -> int:
+        """Return the place of the first failed check, from 1: there a verifier stops. 0 if none failed."""
+        positions = (number for number, check in enumerate(self.checks, 1) if check.state == "failed")
+        return next(positions, 0)
+
+    @property
+    def failed_check(self) -> str:
+        """Return the name of the first failed check, "" if none failed."""
+        return self.checks[self.failed_position - 1].name if self.failed_position else ""
+
+    @property
+    def later_failures(self) -> int:
+        """Return how many checks after the first failed one would fail too."""
+        return max(0, sum(check.state == "failed" for check in self.checks) - 1)
 
     @property
     def not_reached(self) -> int:

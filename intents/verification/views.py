@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from affidavit import REASONS
+from intents.verification.examples import BODIES, build_example
 from intents.verification.forms import RequestForm
 from intents.verification.inspect import inspect_request
 from wire.period import Period, parse_period
@@ -35,7 +36,7 @@ INITIAL = {"method": "POST", "content_type": "application/json"}
 def show_inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the result of the check `check`, or the empty inspector.
 
-    A link may fill in method, path and the time of receipt.
+    A link may fill in method, path and the time of receipt, or name an example.
     """
 
     def build_context() -> Mapping[str, Any]:
@@ -43,13 +44,25 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
         stored_check = find_for_a_while(request, CHECK) if check_id else None
         if stored_check and stored_check["id"] == check_id:
             return _build_context(environment, stored_check["form"], datetime.fromisoformat(stored_check["checked_at"]))
+        if (example := request.GET.get("example", "")) in BODIES:
+            now = timezone.now()
+            fields = build_example(environment, example, now=now)
+            return {**_build_context(environment, fields, now), "example": example}
         members = {name: request.GET[name] for name in LINK_MEMBERS if name in request.GET}
         template = members.pop("path", "") if "{" in members.get("path", "") else ""
+        if "received_at" in members:
+            members["received_at"] = members["received_at"].replace("+00:00", "Z")  # as the field's example has it
         initial = INITIAL | members
         if initial["method"] in BODILESS:
             initial["content_type"] = ""
         form = RequestForm(initial=initial)
-        context = {"form": form, "inspection": None, "is_gone": bool(check_id), "reported_template": template}
+        context = {
+            "form": form,
+            "inspection": None,
+            "is_gone": bool(check_id),
+            "reported_template": template,
+            "example": "",
+        }
         return {**context, "rejection": _read_rejection_link(request.GET)}
 
     return _build_page(build_context)
@@ -95,4 +108,5 @@ def _build_context(environment: Environment, fields: Mapping[str, str], checked_
     if form.is_valid():
         received_at = form.cleaned_data["received_at"] or checked_at
         inspection = inspect_request(environment, form.build_request(), received_at=received_at)
-    return {"form": form, "inspection": inspection, "is_gone": False, "reported_template": "", "rejection": None}
+    context = {"form": form, "inspection": inspection, "is_gone": False, "reported_template": ""}
+    return {**context, "rejection": None, "example": ""}

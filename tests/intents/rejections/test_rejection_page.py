@@ -57,14 +57,17 @@ def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_cli
     advice = f"set the verifier's <code>audience</code> to <code>{rejection.environment.audience}</code>"
     assert advice in unescape(page)
     assert "<code>call_81</code>" in page
-    assert "<b>3 calls</b> of this operation failed like this within a day" in page
+    assert "<b>3 calls</b> of this operation failed like this in the 24 hours before and after this one" in page
+    [listed] = re.findall(r'<a href="([^"]*)#singles">See them</a>', page)
+    rejections = browser_client.get(unescape(listed)).context["rejections"].paginator.object_list
+    assert sum(row.count for row in rejections) == 3
     assert "<code>user_17</code>" in page
     assert f"{start}/operation?method=POST&path=%2Frefunds" in unescape(page)
     inspector = next(unescape(link) for link in re.findall(r'href="([^"]*/inspector\?[^"]*)"', page))
     form = browser_client.get(inspector).content.decode()
     assert 'value="POST"' in form
     assert 'value="/refunds"' in form
-    assert f'value="{rejection.occurred_at.isoformat()}"' in form
+    assert f'value="{rejection.occurred_at.isoformat().replace("+00:00", "Z")}"' in form
 
 
 def test_the_page_tells_what_happened_to_the_tool_call_in_order(browser_client, start, rejection):

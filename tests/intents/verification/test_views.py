@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 from datetime import UTC, datetime
 
@@ -13,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from affidavit import REASONS, mint_intent
-from intents.models import Rejection, UsedNonce, VerificationTally
+from intents.models import MintedIntent, Rejection, UsedNonce, VerificationTally
 from workspaces.shown_once import LIFETIME_SECONDS
 
 FORM = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
@@ -56,6 +57,24 @@ def test_the_empty_inspector_is_a_form(browser_client, address):
     assert response.context["inspection"] is None
 
 
+@pytest.mark.parametrize(("example", "reason"), [("passes", None), ("fails", "args-mismatch")])
+def test_an_example_passes_or_fails_is_stored_nowhere_and_opens_no_door(
+    browser_client, address, api, production, example, reason
+):
+    page = browser_client.get(address).content.decode()
+    assert f'href="{address}?example={example}"' in page
+    response = browser_client.get(address, {"example": example})
+    inspection, form = response.context["inspection"], response.context["form"]
+    assert (inspection.reason.slug if inspection.reason else None) == reason
+    assert inspection.is_proven
+    assert not MintedIntent.objects.exists()
+    assert "no-store" in response["Cache-Control"]
+    body = base64.b64encode(form.data["body"].encode()).decode()
+    call = {"method": "POST", "path": "/cart/lines", "contentType": "application/json", "bodyBase64": body}
+    refused = api.post("/api/intents/verify", {**call, "header": form.data["header"]})
+    assert refused.json()["reason"] == "expired"
+
+
 def test_a_request_that_would_pass_passes_every_check(inspect, header):
     response = inspect(header())
     assert set(read_states(response).values()) == {"passed"}
@@ -69,7 +88,8 @@ def test_the_first_failure_is_shown_with_both_values_and_its_fix(inspect, header
     assert check_states["workspace"] == "passed"
     assert (check_states["audience"], check_states["operation"]) == ("failed", "passed")
     text = response.content.decode()
-    assert "1 of 11 checks failed" in " ".join(text.split())
+    position = 1 + list(check_states).index("audience")
+    assert f"Fails at check {position} of 11, audience · as received" in " ".join(text.split())
     assert "https://api.lumen.example" in text
     assert production.audience in text
     assert production.workspace_id in text
@@ -101,7 +121,8 @@ def test_every_failed_check_is_shown_and_the_payload_decoded(inspect, header):
         "audience": "audience-mismatch", "operation": "operation-mismatch", "arguments": "args-mismatch",
     }  # fmt: skip
     text = " ".join(response.content.decode().split())
-    assert "3 of 11 checks failed" in text
+    assert re.search(r"Fails at check \d+ of 11, audience; 2 later checks would fail too · as", text)
+    assert text.count('aria-label="would fail too"') == 2
     assert "Signed by a secret of this workspace" in text
     assert "&quot;user_17&quot;" in text
     assert "the end user to authorize against" in text
@@ -116,6 +137,8 @@ def test_a_payload_with_a_wrong_signature_is_decoded_with_a_warning(inspect, wor
     text = response.content.decode()
     assert read_states(response)["workspace"] == "failed"
     assert "anybody may have written it" in text
+    assert "The signature is right" not in text
+    assert "The intent names another workspace" in text
     assert "&lt;b&gt;eve&lt;/b&gt;" in text
     assert "<b>eve" not in text
 

@@ -1,0 +1,44 @@
+"""Examples for the empty inspector: a request that passes every check, and one whose body was changed afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from affidavit import mint_intent
+from intents.gate.signing_secrets import load_newest_secret
+from workspaces.models import Environment
+
+SIGNED_BODY: Final = '{"bookId": 12, "quantity": 1}'
+BODIES: Mapping[str, str] = {"passes": SIGNED_BODY, "fails": '{"bookId": 12, "quantity": 3}'}
+AGE: Final = timedelta(hours=1)
+LIFETIME_SECONDS: Final = 60
+
+
+def build_example(environment: Environment, name: str, *, now: datetime) -> Mapping[str, str]:
+    """Return the inspector's form for an example, one of BODIES. Nothing is stored.
+
+    The header has the signature of the workspace, so it must open no door: its intent was issued an hour before `now`
+    and has ended, and the form names a time of receipt within it.
+    """
+    issued_at = (now - AGE).replace(microsecond=0)
+    intent = mint_intent(
+        load_newest_secret(environment.workspace, now=now),
+        tenant_id=environment.workspace_id,
+        sub="user_of_the_example",
+        aud=environment.audience,
+        operation="POST /cart/lines",
+        args={"bookId": 12, "quantity": 1},
+        lifetime=LIFETIME_SECONDS,
+        now=issued_at.timestamp(),
+    )
+    received_at = issued_at + timedelta(seconds=2)
+    return {
+        "header": intent.header,
+        "method": "POST",
+        "path": "/cart/lines",
+        "content_type": "application/json",
+        "body": BODIES[name],
+        "received_at": f"{received_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+    }
