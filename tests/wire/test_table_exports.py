@@ -79,10 +79,6 @@ def test_no_text_is_executed_by_a_spreadsheet_that_splits_at_semicolons(rows):
         assert not [cell for cell in cells if runs(cell)]
 
 
-def test_truth_values_are_written_as_in_json():
-    assert csv_of((True, False, None, 1)).splitlines()[1] == "true,false,,1"
-
-
 @pytest.mark.parametrize("delimiter", [",", ";"])
 @given(st.lists(numbers, min_size=1))
 def test_numbers_are_never_touched(delimiter, row):
