@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.intents_before import find_users
 from intents.rejections.phases import RejectionChange
 from intents.rejections.queries import KeyRejections
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import GroupSummary, count_rejections, count_verifications
+from wire.batches import split_into_batches
 from wire.table_exports import Table
 from workspaces.annotations.exports import build_annotations_table, list_phase_cells, name_phase_columns
+from workspaces.models import Environment
 
 REASON_COLUMNS = (
     *("reason", "rejections", "share", "rejectionsBefore", "lastAt"),
@@ -27,7 +32,8 @@ PHASE_COLUMNS = (
 GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
 KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt", "reasons")
 TOTALS_COLUMNS = ("period", "verifications", "rejections")
-REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count")
+REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count", "sub")
+BATCH = 1_000  # rejections whose users are read at once
 
 
 def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
@@ -39,7 +45,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
         Table("keys", KEY_COLUMNS, lambda: map(_key_row, analysis.keys)),
-        Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, analysis.rejections.iterator())),
+        Table("rejections", REJECTION_COLUMNS, lambda: list_rejection_rows(analysis.environment, analysis.rejections)),
         Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analysis)),
         build_annotations_table(analysis.environment, analysis.period),
     ]
@@ -87,7 +93,14 @@ def _key_row(row: KeyRejections) -> Sequence[Any]:
     return (prefix, name, row.rejections, row.last_at, dict(row.reasons))
 
 
-def list_rejection_cells(rejection: Rejection) -> Sequence[Any]:
+def list_rejection_rows(environment: Environment, rejections: QuerySet[Rejection]) -> Iterator[Sequence[Any]]:
+    """Yield the rows of single rejections of an environment, each with the user of its intent."""
+    for batch in split_into_batches(rejections.iterator(), BATCH):
+        users = find_users(environment, batch)
+        yield from (_list_rejection_cells(rejection, users.get(rejection.pk)) for rejection in batch)
+
+
+def _list_rejection_cells(rejection: Rejection, user: str | None) -> Sequence[Any]:
     return (
         rejection.occurred_at,
         rejection.reason,
@@ -95,4 +108,5 @@ def list_rejection_cells(rejection: Rejection) -> Sequence[Any]:
         rejection.operation or None,
         rejection.tool_call_id or None,
         rejection.count,
+        user,
     )

@@ -27,6 +27,7 @@ from intents.rejections.detail import (
 from intents.rejections.expiry import Cause, list_causes
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
+from intents.rejections.intents_before import find_users
 from intents.rejections.order_of_checks import find_failed_checks
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from intents.rejections.read_expiry import read_expiry
@@ -85,6 +86,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "lists_singles": lists_singles,
             **({"may_share": False} if lists_singles else {}),  # a shared page has no single rejections
             "rejections": rejections,
+            "users": find_users(environment, list(rejections)),
             "since": max(filters.since, period.start) if filters.since else None,
             "listed_calls": count_calls(analysis.rejections) if lists_singles else sums["rejected"],
             "retention_days": find_retention_days(environment.workspace),

@@ -11,7 +11,7 @@ from django.utils import timezone
 from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows
 from intents.models import MintedIntent
 from intents.rejections.detail import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
-from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_cells
+from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_rows
 from intents.tool_calls.detail import ToolCall, find_tool_call, list_environments_with
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -58,7 +58,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events)),
         Table("intents", INTENT_COLUMNS, lambda: _intent_rows(call)),
         Table("confirmations", CONFIRMATION_COLUMNS, lambda: _confirmation_rows(call)),
-        Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, call.rejections.iterator())),
+        Table("rejections", REJECTION_COLUMNS, lambda: list_rejection_rows(environment, call.rejections)),
     ]
     return Page("intents/tool_call.html", build_context, tables, has_period=False)
 

@@ -16,6 +16,8 @@ from django.utils.html import escape
 from affidavit import REASONS, args_hash
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
+from intents.models import MintedIntent
+from intents.rejections import exports
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.totals import count_rejections, count_verifications
@@ -359,6 +361,29 @@ def test_single_rejections_are_paged_with_the_latest_first(page, production):
     assert len(read_rows(page(".json"), "rejections")) == 60
 
 
+def test_each_rejection_names_the_user_of_its_intent(page, production, workspace, monkeypatch):
+    staging = workspace.workspace.environments.get(name="staging")
+    for environment, call, user, days_ago in (
+        (production, "call_1", "anna", 3), (production, "call_1", "<bert>", 2), (production, "call_1", "carl", 0.5),
+        (staging, "call_2", "dora", 2), (production, "call_3", "emil", 0.5),
+    ):  # fmt: skip
+        issued_at = NOW - timedelta(days=days_ago)
+        MintedIntent.objects.create(
+            environment=environment, tool_call_id=call, sub=user, operation="GET /a", args_hash="h",
+            issued_at=issued_at, expires_at=issued_at,
+        )  # fmt: skip
+    calls = ("call_1", "call_2", "call_3", "")
+    record_verifications(production, [build_verification("expired", version=2, tool_call_id=call) for call in calls])
+    monkeypatch.setattr(exports, "BATCH", 3)
+    rows = json.loads(page(".json").getvalue())["tables"]["rejections"]
+    assert {row["toolCallId"]: row["sub"] for row in rows} == {
+        "call_1": "<bert>", "call_2": "dora", "call_3": None, None: None,
+    }  # fmt: skip
+    text = page(range="30d").content.decode()
+    address = f"/w/{workspace.workspace.slug}/production/toolcalls?range=30d&amp;user=%3Cbert%3E"
+    assert f'<a href="{address}"><code class="cut">&lt;bert&gt;</code></a>' in text
+
+
 def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled_environment, workspace):
     caption = re.compile(r"<h2>Latest rejections</h2>\s*<span class=\"soft\">(.*?)</span>", re.DOTALL)
 
@@ -377,7 +402,16 @@ def test_csv_has_the_columns_of_the_table(page, filled_environment):
     lines = list(csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode())))
     assert [line["reason"] for line in lines[:2]] == ["expired", "expired"]
     assert {line["toolCallId"] for line in lines} == {"call_1", "call_2", ""}
-    assert list(lines[0]) == ["occurredAt", "occurredAtIso", "reason", "version", "operation", "toolCallId", "count"]
+    assert list(lines[0]) == [
+        "occurredAt",
+        "occurredAtIso",
+        "reason",
+        "version",
+        "operation",
+        "toolCallId",
+        "count",
+        "sub",
+    ]
 
 
 def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
