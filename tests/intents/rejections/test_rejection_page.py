@@ -103,7 +103,7 @@ def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environmen
     assert "minted for production, and its call came to a backend of staging, which is right to reject it" in page
 
 
-ORDER = "If the verifier follows the contract's order, as the SDK and the hub do, "
+ORDER = "If the verifier follows the order of the SDK and the hub (another verifier may follow another order), "
 
 
 @pytest.mark.parametrize(("reason", "version", "words"), [

@@ -138,7 +138,7 @@ def test_a_call_that_was_minted_elsewhere_links_to_that_environment(browser_clie
     staging = production.workspace.environments.get(name="staging")
     record_verifications(staging, [Verification("audience-mismatch", timezone.now(), 2, "POST /refunds", "call_81")])
     page = open_page(browser_client, start.replace("production", "staging"), "call_81")
-    assert "no intent minted in staging" in page
+    assert "this hub minted no intent for it in staging: another platform may have signed it" in page
     assert f'<a href="{start}/toolcall?id=call_81">production</a>' in page
     assert "Why it was rejected</a>" in page
 
