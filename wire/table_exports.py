@@ -180,7 +180,10 @@ def format_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[s
 
 
 def format_cell(value: Any) -> str:
-    """Return a cell of CSV: text in quotes and neutralised, numbers, true and false as in JSON, nothing for None."""
+    """Return a cell of CSV: text always in quotes and neutralised, numbers as they are, nothing for None.
+
+    Truth values are written as in JSON: true and false; counts by name as `expired:15, replayed:7`.
+    """
     match value:
         case None:
             return ""
@@ -190,6 +193,8 @@ def format_cell(value: Any) -> str:
             return str(value)
         case datetime():
             return str(unix_seconds(value))
+        case dict() if value and all(type(count) is int for count in value.values()):
+            return quote(neutralize(", ".join(f"{name}:{count}" for name, count in value.items())))
         case dict() | list():
             return quote(json.dumps(neutralize_strings(value), ensure_ascii=False))
     return quote(neutralize(str(value)))

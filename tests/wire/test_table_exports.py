@@ -68,6 +68,10 @@ def test_no_text_is_executed_by_a_spreadsheet_that_splits_at_commas(rows):
                 assert not runs(cell)
                 assert not cell.startswith(("\t", "\r", "\n"))
                 assert cell.replace("'", "") == value.replace("'", "")
+            elif isinstance(value, dict) and value:
+                assert not runs(cell)
+                text = ", ".join(f"{name}:{count}" for name, count in value.items())
+                assert cell.replace("'", "") == text.replace("'", "")
             elif isinstance(value, list | dict):
                 assert not runs(cell)
                 assert json.dumps(json.loads(cell)).replace("'", "") == json.dumps(value).replace("'", "")
@@ -77,6 +81,11 @@ def test_no_text_is_executed_by_a_spreadsheet_that_splits_at_commas(rows):
 def test_no_text_is_executed_by_a_spreadsheet_that_splits_at_semicolons(rows):
     for cells in csv.reader(io.StringIO(csv_of(*rows), newline=""), delimiter=";"):
         assert not [cell for cell in cells if runs(cell)]
+
+
+def test_counts_by_name_are_written_in_words():
+    cell = '"expired:15, args-mismatch:2"'
+    assert csv_of(({"expired": 15, "args-mismatch": 2},)).splitlines()[1] == cell
 
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
