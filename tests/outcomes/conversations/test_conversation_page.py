@@ -69,7 +69,7 @@ def test_the_page_lists_all_events_in_order(browser_client, start, production, w
     }
     page = open_page(browser_client, start, "c1")
     assert "2 outcomes</span>" in page
-    assert f"<code>{key}</code>" in page
+    assert f'title="{key}">' in page
     assert "healed</span>" in page
 
 
@@ -95,6 +95,19 @@ def test_a_broken_join_shows_its_diagnosis_and_where_the_id_is_known(browser_cli
     assert "1 broken join<" in page
     assert "Cause: other environment" in page
     assert f'href="{start.replace("production", "staging")}/conversation?id=c2"' in page
+
+
+def test_an_id_with_broken_joins_only_leads_back_to_them_and_has_no_time_after_a_start(
+    browser_client, start, production
+):
+    register_conversations(production, [Arrival("c1", NOW)], now=NOW)
+    record_outcomes(production, [Report("c1", "purchase"), Report("nobody", "purchase")], now=NOW)
+    broken, known = (open_page(browser_client, start, name) for name in ("nobody", "c1"))
+    assert f'href="{start}/joins">All broken joins</a>' in broken
+    assert "All outcomes" not in broken
+    assert "After start" not in broken
+    assert f'href="{start}/outcomes">All outcomes</a>' in known
+    assert "After start" in known
 
 
 def test_a_moved_outcome_says_who_moved_it(browser_client, start, production, workspace):
@@ -217,7 +230,7 @@ def test_the_page_lists_the_broken_joins_that_probably_mean_its_conversation(
     assert "2 broken joins name this conversation" in page
     assert "No outcomes reported yet" not in page
     assert '<span class="tag">0 outcomes</span>' in page
-    assert f'title="{api_key}"><b>{api_key.name}</b></a>' in page
+    assert f'title="{api_key}">{api_key.name}</a>' in page
     assert f'href="{start}/joins?why=other-environment&in=staging&range=all"' in page
     assert "Move to staging…" in page
     naming = load_tables(browser_client, start.replace("production", "staging"), "conv_1")["naming"]
