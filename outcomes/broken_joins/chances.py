@@ -19,16 +19,16 @@ def write_advice(cause: Cause, longest: timedelta | None) -> str:
     """
     if cause.kind != "never-seen" or longest is None or cause.may_heal is None:
         return ADVICE[cause.kind].to_do
-    older, young_joins = cause.count - cause.may_heal, _count_joins(cause.may_heal, cause.ids_that_may_heal)
+    older, limit = cause.count - cause.may_heal, f"{format_length(longest)}, the longest that any took to heal"
+    noun, comes = ("id", "comes") if cause.older_ids == 1 else ("ids", "come")
+    if not cause.may_heal:
+        all_are = "it is" if older == 1 else "all are"
+        return f"Check where the {noun} {comes} from: {all_are} older than {limit}."
+    young = "1 is" if cause.may_heal == 1 else f"{cause.may_heal:,} are"
     if not older:
-        return f"Wait: {young_joins} may still heal; the longest ever took {format_length(longest)}."
-    chance = f"{young_joins} may still heal; " if cause.may_heal else ""
-    verb = "is" if older == 1 else "are"
-    return f"{chance}{_count_joins(older, cause.older_ids)} {verb} {_explain_age(longest)}"
-
-
-def _count_joins(joins: int, ids: int) -> str:
-    return f"{joins:,} join{'' if joins == 1 else 's'} of {ids:,} conversation id{'' if ids == 1 else 's'}"
+        young = "it is" if cause.may_heal == 1 else "all are"
+    wait = f"Wait: {young} younger than {limit}."
+    return f"{wait} Check where the {noun} of the other {older:,} {comes} from." if older else wait
 
 
 def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timedelta | None, *, now: datetime) -> str:

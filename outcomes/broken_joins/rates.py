@@ -28,6 +28,12 @@ class RateChart:
         """Return the rates that are drawn; the table has all of them."""
         return self.rates[:MAX_LINES]
 
+    @property
+    def rows(self) -> Sequence[tuple[Bucket, Sequence[tuple[int, int]]]]:
+        """Return each bucket with the broken joins and the reported outcomes of each line, the latest first."""
+        columns = [zip(line.broken_joins, line.reported_outcomes, strict=True) for line in self.lines]
+        return list(zip(self.buckets, zip(*columns, strict=True), strict=True))[::-1] if columns else []
+
 
 # Look up the tallies of each API key by the key. A look-up by time alone would read the tallies of all keys for every
 # segment.

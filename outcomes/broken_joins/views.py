@@ -120,6 +120,7 @@ def _describe_joins(
         "diagnosed_joins": len(newest),
         "is_partial": is_partial,
         "diagnoses": _count_diagnoses(listed, filters),
+        "filter_name": ADVICE[filters.diagnosis].name if filters.diagnosis else "",
         "rows": rows,
         "listed_ids": count_ids(rows, listed_joins, listed),
         "kept_days": _find_kept_days(environment, period),
@@ -198,6 +199,9 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "chart": chart,
                 "step": find_step(period, chart.buckets),
                 "figure": chart_figures.draw_rates(chart.buckets, chart.lines, names=names),
+                "line_names": [names.get(line.name, line.name) for line in chart.lines],
+                "bucket_rows": chart.rows,
+                "is_last_partial": any(bucket.is_partial for bucket in chart.buckets[-1:]),
                 "has_few": any(0 < count < MIN_REPORTED for line in chart.lines for count in line.reported_outcomes),
                 "min_reported": MIN_REPORTED,
             }

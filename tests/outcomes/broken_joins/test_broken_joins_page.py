@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from outcomes.broken_joins import cause_starts, lookup
 from outcomes.broken_joins.cause_groups import group_by_cause
+from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
@@ -128,6 +129,29 @@ def test_a_key_filters_page_and_download(production, browser_client):
     assert len(browser_client.get(f"{PAGE}?key=of_its_own").context["causes"]) == 1
     section = browser_client.get(f"{PAGE}?key=of_its_own").content.decode().partition('id="joins"')[2]
     assert "1 to 1 of 1 broken joins" in section
+
+
+def test_a_filter_without_joins_says_so_and_leads_out(workspace, production, browser_client):
+    query = "why=other-environment&in=nowhere&range=7d"
+    page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
+    card = page.partition('id="joins"')[2].partition("</section>")[0]
+    name = ADVICE["other-environment"].name
+    assert f"No broken joins with the cause “{name}, nowhere” in this period." in card
+    assert '<a href="?range=7d#joins">Show all causes</a>' in card
+    assert '<a href="?why=other-environment&amp;in=nowhere&amp;range=all#joins">Show all time</a>' in card
+    assert "<table" not in card
+    assert "0 to 0 of 0" not in page
+
+
+def test_the_rates_have_a_table_of_their_points(workspace, production, browser_client):
+    page = " ".join(browser_client.get(f"{PAGE}?range=7d").content.decode().split())
+    table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
+    assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest first
+    points = re.findall(r'([\d.]+) % <span class="soft">([\d,]+) of ([\d,]+)</span>', table)
+    rows = [row for row in tables(browser_client)["rates"] if row["reported"]]
+    assert sum(int(broken) for _, broken, _ in points) == sum(row["brokenJoins"] for row in rows) > 0
+    assert sum(int(reported) for *_, reported in points) == sum(row["reported"] for row in rows)
+    assert re.search(r"The last (hour|day) is partial\.", page)
 
 
 @pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
@@ -305,8 +329,10 @@ def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_to
     record_outcomes(production, [Report(f"new-{n}", "purchase") for n in range(2)], now=now)
     record_outcomes(production, [Report(f"old-{n}", "purchase") for n in range(3)], now=now - timedelta(hours=5))
     record_outcomes(production, [Report("old-0", "refund")], now=now - timedelta(hours=4))
-    age = "5 joins of 4 conversation ids are older than any that healed (the longest ever took 60 min): check where the"
-    words = f"2 joins of 2 conversation ids may still heal; {age} id comes from."
+    words = (
+        "Wait: 2 are younger than 60 min, the longest that any took to heal. "
+        "Check where the ids of the other 5 come from."
+    )
     page = " ".join(browser_client.get(PAGE).content.decode().split())
     assert words in page
     assert "heals by itself" not in page
