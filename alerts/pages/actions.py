@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 
 from alerts.models import Alert, Delivery, Target
 from alerts.pages.forms import AlertForm, TargetForm
-from alerts.pages.views import LOG, NAME, NEW_SECRET, build_alerts_page
+from alerts.pages.views import ALERT_MEMBERS, LOG, NAME, NEW_SECRET, build_alerts_page
 from alerts.setup import alerts, targets
 from wire.errors import DomainError
 from wire.filters import change_query, read_text
@@ -74,6 +74,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             _keep_secret(request, row, fields["name"], secret)
             target = row.workspace.alert_targets.get(name=fields["name"].strip())
             return _redirect_to_form(request, row, target, fragment="new" if secret else "")
+    request.GET = _read_alert_members(request, row)
     return _render(request, row, build_alerts_page(request, row, target_form=form))
 
 
@@ -187,13 +188,28 @@ def _redirect(
     return redirect_to_page(name, row, change_query(read_form_period(request, row), query), fragment=fragment)
 
 
+def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
+    """Return the members of the alert form that the person was filling in.
+
+    They are in the address of the page, or, if that page showed a refused target, in the one that it was sent to.
+    """
+    if values := read_form_members(request, row, ALERT_MEMBERS):
+        return values
+    values = QueryDict(mutable=True)
+    for name in ALERT_MEMBERS:
+        if name in request.GET:
+            values.setlist(name, request.GET.getlist(name))
+    return values
+
+
 def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *, fragment: str) -> HttpResponse:
     """Answer 303 to the alert form that the person was filling in, with the new target chosen; else to the targets."""
     members = read_form_period(request, row)
-    values = read_form_members(request, row, (*AlertForm.base_fields, "edit"))
-    if "kind" not in values:
+    values = _read_alert_members(request, row)
+    if not values:
         return redirect_to_page(NAME, row, members, fragment=fragment or "targets")
-    values.appendlist("targets", str(target.pk))
+    if "kind" in values:
+        values.appendlist("targets", str(target.pk))
     for name, texts in values.lists():
         members.setlist(name, texts)
     return redirect_to_page(NAME, row, members, fragment=fragment or "alert")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -31,6 +32,7 @@ from workspaces.page import Page
 from workspaces.shown_once import take_once
 
 NAME, LOG = "alerts", "deliveries"
+ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # the members of an address with an alert form that is open
 NEW_SECRET = "new webhook secret"
 DONE = {
     "test": "A test is on its way.",
@@ -80,6 +82,8 @@ def build_alerts_page(
             "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,
             "form": alert_form,
             "was_sent": form is not None,
+            "is_form_open": not rows or form is not None or any(name in request.GET for name in ALERT_MEMBERS),
+            "alert_query": _write_alert_query(request),
             "chosen_targets": alert_form["targets"].value() or [],
             "kinds": [(kind, *words, kind == alert_form["kind"].value()) for kind, words in KINDS.items()],
             "target_form": target_form or TargetForm(),
@@ -105,6 +109,12 @@ def _find_save_address(environment: Environment, alert: Alert | None) -> str:
     return f"{reverse('change-alert', args=[*names, alert.pk])}?edit={alert.pk}#alert"
 
 
+def _write_alert_query(request: HttpRequest) -> str:
+    """Return the members of the alert form in the address, from the question mark on; "" without any."""
+    members = [(name, value) for name in ALERT_MEMBERS for value in request.GET.getlist(name)]
+    return f"?{urlencode(members)}" if members else ""
+
+
 def _read_form(request: HttpRequest, environment: Environment, alert: Alert | None) -> AlertForm:
     """Return the form with the values of the address; missing ones come from the stored alert, or are the defaults."""
     workspace = environment.workspace
@@ -122,7 +132,7 @@ def _read_form(request: HttpRequest, environment: Environment, alert: Alert | No
 def _build_preview(form: AlertForm) -> Mapping[str, Any]:
     if not form.can_preview:
         empty = {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
-        return {**empty, "preview_first_data": None, "lower": None}
+        return {**empty, "preview_first_data": None, "lower": None, "missing_data": ""}
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
     now = timezone.now()
     firings = preview(form.environment_row, kind, thresholds, now=now)
@@ -141,6 +151,7 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
         "is_about_new": kind == Alert.NEW_REASON,
         "judged_until": find_last_quarter(now) if kind in JUMPS else None,
         "preview_first_data": _find_late_start(form.environment_row, kind, now=now),
+        "missing_data": _name_missing_data(form.environment_row, kind, firings),
         **_suggest_lower(form, firings, now=now),
     }
 
@@ -159,6 +170,12 @@ def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> d
     return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
 
 
+def _name_missing_data(environment: Environment, kind: str, firings: Preview) -> str:
+    """Return what an alert has never had to judge, in the singular; "" if there was anything."""
+    is_missing = not any(measure.value for measure in firings.measures) and FIRST_DATA[kind](environment) is None
+    return DATA_WORDS[kind] if is_missing else ""
+
+
 def _find_first_observation(environment: Environment) -> datetime | None:
     span = find_observed_span(environment)
     return span[0] if span else None
@@ -172,6 +189,14 @@ FIRST_DATA: Mapping[str, Callable[[Environment], datetime | None]] = {
     Alert.NEW_REASON: find_first_verification,
     Alert.REJECTIONS: find_first_verification,
     Alert.BROKEN_JOINS: find_first_outcome,
+}
+# What an alert watches, in the singular
+DATA_WORDS: Mapping[str, str] = {
+    Alert.DRIFT: "reporter",
+    Alert.SILENT: "reporter",
+    Alert.NEW_REASON: "verification",
+    Alert.REJECTIONS: "verification",
+    Alert.BROKEN_JOINS: "outcome",
 }
 
 

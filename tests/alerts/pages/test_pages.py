@@ -66,7 +66,20 @@ def test_a_page_without_alerts_says_what_to_do(admin):
     text = read(admin, PAGE)
     assert "No alert yet" in text
     assert "No target yet" in text
-    assert "Would not have fired in the last 30 days" in text
+    assert "No reporter in production yet" in text
+    assert "Would not have fired" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("reporter.silent", "No reporter"), ("rejections.spike", "No verification"), ("broken-joins.spike", "No outcome")],
+)
+def test_where_nothing_was_observed_the_preview_gives_no_verdict(admin, api, workspace, kind, words):
+    deliver(api, workspace, observation(response={"id": 1}))
+    text = read(admin, f"{PAGE}?kind={kind}&environment=staging")
+    assert f"{words} in staging yet" in text
+    assert "Would not have fired" not in text
+    assert 'id="alert-days"' not in text
 
 
 def test_a_webhook_s_secret_is_shown_once(admin, receiver):
@@ -153,7 +166,7 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
     figure, _ = read_chart(admin, query + "&reason_minimum=1&silent_minutes=60")
     assert max(figure["data"][0]["y"]) == 8
     text = read(admin, f"{PAGE}{query}&reason_minimum=1&silent_minutes=60")
-    assert re.search("Highest: 8 on [^,]+, a share of 100 %; usual 0 %\\.", text)
+    assert re.search("Highest: 8 on [^(]+ \\(100 %, usual 0 %\\)\\.", text)
     judged = re.search(r'Judged up to <time datetime="([^"]+)"', text)
     assert judged is not None
     age = timezone.now() - datetime.fromisoformat(judged[1])
@@ -196,10 +209,10 @@ def test_a_preview_of_silence_says_why_bars_above_the_line_did_not_fire(admin, w
         for hour in hours
     )
     text = read(admin, f"{PAGE}?kind=reporter.silent&environment=production&silent_minutes=60")
-    assert "A bar above the line is not enough" in text
+    assert "longer than any pause of the reporter's 15 days before" in text
     assert ("Would not have fired" in text) is is_usual
     assert ("Here each silence was usual" in text) is is_usual
-    assert ("shop was silent the longest: 4.75 h, " in text) is is_usual
+    assert ("Longest: shop, 4.75 h, " in text) is is_usual
 
 
 def test_a_preview_of_silence_names_the_reporter_of_each_longest_silence(admin, workspace):
@@ -218,7 +231,7 @@ def test_a_preview_of_silence_names_the_reporter_of_each_longest_silence(admin, 
     text = read(admin, f"{PAGE}{query}")
     assert re.search(r'<td class="num">6.75</td> <td[^>]*>&lt;b&gt;job&lt;/b&gt;</td>', text)
     assert '<th scope="col">Reporter</th>' in text
-    assert "&lt;b&gt;job&lt;/b&gt; was silent the longest: 6.75 h, " in text
+    assert "Longest: &lt;b&gt;job&lt;/b&gt;, 6.75 h, " in text
     assert '<th scope="col">Reporter</th>' not in read(admin, f"{PAGE}?kind=rejections.new-reason")
 
 
@@ -238,6 +251,38 @@ def test_a_target_made_for_a_filled_form_returns_to_it_and_is_chosen(admin, rece
     text = read(admin, answer["Location"].partition("#")[0])
     assert 'name="minimum" value="5"' in text
     assert re.search(f'name="targets" value="{target.pk}" checked', text)
+
+
+def test_a_target_that_is_refused_keeps_the_form_of_the_new_alert(admin, receiver):
+    address = f"{PAGE}?range=7d&kind=rejections.spike&minimum=5"
+    refused = {"kind": "webhook", "name": "ops", "address": "https://unknown.invalid/x"}
+    answer = admin.post(f"{PAGE}/targets/create", refused, headers={"referer": f"http://testserver{address}"})
+    page = answer.content.decode()
+    assert 'class="fault"' in page
+    assert re.search(r'value="rejections.spike" checked', page)
+    assert 'name="minimum" value="5"' in page
+    (next_address,) = re.findall(r'action="([^"#]*/targets/create[^"#]*)', page)
+    form, referer = {**refused, "address": receiver.url}, f"http://testserver{PAGE}/targets/create"
+    answer = admin.post(unescape(next_address), form, headers={"referer": referer})
+    assert "kind=rejections.spike&minimum=5&targets=" in answer["Location"]
+
+
+def test_the_form_of_a_new_alert_is_folded_while_there_are_alerts(admin, target):
+    assert 'id="alert-form"' in read(admin, PAGE)
+    admin.post(f"{PAGE}/create", {**FORM, "targets": [target.pk]})
+    page = read(admin, PAGE)
+    assert 'id="alert-form"' not in page
+    (address,) = re.findall(r'href="([^"#]*)#alert">New alert<', page)
+    assert 'id="alert-form"' in read(admin, address)
+
+
+def test_the_page_has_the_same_order_with_and_without_a_target(admin, receiver, workspace):
+    def order() -> list[str]:
+        return re.findall(r'id="(alert|targets)"', read(admin, PAGE))
+
+    assert order() == ["alert", "targets"]
+    make_target(workspace, receiver.url)
+    assert order() == ["alert", "targets"]
 
 
 @pytest.mark.parametrize(
