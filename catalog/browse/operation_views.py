@@ -17,7 +17,7 @@ from catalog.browse import exports
 from catalog.browse.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.presence import list_presence
 from catalog.browse.queries import find_verified
-from catalog.browse.tree_filter import find_nodes, find_unknown
+from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown
 from catalog.browse.tree_rows import TreeRow, build_rows, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.curl import build_curl_command
@@ -43,7 +43,7 @@ from catalog.evidence.parts import (
     list_parameters,
     list_part_nodes,
 )
-from catalog.models import BaselineReset, MapRule, Operation
+from catalog.models import BaselineReset, HintRule, MapRule, Operation
 from catalog.queries import find_operation
 from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hints import list_operation_hints
@@ -59,13 +59,6 @@ from workspaces.page import Page
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # rows of the tree
 MAX_SCHEMA_NODES = 400  # nodes of a shape whose JSON Schema is shown; a longer one is in the download only
-# The hints of an MCP tool, by name
-HINT_LABELS = {
-    "readOnlyHint": "Read-only",
-    "destructiveHint": "Destructive",
-    "idempotentHint": "Idempotent",
-    "openWorldHint": "Open world",
-}
 
 
 def show_operation(
@@ -124,7 +117,6 @@ def show_operation(
             },
             "refused": NO_CHANGE.get(request.GET.get("refused", "")),
             "selected": build_node_context(operation, shape, nodes, pointer),
-            "is_field_chosen": "at" in request.GET,
             "other_matches": list_other_matches(words, shapes, shape),
         }
 
@@ -187,6 +179,7 @@ def build_tree_context(
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
     states = find_absence_states(operation, shape.part)
+    chosen = find_chosen_pointer(request, nodes)
     absent_pointers = set(list_no_longer_seen(states))
     probably_gone = find_probably_gone(states, {node.pointer: node for node in nodes})
     rows = [
@@ -198,6 +191,7 @@ def build_tree_context(
             probably_gone=probably_gone.get(row.node.pointer),
             is_match=matches is not None and row.node.pointer in matches.pointers,
             is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
+            is_chosen=row.node.pointer == chosen,
         )
         for row in tree_rows
     ]
@@ -205,8 +199,9 @@ def build_tree_context(
         "operation": operation,
         "part": shape,
         "rows": rows,
-        "at": pointer,
+        "is_chosen_hidden": chosen is not None and not any(row.is_chosen for row in rows),
         "find": find,
+        "find_example": find_search_example(nodes),
         "match_count": len(matches.pointers) if matches else None,
         "node_count": len(nodes) - 1,
         "root": TreeRow(nodes[0]) if nodes else None,
@@ -225,6 +220,14 @@ def build_tree_context(
     schema = build_part_schema(json.loads(operation.outline), shape.key, descriptor)
     text = json.dumps(schema, indent=2, ensure_ascii=False)
     return {**context, "schema": text, "is_any_allowed": "{}" in text}
+
+
+def find_chosen_pointer(request: HttpRequest, nodes: Sequence[Node]) -> str | None:
+    """Return the pointer of the node that the address names, the root's if there is no such node; None without `at`."""
+    if "at" not in request.GET:
+        return None
+    pointer = request.GET["at"]
+    return pointer if any(node.pointer == pointer for node in nodes) else ""
 
 
 def list_branches_of(pointer: str) -> list[str]:
@@ -266,7 +269,7 @@ def list_hints(operation: Operation) -> list[Mapping[str, Any]]:
             "value": rules[hint].value if hint in rules else default_values[hint],
             "rule": rules.get(hint),
         }
-        for hint, label in HINT_LABELS.items()
+        for hint, label in HintRule.LABELS.items()
     ]
 
 

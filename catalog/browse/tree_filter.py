@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from catalog.evidence.nodes import Node
 
+MAX_EXAMPLE = 20  # characters of a search that is offered as an example
+
 
 @dataclass(frozen=True)
 class NodeMatches:
@@ -33,6 +35,13 @@ def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
     best = next(exact, matches[0] if matches else None)
     pointers = frozenset(node.pointer for node in matches)
     return NodeMatches(_with_branches(nodes, pointers), pointers, best.pointer if best else "")
+
+
+def find_search_example(nodes: Sequence[Node]) -> str:
+    """Return a search that finds a leaf, such as `total:number`; "" if none is short."""
+    leaves = (node for node in nodes if not node.is_nameless and node.main_type in ("integer", "number", "string"))
+    examples = (f"{node.name}:{node.main_type}" for node in leaves if " " not in node.name)
+    return next((example for example in examples if len(example) <= MAX_EXAMPLE), "")
 
 
 def find_unknown(nodes: Sequence[Node]) -> Sequence[str]:

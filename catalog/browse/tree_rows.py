@@ -49,6 +49,7 @@ class TreeRow:
     probably_gone: its presence up to now if it is probably gone.
     is_match: whether it matches the search words in the address.
     is_best: whether it is the match to show first.
+    is_chosen: whether the address names it, so that its manual overrides are shown beneath it.
     """
 
     node: Node
@@ -58,6 +59,7 @@ class TreeRow:
     probably_gone: CurrentPresence | None = None
     is_match: bool = False
     is_best: bool = False
+    is_chosen: bool = False
     size: int = 0
     is_branch: bool = False
     is_open_at_first: bool = True

@@ -149,11 +149,19 @@ class HintRule(Decision):
 
     key: the key of the operation (Operation.key).
     hint: an annotation of MCP tools.
+    path: the path of the operation, where a query has added it (list_hint_rules); else "".
 
     Of several rules for one hint the latest applies.
     """
 
-    HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+    LABELS = {
+        "readOnlyHint": "Read-only",
+        "destructiveHint": "Destructive",
+        "idempotentHint": "Idempotent",
+        "openWorldHint": "Open world",
+    }
+    HINTS = tuple(LABELS)
+    path = ""
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="hint_rules")
     method = models.CharField(max_length=MAX_METHOD)
@@ -165,7 +173,12 @@ class HintRule(Decision):
         indexes = [models.Index(fields=["environment", "id"], name="hint_rules")]
 
     def __str__(self) -> str:
-        return f"{self.method} {self.key} {self.location}"
+        return f"{self.method} {self.path or self.key} {self.location}"
+
+    @property
+    def label(self) -> str:
+        """Return what pages call the hint."""
+        return self.LABELS[self.hint]
 
     @property
     def location(self) -> str:

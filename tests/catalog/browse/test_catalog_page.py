@@ -267,7 +267,7 @@ def test_properties_are_counted_as_the_comparison_counts_them(api, browser_clien
     assert (extents[0]["properties"], extents[0]["noLongerSeen"]) == (3, 3)
     operation = f"/w/{workspace.workspace.slug}/production/operation"
     text = browser_client.get(operation, {"method": "GET", "path": "/a"}).content.decode()
-    assert re.search(r" 1 property,\s+3 no longer seen", text)
+    assert re.search(r'Properties</small>\s*<div class="v">1</div>\s*<div class="d soft">3 no longer seen', text)
 
 
 def test_each_download_says_what_it_is_for(browser_client, filled_workspace):

@@ -57,7 +57,7 @@ def list_properties(client: Any, created: Any, **query: str) -> list[dict[str, A
 def test_the_facts_are_at_the_top(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace)
     assert '<h1 class="mono path">/orders/<wbr>{orderId}</h1>' in page
-    assert re.search(r"<b>9</b> observations,\s+2 with 2xx or 3xx", page)
+    assert re.search(r'<div class="v">9</div>\s*<div class="d soft">2 with 2xx or 3xx</div>', page)
     assert re.search(r"<code>orderId</code> <span class=\"integer\">integer</span>", page)
 
 
@@ -129,7 +129,7 @@ def test_the_tree_shows_type_presence_nulls_and_mixed_types(browser_client, fill
     assert "array of object" in page
     assert "always empty so far" in page
     assert re.search(r'<span class="ty unknown">integer or string</span>\s*<span class="soft nowrap">\w+ 1,?<', page)
-    assert "or null 50.0 %" in page
+    assert "or null, 50.0 % (1 of 2)" in page
     assert "50.0 % of 2" in page
     assert "redacted" in page
     assert page.count("<details") == page.count("</details>")
@@ -306,12 +306,14 @@ def test_presence_and_observations_are_counted_within_the_period(api, browser_cl
     deliver(api, workspace, *[observation(response={"id": 1, "new": 1}, lastSeenAt=first + 86400)] * 30)
     second_day = {"from": "2026-09-22", "to": "2026-09-22"}
     page = re.sub(r"\s+", " ", open_page(browser_client, workspace, **second_day))
-    assert "<b>30</b> observations in this period, 60 in all" in page
+    assert (
+        '<div class="v">30</div> <div class="d soft">in this period, <span class="unit">60 of all time</span>' in page
+    )
     assert "0 % of 30" in page  # old
     assert "100 % of 30" in page  # id and new
     assert '<span class="tag bad">no longer seen</span>' in page
-    assert '<span class="soft">21 Sep 2026</span>' in page
-    assert re.search(r'<span class="phone">last</span> 21 Sep 2026', page)  # of what is no longer seen
+    assert '<span class="soft unit">first seen 21 Sep 2026</span>' in page
+    assert re.search(r'<span class="soft unit" *> last seen 21 Sep 2026 </span>', page)  # of what is no longer seen
     assert "50.0 %" not in page
     assert "50.0 % of 60" in open_page(browser_client, workspace)
     rows = {row["pointer"]: row for row in list_properties(browser_client, workspace, **second_day)}
@@ -319,6 +321,46 @@ def test_presence_and_observations_are_counted_within_the_period(api, browser_cl
         (30, 30), (0, 30), (30, 30),
     ]  # fmt: skip
     assert rows["/old"]["seen"] == 30
+
+
+def list_rows_and_panel(page: str) -> list[str]:
+    """Return the names of the rows, and `PANEL` where the manual overrides of one stand."""
+    marks = re.findall(r'<span class="tw"></span>(.*?)</span>|(id="field")', page, re.S)
+    return ["PANEL" if panel else " ".join(re.sub(r"<[^>]*>?", "", row).split()) for row, panel in marks]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "row"), [("/status", "status"), ("/lines", "lines"), ("", "the whole body"), ("/x", "the whole body")]
+)
+def test_the_manual_overrides_of_a_field_stand_below_its_row(browser_client, filled_workspace, pointer, row):
+    rows = list_rows_and_panel(open_page(browser_client, filled_workspace, at=pointer, closed=pointer))
+    assert rows[rows.index("PANEL") - 1] == row
+    assert rows.count("PANEL") == 1
+    assert "PANEL" not in list_rows_and_panel(open_page(browser_client, filled_workspace))
+
+
+def test_the_manual_overrides_of_a_row_that_a_search_hides_stand_above_the_rows(browser_client, filled_workspace):
+    rows = list_rows_and_panel(open_page(browser_client, filled_workspace, at="/status", find="sku"))
+    assert rows == ["PANEL", "the whole body", "lines", "each item", "sku"]
+
+
+def test_the_box_offers_a_search_that_finds_something(browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace)
+    (example,) = re.findall(r'placeholder="Name or type: ([^"]+)"', page)
+    assert find_labels(open_page(browser_client, filled_workspace, find=example, part="200"))
+
+
+def test_a_search_without_a_match_says_so_and_leads_back(browser_client, filled_workspace):
+    page = " ".join(open_page(browser_client, filled_workspace, find="nowhere", part="200").split())
+    assert "No property of 200 matches nowhere" in page
+    (back,) = re.findall(r'<a href="([^"]*)">Show all 7 properties</a>', page)
+    assert "find=" not in back
+    assert read_labels(page) == []
+
+
+def test_the_share_of_nulls_says_its_number(browser_client, api, workspace):
+    deliver(api, workspace, *[observation(response={"coupon": value}) for value in ("x", None, None)])
+    assert "or null, 66.7 % (2 of 3)" in open_page(browser_client, workspace)
 
 
 def test_rows_that_drifted_in_the_period_link_to_the_change(api, browser_client, workspace):
@@ -331,7 +373,8 @@ def test_rows_that_drifted_in_the_period_link_to_the_change(api, browser_client,
             rf'<a class="{tag}" href="[^"]*/change\?range=all&id={drift.pk}" title="Drift in this period">{words}</a>'
         )
         assert re.search(mark, page)
-    assert page.count("no longer seen</") == 1
+    assert page.count("no longer seen</a>") == page.count("no longer seen</div>") == 1
+    assert "no longer seen</span>" not in page
     assert '<span class="tag">new</span>' in page  # no link, because it is in the <summary> of a branch
     past = {"range": "", "from": "2026-10-01", "to": "2026-10-02"}
     assert "Drift in this period" not in open_page(browser_client, workspace, **past)

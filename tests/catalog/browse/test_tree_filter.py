@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import infer
-from catalog.browse.tree_filter import find_nodes
+from catalog.browse.tree_filter import find_nodes, find_search_example
 from catalog.evidence.nodes import list_nodes
 
 TREES = st.recursive(
@@ -34,3 +34,11 @@ def test_a_property_of_exactly_the_searched_name_and_type_is_first():
     nodes = read_nodes({"subtotal": 1.5, "deep": {"total": 1.5}})
     assert find_nodes(nodes, ["total:number"]).best == "/deep/total"
     assert find_nodes(nodes, ["nowhere"]).best == ""
+
+
+@given(TREES)
+def test_the_example_of_a_search_finds_a_property(body):
+    nodes = read_nodes(body)
+    example = find_search_example(nodes)
+    assert bool(example) == any(node.main_type == "integer" for node in nodes if not node.is_nameless)
+    assert not example or find_nodes(nodes, [example]).best

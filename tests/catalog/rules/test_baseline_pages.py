@@ -90,14 +90,14 @@ def test_operation_and_catalog_say_the_same_of_a_reset(api, browser_client, two_
     for query in ({}, {"range": "all"}):
         words = read_page(browser_client, two_environments, "operation", **PLACE, **query)
         assert NOT_COUNTED.search(words)
-        assert "0 observations in this period" not in words
+        assert "0 in this period" not in words
         assert "no observation since; the 25 before it count again once you undo it Undo" in words
         assert "Of 0 observations" not in words
         assert NOT_COUNTED.search(read_page(browser_client, two_environments, "catalog", **query))
     observe(api, two_environments, "production", (4, FULL))
     words = read_page(browser_client, two_environments, "operation", **PLACE)
-    assert "4 observations in this period, 29 in all" in words
-    assert "25 of them not counted: baseline reset" in words
+    assert "4 in this period, 29 of all time" in words
+    assert "25 of the observations not counted: baseline reset" in words
     assert not NOT_COUNTED.search(read_page(browser_client, two_environments, "catalog"))
 
 
