@@ -1,4 +1,4 @@
-"""What the comparison of two environments says first: how many differences, what breaks, and what both lost."""
+"""What the comparison of two environments says first: how many differences, and what breaks; and what both lost."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.change_labels import NOBODY, PRODUCER
-from catalog.drift.compared_operations import AbsentByOperation
+from catalog.drift.compared_operations import AbsentByOperation, AbsentPlaces
+from catalog.drift.current_presence import PresenceState
 from catalog.drift.environments import WHOLE_OPERATION, OperationChange
 from catalog.drift.queries import load_catalog_rows
 from workspaces.models import Environment
 
-NAMED = 3  # so many lost properties, or changes that may break, are named
+NAMED = 3  # so many changes that may break are named
 
 
 @dataclass(frozen=True)
@@ -104,53 +105,38 @@ def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
 class LostProperty:
     """A property that both environments have lost.
 
-    too_lately: the names of the environments that lost it too lately for their drift to report it.
+    state, state_against: how certainly each has lost it.
     """
 
     method: str
     path: str
     part: str
     pointer: str
-    too_lately: Sequence[str]
-
-
-@dataclass(frozen=True)
-class LostByBoth:
-    """How many properties both environments have lost, and those of them that the page names."""
-
-    total: int
-    unreported: int
-    properties: Sequence[LostProperty]
+    state: PresenceState
+    state_against: PresenceState
 
     @property
-    def names_all(self) -> bool:
-        return self.total == len(self.properties)
-
-    @property
-    def unnamed(self) -> int:
-        """Return how many of the unreported ones are not named."""
-        return max(self.unreported - len(self.properties), 0)
+    def is_unreported(self) -> bool:
+        """Return whether one of the two lost it too lately for its drift to report it."""
+        return PresenceState.PROBABLY_GONE in (self.state, self.state_against)
 
 
 def find_lost_by_both(
-    environment: Environment, against: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
-) -> LostByBoth | None:
-    """Return what both have lost, since it is no difference; None unless one of them lost a part of it only lately.
-
-    All are named if they are few; otherwise the first of those that were lost lately.
-    """
+    environment: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
+) -> list[LostProperty]:
+    """Return what both have lost, since it is no difference, first what one lost only lately; [] without such."""
     rows = load_catalog_rows(environment)
     properties: list[LostProperty] = []
     for key, places in absent.items():
         other = absent_against.get(key)
         if other is None or key not in rows:
             continue
-        for part, pointer in places.gone & other.gone:
-            sides = ((environment, places), (against, other))
-            names = [side.name for side, its in sides if (part, pointer) in its.probably_gone]
-            properties.append(LostProperty(key[0], rows[key].path, part, pointer, names))
-    properties.sort(key=lambda item: (not item.too_lately, item.path, item.method, item.part, item.pointer))
-    unreported = [item for item in properties if item.too_lately]
-    if not unreported:
-        return None
-    return LostByBoth(len(properties), len(unreported), properties if len(properties) <= NAMED else unreported[:NAMED])
+        for place in places.gone & other.gone:
+            states = (_find_state(its, place) for its in (places, other))
+            properties.append(LostProperty(key[0], rows[key].path, *place, *states))
+    properties.sort(key=lambda item: (not item.is_unreported, item.path, item.method, item.part, item.pointer))
+    return properties if any(item.is_unreported for item in properties) else []
+
+
+def _find_state(places: AbsentPlaces, place: tuple[str, str]) -> PresenceState:
+    return PresenceState.PROBABLY_GONE if place in places.probably_gone else PresenceState.NO_LONGER_SEEN

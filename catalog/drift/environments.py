@@ -88,6 +88,11 @@ class OperationChange:
         return states == {PresenceState.SEEN, PresenceState.PROBABLY_GONE}
 
     @property
+    def is_operation_of_other(self) -> bool:
+        """Return whether only the other environment has the operation."""
+        return self.change.part == WHOLE_OPERATION and self.change.kind == "new"
+
+    @property
     def is_of_presence(self) -> bool:
         """Return whether both sides send it, of which only one always."""
         return self.change.kind == NOT_ALWAYS

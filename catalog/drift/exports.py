@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
 from typing import Any
 
 from django.db.models import QuerySet
 
 from catalog.drift.compare import Change
 from catalog.drift.compared_operations import ProbablyGone
+from catalog.drift.comparison_summary import LostProperty
 from catalog.drift.current_presence import CurrentPresence
 from catalog.drift.environments import OperationChange
 from catalog.drift.extent import CatalogExtent
@@ -26,6 +28,7 @@ COMPARISON_COLUMNS = (
     "method", "path", *CHANGE_COLUMNS, "certain", "state", "seen", "of", "absent",
     "stateAgainst", "seenAgainst", "ofAgainst", "absentAgainst",
 )  # fmt: skip
+LOST_COLUMNS = ("method", "path", "part", "pointer", "state", "stateAgainst")
 PROBABLY_GONE_COLUMNS = ("method", "path", "part", "pointer", "seen", "of", "absent", "successor")
 EXTENT_COLUMNS = (
     "environment",
@@ -81,6 +84,11 @@ def _comparison_row(row: OperationChange) -> Sequence[Any]:
 
 def _list_presence_cells(presence: CurrentPresence | None) -> Sequence[Any]:
     return (presence.state, presence.seen, presence.of, presence.absent) if presence else (None,) * 4
+
+
+def export_lost(list_lost: Callable[[], Iterable[LostProperty]]) -> Table:
+    """Return the table of what both environments have lost; `list_lost` is called when it is downloaded."""
+    return Table("lostByBoth", LOST_COLUMNS, lambda: map(astuple, list_lost()))
 
 
 def export_extents(list_extents: Callable[[], Iterable[CatalogExtent]]) -> Table:

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.compared_operations import AbsentByOperation, find_absent_places
-from catalog.drift.comparison_summary import find_lost_by_both, sort_differences, summarize_comparison
+from catalog.drift.comparison_summary import LostProperty, find_lost_by_both, sort_differences, summarize_comparison
 from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
@@ -26,6 +26,7 @@ from workspaces.page import Page
 
 CHANGES_A_PAGE = 100
 MAX_PROBABLY_GONE = 20  # rows on the page
+MAX_LOST = 20  # rows on the page
 
 
 def show_drift(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -73,6 +74,10 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
     def find_absent() -> tuple[AbsentByOperation, AbsentByOperation]:
         return (find_absent_places(environment), find_absent_places(against)) if against else ({}, {})
 
+    @cache
+    def list_lost() -> list[LostProperty]:
+        return find_lost_by_both(environment, *find_absent()) if against else []
+
     def list_extents() -> list[CatalogExtent]:
         sides = zip((environment, against), find_absent(), strict=True)
         return [measure_catalog(side, absent) for side, absent in sides if side] if against else []
@@ -81,15 +86,21 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
         extents = list_extents()
         changes = sort_differences(compare_catalogs(environment, against, find_absent())) if against else []
         return {
-            "lost_by_both": find_lost_by_both(environment, against, *find_absent()) if against else None,
+            "lost_by_both": list_lost()[:MAX_LOST],
+            "more_lost": max(len(list_lost()) - MAX_LOST, 0),
             "extents": extents,
             "unobserved": [extent.environment.name for extent in extents if not extent.operations],
             "other_environments": other_environments,
+            "environments": sorted([environment, *other_environments], key=lambda choice: choice.pk),
             "against": against,
             "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),
             "summary": summarize_comparison(changes),
         }
 
-    tables = [exports.export_comparison(list_changes), exports.export_extents(list_extents)]
+    tables = [
+        exports.export_comparison(list_changes),
+        exports.export_extents(list_extents),
+        exports.export_lost(list_lost),
+    ]
     takes = {"against": lambda name: against and name == against.name}
     return Page("catalog/difference.html", build_context, tables, takes=takes, has_period=False)

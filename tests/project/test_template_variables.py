@@ -329,7 +329,8 @@ def test_every_variable_of_every_template_exists(
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
     assert browser_client.get(f"{start}/operation", versions).status_code == 200
     assert browser_client.get(f"{start}/conversation", {"id": "conv_1"}).status_code == 200
-    deliver(api, workspace, *[observation(path="/lost", response={"id": "x"})] * 30, environment="staging")
+    for count, body in ((30, {"id": "x", "note": "x"}), (5, {"id": "x"})):  # lost by both
+        deliver(api, workspace, *[observation(path="/lost", response=body)] * count, environment="staging")
     assert browser_client.get(f"{start}/difference?against=staging").status_code == 200
     for rejection in Rejection.objects.all():
         query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
+from catalog.drift import views
 from catalog.drift.absence import CHANCE, LEAST, Absence, is_probably_gone, is_unusual
 from catalog.drift.current_presence import PresenceState, find_current_presence
 from catalog.evidence.nodes import list_nodes
@@ -74,12 +75,9 @@ def test_a_difference_is_not_certain_while_the_page_of_the_property_cannot_tell(
     page = open_page(browser_client, released, "difference")
     assert f"in 60 of 62; {absent}" in page
     assert "Deploying staging to production is not known to break anything." in page
-    assert "No certain difference; 1 needs more calls to tell." in page
+    assert "1 difference needs more calls to tell." in page
     back = open_page(browser_client, released, "difference", "staging", against="production")
-    assert (
-        f"Deploying production to staging may break /note of GET {PATH}. No certain difference; 1 needs"
-        in read_words(back)
-    )
+    assert f"Deploying production to staging may break /note of GET {PATH}. 1 difference needs" in read_words(back)
 
 
 @pytest.mark.django_db
@@ -177,34 +175,44 @@ def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_
         assert compare(browser_client, workspace, environment, against) == []
         page = open_page(browser_client, workspace, "difference", environment, against=against)
         assert f"<b>No differences</b> between {environment} and {against}." in page
-        sentence = f"Both lost /note of GET {PATH} (seen too few times in staging to be sure)."
-        assert sentence in read_words(page)
-        assert f'<a href="/w/{workspace.workspace.slug}/{environment}/property?method=GET&' in page
+        cells = ("no longer seen", "probably gone too few calls since to be sure")
+        row = " ".join(cells if environment == "production" else reversed(cells))
+        assert f"GET {PATH} 200 /note {row}" in read_words(page.replace("<wbr>", ""))
+        for side in (environment, against):
+            assert f'<a href="/w/{workspace.workspace.slug}/{side}/property?method=GET&' in page
 
 
 @pytest.mark.django_db
 def test_what_both_lost_long_ago_is_not_told_for_ever(api, browser_client, workspace):
     for environment in ("production", "staging"):
         observe(api, workspace, environment, (60, FULL), (60, SHORT))
-    assert "Both lost" not in open_page(browser_client, workspace, "difference")
+    assert "Lost by both" not in open_page(browser_client, workspace, "difference")
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("long_ago", [1, 3])
-def test_what_both_lost_is_named_with_what_drift_reports_of_both(api, browser_client, workspace, long_ago):
-    long_gone = {f"old{number}": 1 for number in range(long_ago)}
+def test_what_both_lost_is_listed_with_what_drift_reports_of_both(api, browser_client, workspace, monkeypatch):
     for environment in ("production", "staging"):
-        observe(api, workspace, environment, (60, FULL | long_gone), (60, FULL))
+        observe(api, workspace, environment, (60, FULL | {"old": 1}), (60, FULL))
     observe(api, workspace, "production", (60, SHORT))
     observe(api, workspace, "staging", (300, FULL), (3, SHORT))
+    rows = load_table(browser_client, workspace, "difference", "lostByBoth")
+    assert [(row["pointer"], row["state"], row["stateAgainst"]) for row in rows] == [
+        ("/note", "no-longer-seen", "probably-gone"),
+        ("/old", "no-longer-seen", "no-longer-seen"),
+    ]
+    monkeypatch.setattr(views, "MAX_LOST", 1)
     words = read_words(open_page(browser_client, workspace, "difference"))
-    of = f"of GET {PATH}"
-    if long_ago == 1:
-        assert f"Both lost /note {of} (seen too few times in staging to be sure) and /old0 {of}." in words
-    else:
-        assert (
-            f"Both lost 4 properties, 1 of them seen too few times since to be sure: /note {of} (in staging)." in words
-        )
+    assert "200 /note" in words
+    assert "200 /old" not in words
+    assert "1 more. The downloads have all of them." in words
+
+
+@pytest.mark.django_db
+def test_the_environments_can_be_swapped_and_chosen_on_the_page(browser_client, released):
+    page = open_page(browser_client, released, "difference")
+    start = f"/w/{released.workspace.slug}"
+    assert f'href="{start}/staging/difference?against=production">Swap<' in page
+    assert f'href="{start}/production/operation?method=GET&' in page.partition('id="difference"')[2]
 
 
 @pytest.mark.django_db
@@ -222,12 +230,12 @@ def test_a_property_of_one_call_shows_what_its_impact_counts_and_is_not_in_the_h
     assert (row["change"], row["certain"], row["breaksFor"]) == ("gone", False, "consumer")
     assert (row["seen"], row["of"]) == (1, 61)
     words = read_words(open_page(browser_client, workspace, "difference"))
-    assert "string in 1 of 1 since first seen, too few calls to tell" in words
+    assert "string in 1 of 1 since first seen, too rare to tell" in words
     assert "never seen in 60 " in words
     assert "May break consumers" in words
     assert "Not certain" not in words
-    assert "is not known to break anything. No certain difference; 1 needs more calls to tell and may break" in words
-    assert "A property that was not always present since it was first seen breaks nobody" in words
+    assert "is not known to break anything. 1 difference needs more calls to tell and may break" in words
+    assert "A missing property is compatible if it was not always present since it was first seen" in words
 
 
 @pytest.mark.django_db
@@ -259,7 +267,7 @@ def test_the_page_begins_with_the_fields_that_are_gone_and_names_the_first(api, 
     assert places[-1] < rows.index("403")
     words = read_words(page)
     assert f"would break 2 fields for clients of production. The first is /note of GET {PATH}. 3 certain" in words
-    assert "3 certain differences; 1 needs more calls to tell and may break" in words
+    assert "3 certain differences. 1 more needs more calls to tell and may break" in words
 
 
 @pytest.mark.django_db
@@ -395,7 +403,7 @@ def test_a_property_is_not_missed_in_calls_before_it_began(api, browser_client, 
     assert "in 5 of 5 since first seen" in words
     assert "too few calls" not in words
     back = read_words(open_page(browser_client, workspace, "difference", "staging", against="production"))
-    assert f"Deploying production to staging may break /note of GET {PATH}. No certain difference; 1 needs" in back
+    assert f"Deploying production to staging may break /note of GET {PATH}. 1 difference needs" in back
     observe(api, workspace, "production", (3, SHORT))
     Operation.objects.filter(environment__name="production").update(last_seen_at=timezone.now() + timedelta(minutes=5))
     (row,) = compare(browser_client, workspace, "production", "staging")
@@ -408,7 +416,7 @@ def test_what_may_break_is_named_or_counted_if_it_is_much(api, browser_client, w
         observe(api, workspace, environment, (3, SHORT))
     deliver(api, workspace, observation("GET", "/a"), environment="production")
     words = read_words(open_page(browser_client, workspace, "difference"))
-    assert "Deploying staging to production may break GET /a. No certain difference; 1 needs more calls" in words
+    assert "Deploying staging to production may break GET /a. 1 difference needs more calls" in words
     for name in "bcd":
         deliver(api, workspace, observation("GET", f"/{name}"), environment="production")
     assert "may break 4 operations." in read_words(open_page(browser_client, workspace, "difference"))
@@ -426,4 +434,4 @@ def test_catalog_operation_and_comparison_count_the_same_properties(api, browser
     catalog = read_words(open_page(browser_client, workspace, "catalog", sort="properties"))
     assert "2 1 no longer seen 2 probably gone" in catalog
     operation = read_words(open_page(browser_client, workspace, "operation", method="GET", path=PATH))
-    assert "2 properties, 1 no longer seen, 2 probably gone" in operation
+    assert "Properties 2 1 no longer seen 2 probably gone" in operation
