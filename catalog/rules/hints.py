@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery, TextField
+from django.db.models.functions import Coalesce
 
 from catalog.models import HintRule, Operation
 from catalog.rules.baseline import record_override
@@ -41,14 +42,16 @@ def revert_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
     """Revert the rule, so that the hint no longer depends on it. A second time changes nothing."""
     rule.environment.hold()
     if HintRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
-        operation = f"{rule.method} {rule.key}"
+        operation = f"{rule.method} {list_hint_rules(rule.environment).get(pk=rule.pk).path}"
         facts = {"environment": rule.environment.name, "operation": operation, "place": rule.location}
         record_audit(rule.environment.workspace_id, "tool hint undone", facts, actor=actor, now=now)
 
 
 def list_hint_rules(environment: Environment) -> QuerySet[HintRule]:
-    """Return every rule of an environment, reverted or not, the latest first."""
-    return HintRule.objects.filter(environment=environment)
+    """Return every rule of an environment with the path of its operation, reverted or not, the latest first."""
+    operations = Operation.objects.filter(environment=environment, method=OuterRef("method"), key=OuterRef("key"))
+    path = Coalesce(Subquery(operations.values("path")[:1]), F("key"), output_field=TextField())
+    return HintRule.objects.filter(environment=environment).annotate(path=path)
 
 
 def list_operation_hints(operation: Operation) -> QuerySet[HintRule]:

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from catalog.models import BaselineReset, HintRule, MapRule, RedactionRule, TemplateRule
+from catalog.queries import visible_operations
 from catalog.rules import redaction as redaction_rules
 from catalog.rules.hints import list_hint_rules
 from wire.period import Period
@@ -68,7 +69,7 @@ def build_map_cells(rule: MapRule) -> Sequence[Any]:
 
 
 def build_hint_cells(rule: HintRule) -> Sequence[Any]:
-    return (rule.method, rule.key, rule.hint, rule.value)
+    return (rule.method, rule.path, rule.hint, rule.value)
 
 
 def build_redaction_cells(rule: RedactionRule) -> Sequence[Any]:
@@ -99,6 +100,7 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
         return {
             "sections": [section for section in sections if not section["is_grouped"]],
             "empty_sections": [section for section in sections if section["is_grouped"]],
+            "example_operation": visible_operations(environment).order_by("path", "method").first(),
             "may_act": has_role(request.user, environment.workspace, Membership.EDITOR),
             "fault": redaction_rules.REDACTION_RULE_ERRORS.get(fault),
             "has_circle": fault == "circle",
@@ -112,16 +114,23 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
 
 
 def build_section(kind: RuleKind, environment: Environment) -> Mapping[str, Any]:
-    """Return the rules of one kind. is_grouped: whether it shares a card with others that have nothing to show."""
+    """Return the rules of one kind, those in force apart from those that were undone.
+
+    is_grouped: whether it shares a card with others that have nothing to show.
+    """
     rules = kind.list_rules(environment)
-    active = rules.filter(reverted_at=None)
-    total = rules.count()
+    in_force, undone = rules.filter(reverted_at=None), rules.exclude(reverted_at=None)
+    counts = {"active": in_force.count(), "undone": undone.count()}
+    groups = [
+        {"rules": in_force[:MAX_SHOWN], "total": counts["active"], "is_undone": False},
+        {"rules": undone[:MAX_SHOWN], "total": counts["undone"], "is_undone": True},
+    ]
     return {
         "kind": kind,
-        "rules": rules[:MAX_SHOWN],
-        "total": total,
-        "active": active.count(),
-        "is_grouped": not total and not kind.has_form,
+        **counts,
+        "groups": [group for group in groups if group["total"]],
+        "total": sum(counts.values()),
+        "is_grouped": not any(counts.values()) and not kind.has_form,
     }
 
 

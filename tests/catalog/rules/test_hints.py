@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -93,6 +94,20 @@ def test_a_hint_is_on_the_page_with_who_set_it_and_in_the_audit_log(browser_clie
         ("tool hint set", facts),
         ("tool hint undone", facts),
     ]
+
+
+def test_a_hint_names_its_operation_by_its_path_everywhere(browser_client, with_orders):
+    set_hint(browser_client, with_orders, path="/carts/{cartId}")
+    start = f"/w/{with_orders.workspace.slug}/production/rules"
+    page = browser_client.get(start).content.decode()
+    assert "/carts/{}" not in page
+    assert "Undo: POST /carts/{cartId} destructiveHint false" in page
+    assert "path=/carts/%7BcartId%7D" in page or "path=%2Fcarts%2F%7BcartId%7D" in page
+    rows = json.loads(browser_client.get(f"{start}.json").getvalue())["tables"]["hint-rules"]
+    assert [row["path"] for row in rows] == ["/carts/{cartId}"]
+    undo_override(browser_client, with_orders, "hint-rules", HintRule.objects.get().pk)
+    entries = AuditEntry.objects.filter(action__startswith="tool hint")
+    assert {entry.facts["operation"] for entry in entries} == {"POST /carts/{cartId}"}
 
 
 def test_a_hint_stays_when_the_parameter_is_renamed(api, browser_client, with_orders):

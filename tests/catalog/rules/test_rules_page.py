@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog import queries
-from catalog.models import BaselineReset, TemplateRule
+from catalog.models import BaselineReset, HintRule, TemplateRule
 from catalog.rules import views
 from catalog.rules.baseline import reset_baseline
 from catalog.rules.hints import add_hint_rule
@@ -50,7 +50,7 @@ def load_tables(client: Any, created: Any) -> Any:
 
 def test_every_kind_of_override_is_listed_with_its_time_and_author(browser_client, with_rules):
     page = browser_client.get(address(with_rules)).content.decode()
-    for text in ("/shops/red/", "also matching paths", "a map", "openWorldHint", "user*Email", "ann"):
+    for text in ("/shops/red/", "also matching paths", "a map", "Open world", "user*Email", "ann"):
         assert text in page
     table_rows = load_tables(browser_client, with_rules)
     assert set(table_rows) == KINDS
@@ -84,6 +84,26 @@ def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
     assert page.count("an operation</a>") == 4
     assert page.count("<h2>") == 5
     assert page.count('class="card"') == 2  # kinds without rules share one; redaction has a form of its own
+
+
+def test_rules_that_were_undone_are_folded_apart_from_those_in_force(browser_client, with_rules):
+    rule = HintRule.objects.get()
+    browser_client.post(address(with_rules, f"rules/hint-rules/{rule.pk}/take-back"))
+    page = browser_client.get(address(with_rules)).content.decode()
+    section = page.partition('id="hint-rules"')[2].partition("</section>")[0]
+    in_force, _, undone = section.partition("<summary>Undone (1)</summary>")
+    assert "Open world" in undone
+    assert "Open world" not in in_force
+    assert "<details" in in_force
+    assert " open" not in in_force.rpartition("<details")[2]
+
+
+def test_the_kinds_without_rules_lead_to_where_one_is_made(api, browser_client, workspace):
+    deliver(api, workspace, observation("GET", "/books", 200))
+    page = browser_client.get(address(workspace)).content.decode()
+    links = re.findall(r'href="([^"]*/operation\?[^"]*)"', page)
+    assert [link.partition("#")[2] for link in links] == ["overrides", "overrides", "shape", "overrides"]
+    assert [re.findall(r"open=([a-z-]+)", link) for link in links] == [["template"], ["baseline"], [], ["hints"]]
 
 
 @pytest.mark.parametrize("address_end", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])
