@@ -10,6 +10,7 @@ from examples.bookshop.assistant import Assistant, CallSteps, Site, ToolCall
 
 RETIRED_SECRET = "gas_" + "0" * 43  # an example of a secret that a rotation has retired
 DAY = 86_400
+LATE_SECONDS = 400  # longer than an intent is valid
 
 Mistake = Callable[[Assistant, Site, ToolCall], CallSteps]
 """Makes a wrong call for an assistant; the site is the other environment, the call a read."""
@@ -49,10 +50,6 @@ def retired_secret(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return sign(assistant, call, secret=RETIRED_SECRET)
 
 
-def late_delivery(assistant: Assistant, other: Site, call: ToolCall) -> str:
-    return sign(assistant, call, issued_in=-400)
-
-
 def fast_clock(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return sign(assistant, call, issued_in=180)
 
@@ -90,6 +87,13 @@ def send_tampered_arguments(assistant: Assistant, other: Site, call: ToolCall) -
     )
 
 
+def deliver_late(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
+    """Keep the call in a queue until its intent has expired."""
+    header = assistant.mint(call, toolCallId=assistant.new_call_id())
+    yield LATE_SECONDS
+    return assistant.send(call, header)
+
+
 def send_twice(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
     """Repeat the request with the same header, as a proxy may."""
     header = assistant.mint(call)
@@ -110,7 +114,7 @@ MISTAKES: Mapping[str, tuple[int, Mistake]] = {
     "malformed": (5, with_header(cut_header)),
     "bad-signature": (8, with_header(retired_secret)),
     "unsupported-version": (7, send_version_1),
-    "expired": (24, with_header(late_delivery)),
+    "expired": (24, deliver_late),
     "not-yet-valid": (3, with_header(fast_clock)),
     "lifetime-too-long": (1, with_header(long_lived)),
     "tenant-mismatch": (2, with_header(other_tenant)),

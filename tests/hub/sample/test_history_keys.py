@@ -12,6 +12,7 @@ from catalog.models import Operation, ReporterActivity
 from hub.sample import workspace as sample
 from hub.sample.history import DAYS, History
 from intents.models import Rejection
+from intents.rejections.detail import find_intent
 from workspaces.models import ApiKey, SampleWorkspace, SecretUse
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +36,16 @@ def test_each_rejection_of_the_history_was_reported_by_the_shop(played):
     assert {(use.api_key.name, use.environment.name) for use in uses} == {
         ("shop backend", "production"), ("shop backend", "staging"),
     }  # fmt: skip
+
+
+def test_each_expired_call_of_the_history_has_the_intent_that_expired(played):
+    workspace, _ = played
+    rejections = list(Rejection.objects.filter(environment__workspace=workspace, reason="expired"))
+    assert rejections
+    for rejection in rejections:
+        intent = find_intent(rejection.environment, rejection)
+        assert intent is not None
+        assert intent.expires_at < rejection.occurred_at
 
 
 def test_the_shop_reports_its_shapes_by_name(played):
