@@ -120,7 +120,9 @@ def _describe_joins(
         "diagnosed_joins": len(newest),
         "is_partial": is_partial,
         "diagnoses": _count_diagnoses(listed, filters),
-        "filter_name": ADVICE[filters.diagnosis].name if filters.diagnosis else "",
+        "filter_name": ", ".join(
+            filter(None, (filters.diagnosis and ADVICE[filters.diagnosis].name, filters.found_in))
+        ),
         "rows": rows,
         "listed_ids": count_ids(rows, listed_joins, listed),
         "kept_days": _find_kept_days(environment, period),

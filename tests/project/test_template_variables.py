@@ -340,6 +340,7 @@ def test_every_variable_of_every_template_exists(
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
     open_refused_requests(browser_client, api, workspace, start)
+    open_phases(browser_client, workspace, start)
     open_outage(browser_client, workspace, start)
     open_shared_links(browser_client, client, start)
     open_members(browser_client, start)
@@ -434,6 +435,15 @@ def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, star
         assert browser.get(f"{start}/{address}").status_code == 200
 
 
+def open_phases(browser: Client, created: NewWorkspace, start: str) -> None:
+    """Report something before the annotation, too, so that there is a phase to compare with."""
+    before = timezone.now() - timedelta(hours=2)
+    record_verifications(environment_of(created), [Verification("expired", before)])
+    record_outcomes(environment_of(created), [Report("conv_before", "purchase")], now=before)
+    for page in ("rejections", "joins"):
+        assert browser.get(f"{start}/{page}").status_code == 200, page
+
+
 def open_outage(browser: Client, created: NewWorkspace, start: str) -> None:
     """Let a backend lack the present secret, before and after the first accepted call of its environment."""
     rejected = Verification("bad-signature", timezone.now() + timedelta(seconds=1), count=500)
@@ -516,6 +526,8 @@ def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: 
     form = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
     for members in ({"header": intent.header}, {"header": "x"}, {"header": intent.header, "body": "{}"}, {"path": ""}):
         assert browser.post(f"{start}/inspector/checks", {**form, **members}, follow=True).status_code == 200
+    for example in ("passes", "fails"):
+        assert browser.get(f"{start}/inspector", {"example": example}).status_code == 200
     for name in ("", "Shop"):
         assert browser.post("/workspaces/new", {"name": name, "environments": ""}, follow=True).status_code == 200
     assert browser.get("/workspaces/new").status_code == 200
