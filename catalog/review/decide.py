@@ -79,5 +79,6 @@ def _record(drift: Drift, action: str, facts: Mapping[str, Any], *, actor: str, 
         "operation": str(drift.operation),
         "place": f"{drift.part} {drift.pointer}".rstrip(),
         "change": drift.words,
+        "changeId": drift.pk,
     }
     record_audit(drift.environment.workspace_id, action, {**location, **facts}, actor=actor, now=now)

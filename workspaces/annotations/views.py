@@ -78,7 +78,8 @@ def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpRes
         period = parse_period(request.GET, now=now)
         page = _build_page(request, environment_row, period, fault=error.detail)
         return render_html(request, page, environment_row, NAME, period)
-    return return_to_page(request, NAME, environment_row, {name: request.GET.get(name) for name in PERIOD_MEMBERS})
+    period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
+    return return_to_page(request, NAME, environment_row, {"change": None, "delete": None, **period_members})
 
 
 def _read_content(request: HttpRequest) -> AnnotationText:

@@ -45,6 +45,14 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("kind", "sensitive"): "mark as redacted",
     ("kind", "drop"): "drop with everything inside",
 }
+# What an empty number of days means, by the kind of data
+RETENTION_MEANINGS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("broken_joins", "rejections", "minted_intents", "confirmations", "audit", "annotations"), "keep all"
+    ),
+    **dict.fromkeys(("inbox", "observed_days", "alerts"), "the default"),
+}
+LINK_NAMES = ("changeId",)  # only links on the page need them
 HINT = re.compile(r"(\w+Hint) (true|false)")
 PREFIX_NAMES = ("key", "secret")  # their values are the beginning of a longer text
 SHOWN_AS = "shown as"  # between the two templates of a rule
@@ -90,7 +98,7 @@ def describe_action(action: str) -> str:
 
 def describe_facts(facts: Mapping[str, Any]) -> list[Fact]:
     """Return every fact that has a value, what the entry is about first, changes last."""
-    single_facts = dict(facts)
+    single_facts = {name: value for name, value in facts.items() if name not in LINK_NAMES}
     changes: list[Fact] = []
     if single_facts.keys() >= {"source", "target"}:
         changes.extend(_describe_template_rule(single_facts))
@@ -146,9 +154,14 @@ def _describe_change(label: str, before: Any, after: Any) -> Iterator[Fact]:
             if name in before and name in after and before[name] == after[name]:
                 yield _describe_fact(name, after[name])
             else:
-                yield from _describe_change(LABELS.get(name, space_name(name)), before.get(name), after.get(name))
+                values = (_name_days(name, values.get(name)) for values in (before, after))
+                yield from _describe_change(LABELS.get(name, space_name(name)), *values)
     else:
         yield Fact("", label, _name_nothing(after), before=_name_nothing(before), is_change=True)
+
+
+def _name_days(name: str, value: Any) -> Any:
+    return RETENTION_MEANINGS.get(name) if value is None else value
 
 
 def _name_nothing(value: Any) -> Any:

@@ -43,6 +43,7 @@ class AuditRow:
     """An entry as the page shows it.
 
     environment, method, path: of the operation that the entry is about, if it has a page.
+    change: the number of the drift change that the entry is about, if any.
     """
 
     entry: AuditEntry
@@ -51,6 +52,7 @@ class AuditRow:
     environment: str = ""
     method: str = ""
     path: str = ""
+    change: int | None = None
 
 
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -102,7 +104,7 @@ def _build_row(entry: AuditEntry, environment_names: Collection[str]) -> AuditRo
     if not (isinstance(operation, str) and isinstance(environment_name, str) and environment_name in environment_names):
         return row
     method, _, path = operation.partition(" ")
-    return replace(row, environment=environment_name, method=method, path=path)
+    return replace(row, environment=environment_name, method=method, path=path, change=entry.facts.get("changeId"))
 
 
 def _describe_hidden(entries: QuerySet[AuditEntry]) -> str:

@@ -65,7 +65,10 @@ def test_an_editor_adds_changes_and_deletes(editor, workspace):
     assert (row.text, row.url) == ("Deploy 4.3", "")
 
     assert "Delete “Deploy 4.3”?" in read(editor, f"{PAGE}?range=all&delete={row.pk}")
-    assert editor.post(f"{PAGE}/{row.pk}/delete").status_code == 303
+    question = f"http://testserver{PAGE}?range=all&delete={row.pk}"
+    answer = editor.post(f"{PAGE}/{row.pk}/delete?range=all", headers={"referer": question})
+    assert answer.status_code == 303
+    assert "delete=" not in answer["Location"]
     assert not Annotation.objects.exists()
     assert editor.post(f"{PAGE}/{row.pk}/delete").status_code == 404
     assert actions() == ["annotation added", "annotation changed", "annotation deleted"]

@@ -111,8 +111,20 @@ def test_an_entry_has_the_value_before_a_change_in_front_of_the_value_after_it(a
     role = {"member": "bo", "from": "viewer", "to": "editor"}
     record_audit(workspace.workspace.pk, "role changed", role, actor="ada", now=now)
     text = read_words(admin.get(PAGE))
+    kept = {"before": {"broken_joins": 1, "inbox": 7}, "after": {"broken_joins": None, "inbox": None}}
+    record_audit(workspace.workspace.pk, "retention changed", kept, actor="ada", now=now)
+    text = read_words(admin.get(PAGE))
+    assert "retention changed: inbox 7 → the default · broken joins 1 → keep all" in text
     assert "retention changed: rejections 90 → 30" in text
     assert "role changed: member bo · viewer → editor" in text
+
+
+def test_an_entry_about_drift_leads_to_the_change(admin, workspace):
+    facts = {"environment": "production", "operation": "GET /a", "place": "200 /x", "change": "new", "changeId": 7}
+    record_audit(workspace.workspace.pk, "drift muted", facts, actor="ada", now=timezone.now())
+    page = admin.get(PAGE).content.decode()
+    assert re.search(r'href="[^"]*/production/change\?[^"]*id=7">new</a>', page)
+    assert "change id" not in page
 
 
 def test_an_entry_names_and_links_what_it_is_about(admin, workspace):
