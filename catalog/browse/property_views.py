@@ -94,6 +94,7 @@ def _describe_node(
             "current": None,
             "predecessor": "",
             "presence": None,
+            "is_new": False,
         }
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
     runs = group_equal_days(rows, node, today=today)
@@ -111,6 +112,7 @@ def _describe_node(
         "current": current,
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
+        "is_new": bool(current.before_first and node.first_day and (days is None or node.first_day >= days.first)),
     }
 
 

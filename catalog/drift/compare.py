@@ -51,6 +51,10 @@ class Change:
         return CHANGE_KINDS[self.kind]
 
     @property
+    def after_words(self) -> str:
+        return self.after
+
+    @property
     def successor(self) -> str:
         return locate_successor(self.pointer, self.kind, self.after)
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from catalog.change_labels import CHANGE_KINDS
 from wire.filters import read_text, split_words
 
+COMPATIBLE_ONLY = "no"  # `breaking=no` in the address
+
 
 @dataclass(frozen=True)
 class DriftFilters:
     """The filters of the drift feed. Members of the address that are not valid are ignored.
 
     method, path: the operation whose changes are shown, "" for all operations.
+    breaking, compatible: whether only changes are shown that break somebody, or nobody.
     is_new: whether only changes are shown that nobody has acknowledged and that are not muted.
     """
 
@@ -22,6 +25,7 @@ class DriftFilters:
     path: str = ""
     kind: str = ""
     breaking: bool = False
+    compatible: bool = False
     is_new: bool = False
 
     @classmethod
@@ -32,9 +36,15 @@ class DriftFilters:
             method=read_text(address, "method"),
             path=read_text(address, "path"),
             kind=kind if kind in CHANGE_KINDS else "",
-            breaking=bool(address.get("breaking")),
+            breaking=address.get("breaking", "") not in ("", COMPATIBLE_ONLY),
+            compatible=address.get("breaking") == COMPATIBLE_ONLY,
             is_new=bool(address.get("new")),
         )
+
+    @property
+    def has_impact(self) -> bool:
+        """Return whether only breaking changes are shown, or only compatible ones."""
+        return self.breaking or self.compatible
 
     @property
     def words(self) -> Sequence[str]:
@@ -43,4 +53,4 @@ class DriftFilters:
 
     @property
     def is_active(self) -> bool:
-        return bool(self.words or self.method or self.path or self.kind or self.breaking or self.is_new)
+        return bool(self.words or self.method or self.path or self.kind or self.has_impact or self.is_new)

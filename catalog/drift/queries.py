@@ -10,8 +10,8 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Concat, Now
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
 
 from catalog.drift.absence import NO_LONGER_SEEN, PRESENCE_KINDS
 from catalog.drift.compared_operations import OperationKey
@@ -33,8 +33,10 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
     drift = drift_with_operations(environment).filter(at__gte=period.start, at__lt=period.end)
     if filters.breaking:
         drift = drift.exclude(breaks="")
+    if filters.compatible:
+        drift = drift.filter(breaks="")
     if filters.is_new:
-        drift = drift.filter(~Exists(_list_mutes(environment)), acknowledged_at=None)
+        drift = leave_out_decided(environment, drift)
     if filters.kind:
         drift = drift.filter(kind=filters.kind)
     if filters.method:
@@ -44,6 +46,11 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
     for word in filters.words:
         drift = drift.filter(Q(operation__path__icontains=word) | Q(pointer__icontains=word))
     return drift
+
+
+def leave_out_decided(environment: Environment, drift: QuerySet[Drift]) -> QuerySet[Drift]:
+    """Return these changes without those that somebody has acknowledged or muted."""
+    return drift.filter(~Exists(_list_mutes(environment)), acknowledged_at=None)
 
 
 def find_latest_changes(operation: Operation, part: str, period: Period) -> dict[str, Drift]:
@@ -127,15 +134,10 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 
 
 class OperationDrift(NamedTuple):
-    """The numbers of the changes of one operation in a period.
+    """The numbers of the changes of one operation in a period: those that break somebody, and those that do not."""
 
-    breaking_fields: the number of its fields with breaking changes.
-    compatible_changes: the number of those that break nobody.
-    """
-
-    changes: int
-    breaking_fields: int
-    compatible_changes: int
+    breaking: int
+    compatible: int
 
 
 def summarize_drift_of_operations(
@@ -145,15 +147,10 @@ def summarize_drift_of_operations(
     drift = Drift.objects.filter(
         environment=environment, operation__in=operations, at__gte=period.start, at__lt=period.end
     )
-    field = Concat("part", Value(" "), "pointer", output_field=TextField())
-    sums = drift.order_by().values("operation").annotate(
-        changes=Count("pk"), breaking_fields=Count(field, distinct=True, filter=~Q(breaks="")),
-        compatible_changes=Count("pk", filter=Q(breaks="")),
-    )  # fmt: skip
-    return {
-        pk: OperationDrift(*counts)
-        for pk, *counts in sums.values_list("operation", "changes", "breaking_fields", "compatible_changes")
-    }
+    sums = drift.order_by().values("operation")
+    sums = sums.annotate(breaking=Count("pk", filter=~Q(breaks="")), compatible=Count("pk", filter=Q(breaks="")))
+    rows = sums.values_list("operation", "breaking", "compatible")
+    return {pk: OperationDrift(breaking, compatible) for pk, breaking, compatible in rows}
 
 
 def count_drifted_operations(environment: Environment, period: Period) -> int:

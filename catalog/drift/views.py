@@ -17,7 +17,7 @@ from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.extent import CatalogExtent, measure_catalog
 from catalog.drift.filters import DriftFilters
 from catalog.drift.probably_gone import list_probably_gone
-from catalog.drift.queries import list_broken_fields, list_drift, with_sequels
+from catalog.drift.queries import leave_out_decided, list_broken_fields, list_drift, with_sequels
 from catalog.queries import find_observed_span
 from wire.filters import read_text
 from wire.period import Period
@@ -42,7 +42,9 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             "changes": Paginator(with_sequels(drift), CHANGES_A_PAGE).get_page(request.GET.get("page")),
             "probably_gone": gone[:MAX_PROBABLY_GONE],
             "more_probably_gone": max(len(gone) - MAX_PROBABLY_GONE, 0),
+            "breaking_changes": drift.exclude(breaks="").count(),
             "broken_fields": list_broken_fields(drift).count(),
+            "open_fields": list_broken_fields(leave_out_decided(environment, drift)).count(),
             "other_environments": environment.readable_siblings,
             **_describe_observed(environment, period),
         }

@@ -7,7 +7,7 @@ from datetime import UTC, date
 
 from django.db import models
 
-from catalog.change_labels import CHANGE_KINDS, count_new_type, locate_successor
+from catalog.change_labels import CHANGE_KINDS, count_new_type, list_new_types, locate_successor
 from catalog.models.operations import Operation
 from wire.postgresql.counts import Count
 from workspaces.models import Environment
@@ -100,6 +100,13 @@ class Drift(models.Model):
     def values(self) -> int | None:
         """Return how many values there were when a new type was detected, those with this type included."""
         return None if self.values_before is None else self.values_before + self.seen
+
+    @property
+    def after_words(self) -> str:
+        """Return the type after the change: of a new type that each value had since then, this type alone."""
+        names = list_new_types(self.before, self.after)
+        is_of_all = self.kind == "type" and self.matching is not None and self.matching == self.seen
+        return " or ".join(names) if is_of_all and names else self.after
 
     @property
     def matching_words(self) -> str:

@@ -61,6 +61,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "predecessor": predecessor,
             "story": detail.list_story(drift),
             "siblings": detail.list_siblings(drift),
+            "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
             **_describe_days(field, drift, period, today=today),
             "mute": detail.find_mute(drift, now=now),

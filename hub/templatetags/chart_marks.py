@@ -41,7 +41,8 @@ class ChartMarks:
 def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None:
     """Return what a figure's chart marks; None if it has no time axis, or nothing happened.
 
-    A page about one field names it in `chart_field`: the operation's row id, the part and the pointer.
+    A page about one field names it in `chart_field`: the operation's row id, the part and the pointer. The
+    page of one change names it in `chart_change`, which is marked even if it is muted.
     """
     starts = figure["layout"].get("meta", {}).get("starts")
     if not starts:
@@ -52,6 +53,9 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     is_cut = max(len(annotations), len(drift)) > MAX_OF_A_KIND
     field = context.get("chart_field")
     own_drift = [change for change in drift if (change.operation_id, change.part, change.pointer) == field]
+    own_change = context.get("chart_change")
+    if own_change and own_change not in own_drift:  # it is muted, or breaks nobody
+        own_drift.append(own_change)
     other_drift = [] if field else drift[:MAX_OF_A_KIND]
     happenings = [
         *(_describe_drift(context, change) for change in own_drift),

@@ -68,6 +68,13 @@ def test_the_page_says_when_a_property_vanished_and_what_replaced_it(browser_cli
     assert (row["change"], row["pointer"]) == ("quiet", "/note")
 
 
+def test_the_presence_of_a_new_property_counts_since_it_was_first_seen(browser_client, start):
+    page = open_page(browser_client, start, "/notice")
+    assert "Present since first seen</small>" in page
+    assert '<div class="v">100 %</div> <div class="d soft">30 of 30</div>' in page
+    assert "Present in this period" in open_page(browser_client, start, "/note")
+
+
 def test_presence_is_shown_for_each_day_and_for_the_period(browser_client, start):
     rows = load_tables(browser_client, start, "/note")["days"]
     assert [(row["day"], row["seen"], row["parents"], row["type"]) for row in rows] == [

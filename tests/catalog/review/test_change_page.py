@@ -144,7 +144,7 @@ def test_the_page_says_how_many_values_have_the_new_type_since_it_was_detected(a
     assert "<b>2 strings in 3 values when detected</b>, none in the 30 before ·" in page
     deliver(api, workspace, *[observation(response={"total": "x"})] * 6, observation(response={"total": 3}))
     page = open_page(browser_client, address, id=drift.pk)
-    assert "<b>2 strings in 3 values when detected</b>, none in the 30 before, <b>6 of 7 since then</b> ·" in page
+    assert "<b>2 strings in 3 values when detected</b>, none in the 30 before · <b>6 of 7 since then</b> ·" in page
 
 
 def test_the_page_says_how_often_a_new_property_was_present_since_it_was_detected(api, browser_client, workspace):
@@ -280,6 +280,16 @@ def test_an_acknowledgement_has_a_name_and_a_time_and_can_be_undone(browser_clie
         ("drift acknowledged", "200 /total", "type changed"),
         ("drift acknowledgement undone", "200 /total", "type changed"),
     ]
+
+
+def test_the_page_of_a_muted_change_marks_it_and_puts_the_mute_first(api, browser_client, start, total, workspace):
+    yesterday = (timezone.now() - timedelta(days=1)).timestamp()
+    deliver(api, workspace, observation(response={"id": 1, "total": 2, "note": "x"}, lastSeenAt=yesterday))
+    browser_client.post(f"{start}/change/{total.pk}/mute", {"days": "7"})
+    page = open_page(browser_client, f"{start}/change", id=total.pk)
+    assert f"id={total.pk}" in page.partition('class="happenings"')[2].partition("</ul>")[0]
+    assert page.index("Unmute") < page.index(">Acknowledge<")
+    assert 'class="btn main">Acknowledge' not in page
 
 
 def test_a_mute_applies_to_one_kind_at_one_node_and_expires(browser_client, start, total):
