@@ -74,7 +74,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             _keep_secret(request, row, fields["name"], secret)
             target = row.workspace.alert_targets.get(name=fields["name"].strip())
             return _redirect_to_form(request, row, target, fragment="new" if secret else "")
-    request.GET = _read_alert_members(request, row)
+    request.GET = QueryDict(_read_alert_members(request, row).urlencode())
     return _render(request, row, build_alerts_page(request, row, target_form=form))
 
 

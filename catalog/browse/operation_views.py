@@ -18,7 +18,7 @@ from catalog.browse.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.presence import list_presence
 from catalog.browse.queries import find_verified
 from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown
-from catalog.browse.tree_rows import TreeRow, build_rows, label_node
+from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_part_schema
@@ -179,7 +179,7 @@ def build_tree_context(
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
     states = find_absence_states(operation, shape.part)
-    chosen = find_chosen_pointer(request, nodes)
+    chosen = find_chosen_pointer(request.GET, nodes)
     absent_pointers = set(list_no_longer_seen(states))
     probably_gone = find_probably_gone(states, {node.pointer: node for node in nodes})
     rows = [
@@ -220,14 +220,6 @@ def build_tree_context(
     schema = build_part_schema(json.loads(operation.outline), shape.key, descriptor)
     text = json.dumps(schema, indent=2, ensure_ascii=False)
     return {**context, "schema": text, "is_any_allowed": "{}" in text}
-
-
-def find_chosen_pointer(request: HttpRequest, nodes: Sequence[Node]) -> str | None:
-    """Return the pointer of the node that the address names, the root's if there is no such node; None without `at`."""
-    if "at" not in request.GET:
-        return None
-    pointer = request.GET["at"]
-    return pointer if any(node.pointer == pointer for node in nodes) else ""
 
 
 def list_branches_of(pointer: str) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from catalog.evidence.nodes import Node
 
-MAX_EXAMPLE = 20  # characters of a search that is offered as an example
+MAX_EXAMPLE = 16  # characters of a search that is offered as an example
 
 
 @dataclass(frozen=True)

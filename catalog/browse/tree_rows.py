@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
@@ -116,6 +116,14 @@ class TreeRow:
 
 def _write_day(day: date | None) -> str:
     return f"{day:%-d %b %Y}" if day else ""
+
+
+def find_chosen_pointer(address: Mapping[str, str], nodes: Sequence[Node]) -> str | None:
+    """Return the pointer of the node that `at` names, the root's if there is no such node; None without `at`."""
+    if "at" not in address:
+        return None
+    pointer = address["at"]
+    return pointer if any(node.pointer == pointer for node in nodes) else ""
 
 
 def build_rows(

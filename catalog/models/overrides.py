@@ -149,7 +149,7 @@ class HintRule(Decision):
 
     key: the key of the operation (Operation.key).
     hint: an annotation of MCP tools.
-    path: the path of the operation, where a query has added it (list_hint_rules); else "".
+    path: the path of the operation, if a query has added it (list_hint_rules).
 
     Of several rules for one hint the latest applies.
     """
@@ -161,7 +161,6 @@ class HintRule(Decision):
         "openWorldHint": "Open world",
     }
     HINTS = tuple(LABELS)
-    path = ""
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="hint_rules")
     method = models.CharField(max_length=MAX_METHOD)
@@ -173,7 +172,7 @@ class HintRule(Decision):
         indexes = [models.Index(fields=["environment", "id"], name="hint_rules")]
 
     def __str__(self) -> str:
-        return f"{self.method} {self.path or self.key} {self.location}"
+        return f"{self.method} {getattr(self, 'path', self.key)} {self.location}"
 
     @property
     def label(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery, TextField
@@ -42,12 +43,13 @@ def revert_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
     """Revert the rule, so that the hint no longer depends on it. A second time changes nothing."""
     rule.environment.hold()
     if HintRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
-        operation = f"{rule.method} {list_hint_rules(rule.environment).get(pk=rule.pk).path}"
+        path = list_hint_rules(rule.environment).values_list("path", flat=True).get(pk=rule.pk)
+        operation = f"{rule.method} {path}"
         facts = {"environment": rule.environment.name, "operation": operation, "place": rule.location}
         record_audit(rule.environment.workspace_id, "tool hint undone", facts, actor=actor, now=now)
 
 
-def list_hint_rules(environment: Environment) -> QuerySet[HintRule]:
+def list_hint_rules(environment: Environment) -> QuerySet[Any]:
     """Return every rule of an environment with the path of its operation, reverted or not, the latest first."""
     operations = Operation.objects.filter(environment=environment, method=OuterRef("method"), key=OuterRef("key"))
     path = Coalesce(Subquery(operations.values("path")[:1]), F("key"), output_field=TextField())

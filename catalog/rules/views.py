@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from catalog.models import BaselineReset, HintRule, MapRule, RedactionRule, TemplateRule
+from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
 from catalog.queries import visible_operations
 from catalog.rules import redaction as redaction_rules
 from catalog.rules.hints import list_hint_rules
@@ -68,7 +68,8 @@ def build_map_cells(rule: MapRule) -> Sequence[Any]:
     return (rule.operation.method, rule.operation.path, rule.part, rule.pointer, rule.as_map)
 
 
-def build_hint_cells(rule: HintRule) -> Sequence[Any]:
+def build_hint_cells(rule: Any) -> Sequence[Any]:
+    """Return the cells of a rule of list_hint_rules, which has a path."""
     return (rule.method, rule.path, rule.hint, rule.value)
 
 

@@ -346,7 +346,7 @@ def test_the_manual_overrides_of_a_row_that_a_search_hides_stand_above_the_rows(
 
 def test_the_box_offers_a_search_that_finds_something(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace)
-    (example,) = re.findall(r'placeholder="Name or type: ([^"]+)"', page)
+    (example,) = re.findall(r'placeholder="Name, or ([^"]+)"', page)
     assert find_labels(open_page(browser_client, filled_workspace, find=example, part="200"))
 
 
