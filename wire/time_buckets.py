@@ -69,6 +69,17 @@ def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
     return {"meta": {"starts": [unix_seconds(start) for start in starts]}}
 
 
+def name_partial(numbers: Iterable[int]) -> Mapping[str, Any]:
+    """Return the member of a figure's layout that writes `partial` on these buckets, whatever ticks its axis shows.
+
+    The word stands along the left edge of a bucket, upright, so that it fits on the narrowest.
+    """
+    position = {"xref": "x", "yref": "paper", "y": 1, "xanchor": "left", "yanchor": "top"}
+    font = {"size": 10, "color": "var(--soft)"}
+    word = {**position, "text": "partial", "textangle": -90, "showarrow": False, "font": font}
+    return {"annotations": [{**word, "x": number - 0.5} for number in numbers]}
+
+
 def describe_time_axis(step: str) -> Mapping[str, Any]:
     """Return a figure's axis of hours, days or months, whose dates are written as `format_label` writes them."""
     return {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]}

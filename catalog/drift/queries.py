@@ -97,7 +97,7 @@ class BreakingDrift:
     detected_at: when the first change of that hour was found.
     changes: how many changes were found in that hour; a field can break more than once.
     earlier: how many fields broke only before that hour.
-    earlier_at: the time of the earliest of the last changes of those fields.
+    earlier_named: the last change of each of those that a summary names, the latest first.
     """
 
     fields: int
@@ -106,11 +106,15 @@ class BreakingDrift:
     detected_at: datetime
     changes: int
     earlier: int = 0
-    earlier_at: datetime | None = None
+    earlier_named: Sequence[Drift] = ()
 
     @property
     def unlisted_count(self) -> int:
         return self.fields - len(self.latest) - self.earlier
+
+    @property
+    def earlier_unnamed_count(self) -> int:
+        return self.earlier - len(self.earlier_named)
 
 
 def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
@@ -125,11 +129,16 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
     latest = drift_with_operations(environment).filter(pk__in=list(newest[:NAMED_FIELDS])).order_by("-pk")
     group = recent.order_by().aggregate(detected_at=Min("at"), changes=Count("pk"))
     fields = list_broken_fields(drift)
-    earlier = fields.annotate(last_at=Max("at")).filter(last_at__lte=earliest)
-    earlier_at = earlier.order_by("last_at").values_list("last_at", flat=True).first()
-    earlier_count = earlier.count() if earlier_at else 0
+    earlier = fields.annotate(last_at=Max("at"), change=Max("pk")).filter(last_at__lte=earliest)
+    named = list(earlier.order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS])
+    earlier_named = drift_with_operations(environment).filter(pk__in=named).order_by("-pk") if named else ()
     return BreakingDrift(
-        fields.count(), totals["operations"], list(latest), **group, earlier=earlier_count, earlier_at=earlier_at
+        fields.count(),
+        totals["operations"],
+        list(latest),
+        **group,
+        earlier=earlier.count() if len(named) == NAMED_FIELDS else len(named),
+        earlier_named=list(earlier_named),
     )
 
 

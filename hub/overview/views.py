@@ -115,8 +115,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "breaking": breaking,
             "probably_gone": list_unreported(environment, period),
             "breaking_release": find_annotation_before(environment, breaking.detected_at) if breaking else None,
-            "reasons": rejections.reasons[:TOP_REASONS],
-            "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),
+            **_fold_reasons(rejections.reasons),
             "drift": drift,
             "change_words": CHANGE_KINDS,
             **describe_chart(analytics),
@@ -164,6 +163,20 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
 def _leave_out_stop(rise: Rise, stop: Stop) -> Rise | None:
     """Return the rise, or None if its reason is told already as the one for which no call is accepted."""
     return None if rise.reason and stop.tells(rise.reason.reason) else rise
+
+
+def _fold_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, Any]:
+    """Return the top reasons, then the sums of the others and of those that only the period before has.
+
+    A single reason that stopped has a row of its own, since that takes no more space.
+    """
+    stopped = [reason for reason in reasons if not reason.count]
+    listed = reasons if len(stopped) == 1 else [reason for reason in reasons if reason.count]
+    return {
+        "reasons": listed[:TOP_REASONS],
+        "other_reasons": _sum_reasons(listed[TOP_REASONS:]),
+        "stopped_reasons": _sum_reasons(stopped if len(stopped) > 1 else []),
+    }
 
 
 def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:

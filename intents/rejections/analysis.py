@@ -104,22 +104,23 @@ class RejectionAnalysis:
         if reason is None:
             return Rise(None, "", *self._find_rise_start(count_rejections(self.previous_totals)))
         of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=reason.reason))
-        since, is_exact = of_reason._find_rise_start(reason.previous_count)
-        return Rise(reason, find_main_operation(self.totals, reason.reason), since, is_exact)
+        start = of_reason._find_rise_start(reason.previous_count)
+        return Rise(reason, find_main_operation(self.totals, reason.reason), *start)
 
-    def _find_rise_start(self, previous_count: int) -> tuple[datetime | None, bool]:
-        """Return when rejections rose suddenly, and whether that is the time of the first of them.
+    def _find_rise_start(self, previous_count: int) -> tuple[datetime | None, bool, int]:
+        """Return when rejections rose suddenly, whether that is the time of the first of them, and how many there are.
 
         A bucket begins at the edge of its hour or day. The first single rejection in it tells more, if it is still
         stored.
         """
         start = find_start(self.buckets, previous_count)
         if start is None:
-            return None, False
+            return None, False, 0
         end = next((bucket.start for bucket in self.buckets if bucket.start > start), self.period.end)
         bucket = replace(self.period, start=start, end=end)
         first = queries.find_first_rejection(self.environment, bucket, self.filters)
-        return first or start, first is not None and self.chart_period.step == "hour"
+        count = sum(bucket.rejections for bucket in self.buckets if bucket.start >= start)
+        return first or start, first is not None and self.chart_period.step == "hour", count
 
     @property
     def new_reason(self) -> ReasonSummary | None:

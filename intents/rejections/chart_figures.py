@@ -9,7 +9,7 @@ from typing import Any
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
 from wire.series_colours import COLOUR_OF_REST, choose_colours
-from wire.time_buckets import describe_starts
+from wire.time_buckets import describe_starts, name_partial
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
@@ -40,7 +40,8 @@ def build_rejections_figure(buckets: Sequence[ResultBucket]) -> Mapping[str, Any
         {**common, "name": name, "y": counts, "marker": {"color": colours[name], "opacity": opacity}}
         for name, counts in series.items()
     ]
-    return {"data": bars, "layout": {**LAYOUT, **describe_starts(bucket.start for bucket in buckets)}}
+    partial = name_partial(number for number, bucket in enumerate(buckets) if bucket.is_partial)
+    return {"data": bars, "layout": {**LAYOUT, **describe_starts(bucket.start for bucket in buckets), **partial}}
 
 
 def count_by_reason(buckets: Sequence[ResultBucket]) -> Mapping[str, Sequence[int]]:

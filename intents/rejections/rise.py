@@ -23,12 +23,14 @@ class Rise:
     operation: the operation with most rejections for this reason; "" for none.
     since: when the rejections for this reason, or all if there is none, rose suddenly; None if they did not.
     is_exact: whether `since` is the time of a rejection; if not, only its day is known.
+    count: the rejections since then, for this reason or all.
     """
 
     reason: ReasonSummary | None
     operation: str
     since: datetime | None
     is_exact: bool = False
+    count: int = 0
 
 
 def find_explaining_reason(

@@ -7,7 +7,7 @@ from typing import Any
 
 from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
 from wire.series_colours import COLOUR_OF_REST, choose_colours
-from wire.time_buckets import Bucket, describe_starts
+from wire.time_buckets import Bucket, describe_starts, name_partial
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 MIN_REPORTED = 20  # a rate of fewer outcomes says little
@@ -84,12 +84,13 @@ def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any
 
 
 def _layout_of_lines(buckets: Sequence[Bucket]) -> Mapping[str, Any]:
-    shapes = [_shade_bucket(number) for number, bucket in enumerate(buckets) if bucket.is_partial]
-    return {**LAYOUT_OF_LINES, **describe_starts(bucket.start for bucket in buckets), "shapes": shapes}
+    partial = [number for number, bucket in enumerate(buckets) if bucket.is_partial]
+    shades = {"shapes": list(map(_shade_bucket, partial)), **name_partial(partial)}
+    return {**LAYOUT_OF_LINES, **describe_starts(bucket.start for bucket in buckets), **shades}
 
 
 def _shade_bucket(number: int) -> Mapping[str, Any]:
-    """Shade the bucket that is not over, whose numbers still grow."""
+    """Shade a bucket that is not over, whose numbers still grow, or that begins before the chart."""
     span = {"xref": "x", "yref": "paper", "x0": number - 0.5, "x1": number + 0.5, "y0": 0, "y1": 1}
     return {**span, "type": "rect", "layer": "below", "fillcolor": "var(--line)", "opacity": 0.6, "line": {"width": 0}}
 

@@ -74,12 +74,12 @@
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
     const year = / \d{4}$/.exec(labels[0])?.[0];
     const isShared = year && labels.every((label) => label.includes(year));
-    const isNarrow = width < 480; // there a shade alone says that a bucket is partial, else its label covers the next
-    const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isNarrow ? ", partial" : "", "");
+    const isSaid = layout.annotations?.length; // what a shade means
+    const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isSaid ? ", partial" : "", "");
     const labelTexts = labels.map(shorten);
     const maxLabels = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
     const stride = Math.ceil(labels.length / maxLabels);
-    const isShown = (_, index) => index % stride === 0;
+    const isShown = (_, index) => (labels.length - 1 - index) % stride === 0; // the last always is
     return { tickmode: "array", tickvals: labels.filter(isShown), ticktext: labelTexts.filter(isShown), tickangle: 0 };
   }
 
@@ -116,7 +116,7 @@
         const coversMark = centres.some((other) => other !== x && other > start - MARK_WIDTH && other < end + MARK_WIDTH);
         return start >= 0 && end <= freeWidth && !coversMark;
       });
-      if (place) freeWidth = place.start - LETTER_WIDTH;
+      if (place) freeWidth = place.start - 2 * LETTER_WIDTH;
       const text = place ? place.text : mark.note && mark.count > 1 ? String(mark.count) : "";
       return { text: escapeMarkup(text), position: `top ${place?.side ?? "center"}` };
     }).toReversed();

@@ -282,8 +282,10 @@ def test_fields_that_broke_earlier_do_not_date_those_that_broke_last(overview, a
     page = tidy(overview())
     assert "2 fields broke</b> in 1 operation:" in page
     sentence = page.partition("fields broke</b>")[2].partition("See what changed")[0]
-    assert "/old" not in sentence
-    assert re.search(r"detected after Release 5.0 \(<time[^>]*>[^<]*</time>\); 1 earlier on <time", sentence)
+    recent, _, earlier = sentence.partition("); ")
+    assert "/old" not in recent
+    assert re.search(r"detected after Release 5.0 \(<time[^>]*>[^<]*</time>$", recent)
+    assert re.search(r"<code>/old</code></a>, <time[^>]*>[^<]*</time>[.]", earlier)
 
 
 def test_broken_fields_name_annotations_shortly_before(overview, api, workspace):
@@ -328,11 +330,21 @@ def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
         ("accepted", 900, first + timedelta(minutes=10)),
     ):
         record_verifications(production, [Verification(result, moment, count=count)])
-    started = tidy(overview("?range=24h")).partition("There are more since ")[2]
-    assert f"{first:%a %-d %b, %H:%M}</time>." in started[:200]
-    assert tidy(overview()).partition("There are more since ")[2].startswith(f"{first:%a %-d %b}.")
+    started = tidy(overview("?range=24h")).partition("The rise began ")[2]
+    assert f"{first:%a %-d %b, %H:%M}</time>: 60 of 60 since then." in started
+    assert tidy(overview()).partition("The rise began ")[2].startswith(f"{first:%a %-d %b}:")
     Rejection.objects.all().delete()  # their retention has ended: only the hour is known, so only its day is said
-    assert tidy(overview("?range=24h")).partition("There are more since ")[2].startswith(f"{first:%a %-d %b}.")
+    assert tidy(overview("?range=24h")).partition("The rise began ")[2].startswith(f"{first:%a %-d %b}:")
+
+
+def test_reasons_that_only_the_period_before_has_are_one_row(overview, workspace):
+    production, now = workspace.workspace.environments.get(name="production"), timezone.now()
+    earlier = [Verification(reason, now - timedelta(days=7)) for reason in ("expired", "replayed", "replayed")]
+    record_verifications(production, [*earlier, Verification("missing-header", now)])
+    table = tidy(overview()).partition("<h2>Rejections</h2>")[2].partition("</table>")[0]
+    assert "missing-header" in table
+    assert "expired" not in table
+    assert '2 reasons only before</th> <td class="num">0</td> <td class="num soft">3</td>' in table
 
 
 def test_a_rise_that_was_over_does_not_date_the_present_one(overview, workspace):
@@ -344,7 +356,7 @@ def test_a_rise_that_was_over_does_not_date_the_present_one(overview, workspace)
         *(("accepted", 400, 4), ("expired", 1, 4), ("accepted", 400, 1), ("expired", 60, 1)),
     ):
         record_verifications(production, [Verification(result, now - timedelta(days=days_ago), count=count)])
-    since = f"There are more since {now - timedelta(days=1):%a %-d %b}."
+    since = f"The rise began {now - timedelta(days=1):%a %-d %b}:"
     assert since in tidy(overview())
 
 
@@ -380,7 +392,7 @@ def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview,
         record(reason, 6, 1)
     page = tidy(overview())
     before = "20.0 % of them, 5.0 % in the 7 days before(, to the same hour)?[.]"
-    assert re.search(f"{before} No single reason explains the rise[.] There are more since ", page)
+    assert re.search(f"{before} No single reason explains the rise[.] The rise began ", page)
     assert "16 of 40" not in page
     assert 'rejections">See them</a>' in page.partition("More calls are rejected.")[2].partition("</p>")[0]
 
@@ -414,12 +426,26 @@ def add_data_of_last_year(workspace, api):
 
 
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "all"])
-def test_tiles_name_the_period_that_they_compare_with(overview, api, workspace, span):
+def test_the_head_names_once_what_the_tiles_are_compared_with(overview, api, workspace, span):
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
-    words = {"24h": "none in the same hours a week before", "7d": "none in the 7 days before", "all": "of all time"}
+    periods = {"24h": "the same hours a week before", "7d": "the 7 days before", "30d": r"\d+ \w+ – \d+ \w+ \d{4}"}
     add_data_of_last_year(workspace, api)
     page = " ".join(overview(f"?range={span}").split())
-    assert (words[span] if span in words else re.search(r"none in \d+ \w+ – \d+ \w+ \d{4}", page)[0]) in page
+    if span == "all":
+        assert "compared with" not in page
+        return
+    assert len(re.findall(f">compared with {periods[span]}", page)) == 1
+    tiles = page.partition('aria-label="Facts"')[2].partition("</section>")[0]
+    assert "none before" in tiles
+    assert "against" not in tiles
+
+
+def test_a_period_that_has_nothing_to_compare_with_says_why(overview, workspace):
+    production, now = workspace.workspace.environments.get(name="production"), timezone.now()
+    register_conversations(production, [Arrival("c1", now - timedelta(days=32)), Arrival("c2")], now=now)
+    page = tidy(overview("?range=30d"))
+    assert "no comparison: no data before <time" in page
+    assert "data since" not in page
 
 
 @pytest.mark.parametrize("is_new", [False, True])
@@ -431,7 +457,7 @@ def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_cli
     overview = " ".join(browser_client.get(f"{start}/overview").content.decode().split()).partition("<main")[2]
     assert overview.count("data since <time") == is_new  # once, in the head
     assert "no data before" not in overview.lower()
-    assert overview.count("none in the 7 days before") >= (0 if is_new else 4)
+    assert overview.count("none before") >= (0 if is_new else 4)
     for page, times in (
         ("outcomes", 2),
         ("outcome?key=purchase", 1),
@@ -568,15 +594,15 @@ def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client
         record_outcomes(production, [Report(name, "purchase") for name in names], now=when)
     register_conversations(production, [Arrival("begin")], now=now - timedelta(days=20))
     page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
-    assert "5 of 20; ±0 points against the 7 days before" in page
+    assert "5 of 20; ±0 points" in page
     move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
     assert move.outcomes == 5
     page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
-    told = "5 moved to staging; with them 25.0 %, ±0 points against the 7 days before"
+    told = "5 moved to staging; with them 25.0 %, ±0 points"
     assert f"0 of 15 {told}" in page
     joins = browser_client.get("/w/lumen-books/production/joins?range=7d").content.decode()
     joins = tidy(re.sub("</span>|<[^>]*>", drop_tag, joins))
-    assert f"of 15 reported {told}" in joins
+    assert f"of 15 reported {told} against the 7 days before" in joins
     facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in read_export(browser_client, "facts")}
     assert facts["brokenJoins"] == (0, 5)
     assert (facts["outcomes"], facts["rejections"]) == ((0, None), (None, None))
@@ -598,8 +624,8 @@ def test_outcomes_that_were_moved_here_are_no_rise(browser_client, workspace):
     assert move.outcomes == 2
     html = browser_client.get("/w/lumen-books/staging/overview?range=7d").content.decode()
     page = tidy(re.sub("</span>|<[^>]*>", drop_tag, html))
-    assert "Outcomes 5 −25.0 % without the 2 moved here, against the 7 days before" in page
-    assert "0 of 5 2 moved here from production; without them 0 %, ±0 points against the 7 days before" in page
+    assert "Outcomes 5 −25.0 % without the 2 moved here" in page
+    assert "0 of 5 2 moved here from production; without them 0 %, ±0 points" in page
     assert not re.search(r'class="nowrap (up|down)">\s*−25', html)  # with the moves, there are more than before
     tables = json.loads(browser_client.get("/w/lumen-books/staging/overview.json").getvalue())["tables"]
     facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in tables["facts"]}

@@ -188,6 +188,8 @@ def test_the_current_day_is_shaded(production):
     days = figure["data"][0]["x"]
     assert [day.endswith(", partial") for day in days] == [False] * (len(days) - 1) + [True]
     (shade,) = figure["layout"]["shapes"]
+    (word,) = figure["layout"]["annotations"]
+    assert (word["text"], word["x"]) == ("partial", shade["x0"])
     assert (shade["x0"], shade["x1"]) == (len(days) - 1.5, len(days) - 0.5)
 
 
