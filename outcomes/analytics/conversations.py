@@ -15,6 +15,7 @@ from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000
+MAX_COUNTED = 10_000  # conversations before a page; further back, the page has no number
 MAX_LAGS = 2000  # lags are shown for this many of the latest outcomes
 
 
@@ -76,6 +77,15 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.conversation_id DESC
 """
+# The first comparison is what the index reads; the second leaves out the same moment's rows of this page.
+COUNT_NEWER = f"""
+SELECT count(*) FROM (
+  SELECT FROM ({OUTCOMES_OF_PERIOD}) AS outcome
+  WHERE outcome_key = %(key)s AND first_reported_at >= %(last_time)s
+    AND (first_reported_at, conversation_id) >= (%(last_time)s::timestamptz, %(last_id)s::bigint)
+  LIMIT %(limit)s
+) AS newer
+"""
 # Times are cut to whole seconds, lags are rounded by the rule of round_to_units.
 SELECT_ALL_CONVERSATIONS = f"""
 SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', started_at))::bigint AS started_at,
@@ -110,6 +120,22 @@ def read_conversations(
 ) -> Sequence[ReachedOutcome]:
     """Return the latest conversations that reached a key ("" for any), from `cursor` on."""
     return _read_page(environment, period, key, parse_page_position(cursor, key), limit)
+
+
+def count_newer(environment: Environment, period: Period, key: str, *, cursor: str) -> int | None:
+    """Return how many conversations that reached a key come before a page; None for more than MAX_COUNTED."""
+    position = parse_page_position(cursor, key)
+    if position is None:
+        return 0
+    parameters = {
+        **_outcomes_query(environment, period, key, MAX_COUNTED + 1),
+        "last_time": position.first_reported_at,
+        "last_id": position.conversation,
+    }
+    with get_read_connection().cursor() as database_cursor:
+        database_cursor.execute(COUNT_NEWER, parameters)
+        count = int(database_cursor.fetchone()[0])
+    return count if count <= MAX_COUNTED else None
 
 
 def select_conversations(environment: Environment, period: Period, key: str) -> SelectedRows:

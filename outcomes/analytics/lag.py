@@ -50,6 +50,11 @@ class LagDistribution:
         return median_length(self.lags)
 
     @property
+    def early_count(self) -> int:
+        """Return how many outcomes were first reported before the start of their conversation."""
+        return self.bars[0].count
+
+    @property
     def visible_bars(self) -> Sequence[LagBar]:
         """Return the bars, without the bar of negative lags if it is empty, and without empty ones at the end."""
         last = max((number for number, bar in enumerate(self.bars) if bar.count), default=len(self.bars) - 1)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
-from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
+from outcomes.analytics.conversations import count_newer, parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_moved_in_both
@@ -158,10 +158,13 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
 def _list_conversations(environment: Environment, period: Period, key: str, *, cursor: str) -> Mapping[str, Any]:
     rows = read_conversations(environment, period, key, cursor=cursor, limit=CONVERSATIONS_PER_PAGE + 1)
     page = rows[:CONVERSATIONS_PER_PAGE]
+    newer = count_newer(environment, period, key, cursor=cursor)
     return {
         "rows": page,
         "older_cursor": page[-1].cursor if len(rows) > CONVERSATIONS_PER_PAGE else "",
         "is_first_page": not parse_page_position(cursor, key),
+        "first_number": None if newer is None else newer + 1,
+        "last_number": None if newer is None else newer + len(page),
     }
 
 

@@ -87,6 +87,8 @@ def test_paging_lists_each_conversation_once(production, browser_client):
         response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
         rows = response.context["rows"]
         conversation_ids += [row.conversation_id for row in rows]
+        shown = f"{len(conversation_ids) - len(response.context['rows']) + 1} to {len(conversation_ids)} of 130;"
+        assert shown in " ".join(response.content.decode().split())
         cursor = response.context["older_cursor"]
         if not cursor:
             break
@@ -138,6 +140,21 @@ def test_a_download_holds_odd_text_in_the_order_of_the_text_itself(workspace, br
     assert len(rows) == len(odd) ** 2
     written = stream_csv([Table("conversations", CONVERSATION_COLUMNS, lambda: rows)], None, "f").getvalue()
     assert browser_client.get(f"{address}.csv?table=conversations").getvalue() == written
+
+
+def test_far_back_a_page_has_no_number(production, browser_client, monkeypatch):
+    monkeypatch.setattr(conversations, "MAX_COUNTED", 15)
+    older = browser_client.get(PAGE, {"key": "purchase"}).context["older_cursor"]
+    page = browser_client.get(PAGE, {"key": "purchase", "cursor": older}).content.decode()
+    assert "<span> 20 of 130; the download has all. </span>" in " ".join(page.split())
+
+
+def test_reports_from_before_the_start_are_explained(production, browser_client):
+    now = timezone.now()
+    assert "Before the start:" not in browser_client.get(PAGE, {"key": "purchase"}).content.decode()
+    register_conversations(production, [Arrival("gone", now)], now=now)
+    page = " ".join(browser_client.get(PAGE, {"key": "purchase"}).content.decode().split())
+    assert "Before the start: 1 first report was received before the moment at which" in page
 
 
 @pytest.mark.parametrize("cursor", ["x", "-", "1-", "9" * 40 + "-1", "1-" + "9" * 30, "²-²"])
