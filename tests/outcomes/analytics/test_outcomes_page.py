@@ -348,8 +348,8 @@ def test_a_change_has_the_same_colour_on_every_page_but_none_in_a_comparison_of_
     reach_keys(production, {"purchase": 1}, now=now - timedelta(days=8))
     for page, times in (("outcomes", 3), ("outcome?key=purchase", 1), ("overview", 2)):
         html = browser_client.get(f"/w/lumen-books/production/{page}").content.decode()
-        assert len(re.findall(r'class="(?:nowrap )?up">\s*\+100 %', html)) == times, page
-    assert "%</span>" not in browser_client.get(f"{PAGE}?compare=staging").content.decode()
+        assert len(re.findall(r'class="(?:nowrap )?up">\s*2×', html)) == times, page
+    assert not re.search("[%×]</span>", browser_client.get(f"{PAGE}?compare=staging").content.decode())
 
 
 def test_the_previous_count_of_a_new_key_is_0_only_if_there_were_data_before(production, browser_client):
@@ -462,12 +462,12 @@ def test_outcomes_that_were_moved_here_are_left_out_of_changes_in_all_and_by_key
     assert move.outcomes == 3
     page_of_staging = PAGE.replace("production", "staging")
     page = read_page(browser_client, f"{page_of_staging}?range=7d")
-    assert "Outcomes 7 +100 % without the 3 moved here, against the 7 days before" in page
+    assert "Outcomes 7 2× without the 3 moved here, against the 7 days before" in page
     assert "0 % of 7 reported 3 moved here from production" in page
-    assert "purchase 6 2 moved here 2 +100 % without them" in page
+    assert "purchase 6 2 moved here 2 2× without them" in page
     assert "refund 1 1 moved here 0 – without them" in page
     page = read_page(browser_client, f"{page_of_staging.replace('outcomes', 'outcome')}?key=purchase&range=7d")
-    assert "Outcomes 6 +100 % without the 2 moved here, against the 7 days before" in page
+    assert "Outcomes 6 2× without the 2 moved here, against the 7 days before" in page
     rows = read_tables(browser_client.get(f"{page_of_staging}.json?range=7d"))["keys"]
     columns = ("outcomeKey", "outcomes", "outcomesBefore", "change", "movedHere")
     assert [tuple(row[column] for column in columns) for row in rows] == [
