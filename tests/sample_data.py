@@ -38,8 +38,8 @@ def fill_workspace(created: NewWorkspace, api: Any) -> str:
     assert api.post("/api/witness-reports", report).status_code == 202
     report = {"environment": "staging", "reportId": str(uuid.uuid4()), "observations": observations()[1:]}
     assert api.post("/api/witness-reports", report).status_code == 202
-    deploy = {"text": "Deploy 4.1", "url": "https://example.com/4.1", "allEnvironments": True, "at": now - 1800}
-    assert api.post("/api/annotations", deploy).status_code == 201
+    annotation = {"text": "Deploy 4.1", "url": "https://example.com/4.1", "allEnvironments": True}
+    assert api.post("/api/annotations", annotation).status_code == 201
     for environment in created.workspace.environments.all():
         fold_reports(environment, now=timezone.now())
     drifted = {"method": "GET", "path": "/search", "status": 400, "count": 1, "response": {"type": "string"}}

@@ -340,7 +340,7 @@ def test_every_variable_of_every_template_exists(
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
     open_refused_requests(browser_client, api, workspace, start)
-    open_phases(browser_client, workspace, start)
+    open_phases(browser_client, api, workspace, start)
     open_outage(browser_client, workspace, start)
     open_shared_links(browser_client, client, start)
     open_members(browser_client, start)
@@ -435,8 +435,10 @@ def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, star
         assert browser.get(f"{start}/{address}").status_code == 200
 
 
-def open_phases(browser: Client, created: NewWorkspace, start: str) -> None:
-    """Report something before the annotation, too, so that there is a phase to compare with."""
+def open_phases(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
+    """Report something before and after an annotation whose quarter hour is over, so that two phases are compared."""
+    deploy = {"text": "Deploy 4.0", "at": int((timezone.now() - timedelta(hours=1)).timestamp())}
+    assert api.post("/api/annotations", deploy).status_code == 201
     before = timezone.now() - timedelta(hours=2)
     record_verifications(environment_of(created), [Verification("expired", before)])
     record_outcomes(environment_of(created), [Report("conv_before", "purchase")], now=before)
