@@ -75,7 +75,7 @@ def name_partial(numbers: Iterable[int]) -> Mapping[str, Any]:
     The word stands along the left edge of a bucket, upright, so that it fits on the narrowest.
     """
     position = {"xref": "x", "yref": "paper", "y": 1, "xanchor": "left", "yanchor": "top"}
-    font = {"size": 10, "color": "var(--soft)"}
+    font = {"size": 10, "color": "var(--ink)"}
     word = {**position, "text": "partial", "textangle": -90, "showarrow": False, "font": font}
     return {"annotations": [{**word, "x": number - 0.5} for number in numbers]}
 

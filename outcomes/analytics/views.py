@@ -26,7 +26,8 @@ from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text
 from wire.period import Period
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 
@@ -125,7 +126,9 @@ def show_outcome_key(request: HttpRequest, environment: Environment, period: Per
             return {"key": "", "compare_with": compare_with}
         conversations = _list_conversations(environment, period, key, cursor=request.GET.get("cursor", ""))
         key_context = _describe_key(environment, period, key, comparison)
-        return {"key": key, "compare_with": compare_with, **key_context, **conversations}
+        may_open_keys = has_role(request.user, environment.workspace, Membership.ADMIN)
+        address = {"key": key, "compare_with": compare_with, "may_open_keys": may_open_keys}
+        return {**address, **key_context, **conversations}
 
     tables = list_key_tables(environment, period, key, comparison)
     takes = {"compare": partial(is_comparison, environment)}

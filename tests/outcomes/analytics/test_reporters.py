@@ -49,6 +49,7 @@ def test_each_outcome_counts_for_the_key_that_was_the_first_to_report_it(product
     assert "order sync job" in section
     assert f"/joins?key=purchase&amp;by={production.orders.prefix}#joins" in section
     assert "66.7 %" in section
+    assert f"/keys#key-{production.orders.pk}" in section
     assert "Not recorded" in section
 
 
