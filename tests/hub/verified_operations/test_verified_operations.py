@@ -1,7 +1,10 @@
 """The catalog says which operations a backend verifies, and which are only observed."""
 
 import json
+import re
 from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.utils import timezone
@@ -57,13 +60,15 @@ def test_a_verification_of_an_operation_shown_under_another_counts_for_that_one(
 def test_an_operation_needs_a_confirmation_only_if_a_backend_verifies_it(browser_client, production):
     query = {"method": "POST", "path": "/refunds"}
     page = tidy(browser_client.get(OPERATION, query))
-    assert "never checked by a backend</a>" in page
+    assert re.search(r'Last checked</small> <div class="v"> <a href="[^"]*show=unverified">never</a>', page)
     assert "needs a confirmation" not in page
+    assert ">rejections</a>" not in page
     record_verifications(production, [Verification("missing-header", timezone.now(), 0, "POST /refunds")])
     page = tidy(browser_client.get(OPERATION, query))
-    assert "last checked by a backend <time" in page
+    assert re.search(r'Last checked</small> <div class="v"> <time', page)
     assert "needs a confirmation</a>" in page
-    assert "never checked" not in page
+    (rejections,) = re.findall(r'<a href="([^"]*)">rejections</a>', page)
+    assert parse_qs(urlsplit(unescape(rejections)).query)["operation"] == ["POST /refunds"]
 
 
 def test_verifications_without_an_operation_are_mentioned(browser_client, production):
