@@ -439,7 +439,7 @@ def open_phases(browser: Client, api: Any, created: NewWorkspace, start: str) ->
     """Report something before and after an annotation whose quarter hour is over, so that two phases are compared."""
     deploy = {"text": "Deploy 4.0", "at": int((timezone.now() - timedelta(hours=1)).timestamp())}
     assert api.post("/api/annotations", deploy).status_code == 201
-    before = timezone.now() - timedelta(hours=2)
+    before = timezone.now() - timedelta(days=2)
     record_verifications(environment_of(created), [Verification("expired", before)])
     record_outcomes(environment_of(created), [Report("conv_before", "purchase")], now=before)
     for page in ("rejections", "joins"):

@@ -50,7 +50,7 @@ def test_the_tree_of_the_operation_marks_it(browser_client, renamed):
     page = open_page(browser_client, renamed, "operation", method="GET", path=BOOK)
     assert f'<span class="tag bad">probably gone</span> <span class="soft"> {WORDS} </span>' in page
     assert page.count("probably gone</span>") == 1
-    assert '<span class="phone">last</span>' in page.partition("probably gone</span>")[2].partition("pageCount")[0]
+    assert "last seen " in page.partition("probably gone</span>")[2].partition("pageCount")[0]
 
 
 def test_of_an_object_that_is_probably_gone_only_itself_is_marked(api, browser_client, workspace):
