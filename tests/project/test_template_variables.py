@@ -436,12 +436,13 @@ def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, star
 
 
 def open_phases(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
-    """Report something before and after an annotation whose quarter hour is over, so that two phases are compared."""
-    deploy = {"text": "Deploy 4.0", "at": int((timezone.now() - timedelta(hours=1)).timestamp())}
+    """Report something before and after an annotation, outside of its quarter hour, so that two phases are compared."""
+    now = timezone.now()
+    deploy = {"text": "Deploy 4.0", "at": int((now - timedelta(hours=1)).timestamp())}
     assert api.post("/api/annotations", deploy).status_code == 201
-    before = timezone.now() - timedelta(days=2)
-    record_verifications(environment_of(created), [Verification("expired", before)])
-    record_outcomes(environment_of(created), [Report("conv_before", "purchase")], now=before)
+    for number, moment in enumerate((now - timedelta(days=2), now - timedelta(minutes=30))):
+        record_verifications(environment_of(created), [Verification("expired", moment)])
+        record_outcomes(environment_of(created), [Report(f"conv_before_{number}", "purchase")], now=moment)
     for page in ("rejections", "joins"):
         assert browser.get(f"{start}/{page}").status_code == 200, page
 
