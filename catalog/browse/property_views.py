@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 from django.http import HttpRequest
@@ -32,7 +32,7 @@ from catalog.drift.current_presence import CurrentPresence
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, find_node
+from catalog.evidence.parts import PartShape, find_node, find_node_reset
 from catalog.models import Drift, Operation
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -69,6 +69,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
             "chart_field": (operation.pk, key, pointer),
             "node": node,
             "changes": drift[:MAX_CHANGES],
+            "reset": find_node_reset(operation, key, pointer),
             "more_changes": max(len(drift) - MAX_CHANGES, 0),
             "successor": find_successor(drift, pointer),
             **_describe_node(environment, operation, shape, node, days),
@@ -142,7 +143,9 @@ def _list_days(
     if shape is None or node is None:
         return iter(())
     today = timezone.now().date()
-    return list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
+    rows = list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
+    reset = find_node_reset(operation, shape.key, node.pointer)
+    return (row for row in rows if reset is None or row.day >= reset.at.astimezone(UTC).date())
 
 
 def _presence_rows(operation: Operation, shape: PartShape | None, node: Node | None) -> Iterator[Sequence[Any]]:

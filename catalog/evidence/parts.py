@@ -204,6 +204,16 @@ def count_statuses(operation: Operation, key: str) -> Counter[int]:
     return Counter(dict(sorted(counts.items())))
 
 
+def find_node_reset(operation: Operation, key: str, pointer: str) -> BaselineReset | None:
+    """Return the latest active reset that hides evidence of a node: of itself, a node around it, or its whole part."""
+    hiding = (
+        reset
+        for reset in operation.baseline_resets.all()
+        if reset.is_active and reset.part in ("", key) and f"{pointer}/".startswith(f"{reset.pointer}/")
+    )
+    return max(hiding, key=lambda reset: reset.epoch, default=None)
+
+
 def find_part_reset(operation: Operation, key: str) -> BaselineReset | None:
     """Return the latest active reset of a whole part: its own, or the operation's; None without any."""
     whole = (reset for reset in operation.baseline_resets.all() if reset.is_active and not reset.pointer)
