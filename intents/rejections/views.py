@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -229,14 +230,18 @@ def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
 def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the tables by reason, version and operation."""
     operations = analysis.operations
+    if analysis.filters.version:  # the question is where calls of this version arrive, rejected or not
+        operations = sorted(operations, key=attrgetter("verifications"), reverse=True)
+    listed_operations = operations[:MAX_OPERATIONS]
+    is_folded = not analysis.filters.version
     return {
         **_split_reasons(analysis),
         "versions": analysis.versions,
         "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
         "refused_v1": totals.count_refused_v1(analysis.totals),
         "share": totals.compute_version_share(analysis.totals_of_all_versions),
-        "operations": [summary for summary in operations[:MAX_OPERATIONS] if summary.rejections],
-        "other_operations": [summary for summary in operations[:MAX_OPERATIONS] if not summary.rejections],
+        "operations": [summary for summary in listed_operations if summary.rejections or not is_folded],
+        "other_operations": [summary for summary in listed_operations if is_folded and not summary.rejections],
         "operations_total": len(operations),
         "operations_left_out": len(operations) > MAX_OPERATIONS,
         "max_operations": MAX_OPERATIONS,

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Min, QuerySet, Sum
+from django.db.models import F, Max, Min, Q, QuerySet, Sum
 
 from wire.period import Period
 from workspaces.models import ApiKey, RefusalTally, Workspace
+
+REVOKED = "invalid-api-key"  # the code of the answer to a revoked key
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ def list_refusals(workspace: Workspace, period: Period, key: ApiKey | None = Non
 
 
 def count_refusals(workspace: Workspace, period: Period) -> Mapping[int, int]:
-    """Return the number of refused requests by the row id of their key; only of keys that have any."""
-    sums = filter_tallies(workspace, period).values_list("api_key_id").annotate(total=Sum("count"))
-    return dict(sums)
+    """Return the number of refused requests by the row id of their key; only of keys that have any.
+
+    Of a revoked key, they are those that were refused because it is revoked: somebody still uses it.
+    """
+    is_current = Q(api_key__revoked_at=None) | Q(code=REVOKED, last_at__gte=F("api_key__revoked_at"))
+    tallies = filter_tallies(workspace, period).filter(is_current)
+    return dict(tallies.values_list("api_key_id").annotate(total=Sum("count")))

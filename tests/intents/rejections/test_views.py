@@ -531,3 +531,15 @@ def test_a_moment_that_cannot_be_read_or_shown_is_ignored_and_named(page, filled
     assert answer.status_code == 200
     assert answer.context["unknown"] == {"since": since}
     assert page(".json", since=since).status_code == 400
+
+
+def test_of_one_version_all_operations_are_listed_the_most_checked_first(page, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    counts = (("GET /books", "accepted", 40), ("GET /cart", "accepted", 7), ("POST /refunds", "unsupported-version", 3))
+    for operation, result, count in counts:
+        record_verifications(production, [Verification(result, now, 1, operation, count=count)])
+    text = " ".join(page(version="1").content.decode().split()).partition('id="operations"')[2]
+    assert "most checked first" in text
+    assert "without a rejection" not in text
+    assert text.index("GET /<wbr>books") < text.index("GET /<wbr>cart") < text.index("POST /<wbr>refunds")

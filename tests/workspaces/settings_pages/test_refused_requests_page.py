@@ -98,9 +98,11 @@ def test_the_row_of_a_key_says_how_many_of_its_requests_were_refused_in_the_last
     refuse(shop, "invalid-json", count=11)
     refuse(shop, "rate-limited", age=timedelta(days=3))
     refuse(shop, "rate-limited", age=timedelta(days=9), count=50)
-    refuse(old, "invalid-api-key")
+    refuse(old, "invalid-json", count=4)  # before it was revoked
     refuse(browser, "publishable-key-refused", count=1200)
     revoke_key(old, actor="ann", now=timezone.now())
+    assert "still used in the last 7 days" not in read(admin, KEYS)
+    refuse(old, "invalid-api-key")
     page = read(admin, KEYS)
     for key, words in ((shop, "12 refused requests"), (old, "1 refused request"), (browser, "1,200 refused requests")):
         row = page.partition(f'<tr id="key-{key.pk}"')[2].partition('<tr id="key-')[0]
