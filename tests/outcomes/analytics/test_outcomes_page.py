@@ -66,9 +66,9 @@ def test_the_tile_of_reports_says_whose_reports_it_counts(production, browser_cl
     report_outcomes(production)
     record_outcomes(production, [Report("new", "purchase")] * 2, now=timezone.now())
     text = " ".join(browser_client.get(page).content.decode().split())
-    tile = text.partition(">Reports received</small>")[2].partition("</div> </div>")[0]
+    tile = text.partition("<small>Reports</small>")[2].partition("</div> </div>")[0]
     assert '<div class="v">2</div>' in tile, "repeats of older outcomes are not in it"
-    assert "repeats and broken joins included" in tile
+    assert "of what was first reported in this period, with repeats and broken joins" in tile
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
