@@ -35,7 +35,8 @@
   function findTwin(control, fresh) {
     if (control.id) return fresh.querySelector(`#${CSS.escape(control.id)}`);
     const twins = [...fresh.querySelectorAll(control.tagName)];
-    return twins.find((twin) => control.name && twin.name === control.name && (control.type !== "checkbox" || twin.value === control.value));
+    const isTwin = (twin) => twin.name === control.name && twin.type === control.type && (control.type !== "checkbox" || twin.value === control.value);
+    return twins.find((twin) => control.name && isTwin(twin));
   }
 
   // Makes `old` like `fresh` around the focused control, which stays in the page: so it keeps the focus and its text.

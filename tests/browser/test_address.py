@@ -68,6 +68,21 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
     assert tab.complaints == []
 
 
+def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
+    """A form beside the boxes has a hidden input of the same name and value once a key is ticked."""
+    page = new_tab().open(f"{start_of_pages}/outcomes?range=all")
+    for number in range(2):
+        page.locator("#keys tbody input[type=checkbox]").nth(number).check()
+        page.wait_for_url(re.compile("show=" if not number else "show=.*show="))
+        settle(page)
+        expect(page.locator("#keys > header h2")).to_have_text("By key")
+        expect(page.locator("#keys > header a", has_text="Clear selection")).to_have_count(1)
+    elements = "[...document.querySelectorAll('#keys *')].map((element) => element.tagName)"
+    ticked = page.evaluate(elements)
+    page.reload()
+    assert page.evaluate(elements) == ticked
+
+
 def test_typing_adds_one_history_entry_and_the_latest_answer_wins(new_tab: Any, start_of_pages: str) -> None:
     page = new_tab().open(f"{start_of_pages}/catalog")
     page.route(re.compile("q=s$"), lambda route: page.wait_for_timeout(400) or route.continue_())
