@@ -105,11 +105,17 @@ def escape_markup(name: str) -> str:
 
 
 def summarize_chart(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
-    """Say in one sentence what the chart of outcomes shows."""
+    """Say in one sentence what the chart of the most frequent keys shows."""
     summary = f"{_pluralize(outcomes, 'outcome')}, {_pluralize(conversations, 'conversation')} started"
     if leading is None or not leading.total:
         return f"{summary}."
     return f"{summary}; {leading.name} leads with {leading.total:,}."
+
+
+def summarize_chosen(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
+    """Say in one sentence what the chart of chosen keys shows: they need not be the most frequent ones."""
+    summary = f"{_pluralize(outcomes, 'outcome')} in all, {_pluralize(conversations, 'conversation')} started"
+    return f"{summary}; {leading.name} {leading.total:,} of them." if leading else f"{summary}."
 
 
 def _pluralize(count: int, noun: str) -> str:

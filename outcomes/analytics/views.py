@@ -96,9 +96,10 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
     has_more = not filters.selected_keys and analytics.top_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
+    summarize = chart_figures.summarize_chosen if filters.selected_keys else chart_figures.summarize_chart
     return {
         **_draw_chart(chart, analytics.environment, analytics.period),
-        "sentence": chart_figures.summarize_chart(totals.outcomes, totals.conversations, leading),
+        "sentence": summarize(totals.outcomes, totals.conversations, leading),
         "has_next_keys": has_more and filters.next_rank <= MAX_RANK,
     }
 
