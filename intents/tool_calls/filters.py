@@ -12,8 +12,8 @@ from wire.filters import read_text
 
 ASKED, NOT_ASKED = "asked", "not-asked"
 CHOICES = (ASKED, NOT_ASKED)
-SEVERAL = "several"
-INTENTS_CHOICES = (SEVERAL,)
+SEVERAL, REJECTED = "several", "rejected"
+INTENTS_CHOICES = (SEVERAL, REJECTED)
 METHOD = re.compile(r"[A-Z]{1,20}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_MICROSECONDS, MAX_ID = 17, 18  # digits
@@ -27,7 +27,8 @@ class CallFilters:
     path: the path or the whole operation, in which {names} stand for any one segment.
     user: the exact `sub`.
     confirmation, step_up: whether the call asks for it, one of CHOICES.
-    intents: how many intents the call has in the period, one of INTENTS_CHOICES.
+    intents: of which calls the intents are, one of INTENTS_CHOICES: with several intents, or with a rejection, in the
+        period.
     """
 
     method: str = ""

@@ -13,9 +13,9 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from affidavit.operations import READS
-from intents.models import MintedIntent
+from intents.models import MintedIntent, Rejection
 from intents.reports.operation_pattern import match_signed_operation
-from intents.tool_calls.filters import ASKED, CallFilters, Position
+from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, Position
 from wire.period import Period
 from workspaces.models import Environment
 
@@ -151,8 +151,10 @@ def _match(environment: Environment, period: Period, filters: CallFilters) -> Q:
         condition &= ~NEEDS_NO_CONFIRMATION if filters.confirmation == ASKED else NEEDS_NO_CONFIRMATION
     if filters.step_up:
         condition &= Q(requires_step_up=filters.step_up == ASKED)
-    if filters.intents:
+    if filters.intents == SEVERAL:
         condition &= Q(_has_other_intent(environment, period))
+    if filters.intents == REJECTED:
+        condition &= Q(_has_rejection(environment, period))
     return condition
 
 
@@ -163,3 +165,12 @@ def _has_other_intent(environment: Environment, period: Period) -> Exists:
         tool_call_id=OuterRef("tool_call_id"),
     )  # fmt: skip
     return Exists(intents.exclude(pk=OuterRef("pk")))
+
+
+def _has_rejection(environment: Environment, period: Period) -> Exists:
+    """Return the condition that the call of an intent was rejected in the period; an index serves this."""
+    rejections = Rejection.objects.filter(
+        environment=environment, occurred_at__gte=period.start, occurred_at__lt=period.end,
+        tool_call_id=OuterRef("tool_call_id"),
+    )  # fmt: skip
+    return Exists(rejections)

@@ -67,7 +67,8 @@ def read_text(client: Client, address: str, **query: str) -> str:
 
 def list_calls(client: Client, address: str, **query: str) -> list[str]:
     """Return the tool calls of the page, after checking that the download lists the same."""
-    listed = re.findall(r'toolcall\?[^"]*id=([^"&]+)', read_text(client, address, **query).partition('id="calls"')[2])
+    heads = read_text(client, address, **query).partition('id="calls"')[2].split('<th scope="row"')[1:]
+    listed = [re.search(r'toolcall\?[^"]*id=([^"&]+)', head)[1] for head in heads]
     rows = json.loads(client.get(f"{address}.json", query).getvalue())["tables"]["toolCalls"]
     assert [row["toolCallId"] for row in rows] == listed
     return listed
@@ -143,6 +144,15 @@ def test_a_call_is_retried_if_it_has_several_intents_in_the_period(browser_clien
     page = read_text(browser_client, address, range="30d")
     assert "1 retried call has several" in page
     assert '· <a href="?range=30d&intents=several#calls">list them</a>' in page
+
+
+def test_the_intents_of_rejected_calls_are_listed_alone(browser_client, address, production):
+    for name in ("call_a", "call_b", "call_c"):
+        store(production, name, "GET /orders/17")
+    staging = production.workspace.environments.get(name="staging")
+    record_verifications(production, [Verification("expired", NOW, 2, "", "call_b")])
+    record_verifications(staging, [Verification("expired", NOW, 2, "", "call_c")])
+    assert list_calls(browser_client, address, intents="rejected") == ["call_b"]
 
 
 def test_a_row_says_what_was_asked_for_and_how_its_call_was_rejected(browser_client, address, production, calls):
