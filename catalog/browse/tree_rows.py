@@ -95,6 +95,11 @@ class TreeRow:
         return self.is_vanished or self.probably_gone is not None or is_reported
 
     @property
+    def is_empty_reset(self) -> bool:
+        """Return whether its baseline was reset and it was not observed since: what is stored of it counts no more."""
+        return self.node.is_reset and not self.node.seen
+
+    @property
     def has_remarks(self) -> bool:
         """Return whether the row shows anything after the type."""
         node = self.node

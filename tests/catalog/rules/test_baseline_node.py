@@ -223,6 +223,17 @@ def test_a_member_resets_a_node_and_undoes_it_on_the_page(browser_client, change
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
+def test_the_row_of_a_node_that_was_not_observed_since_its_reset_claims_nothing(browser_client, changed_workspace):
+    reset_node("/total")
+    start = f"/w/{changed_workspace.workspace.slug}/production/operation"
+    page = " ".join(browser_client.get(start, {"method": "GET", "path": PATH}).content.decode().split())
+    row = page.partition("History of /total")[2].partition("⋯")[0]
+    assert '<span class="tag">baseline reset</span>' in row
+    assert "not counted before the reset" in row
+    for claim in ("no longer seen", "first seen", "last seen", "0 %"):
+        assert claim not in row, claim
+
+
 def test_the_panel_of_a_node_has_its_reset_and_undoes_it(browser_client, changed_workspace):
     address = post_reset(browser_client, changed_workspace)["Location"]
     (reset,) = BaselineReset.objects.all()
