@@ -53,6 +53,7 @@ def test_without_javascript_a_branch_opens_in_its_place(new_tab, large_operation
     page.locator("summary", has_text="groupb").click()
     page.get_by_role("link", name="Show the 220 fields inside").locator("visible=true").click()
     assert "at=%2Fgroupb" in page.url
+    page.wait_for_load_state()
     tree = page.inner_text(".tree")
     assert tree.index("groupa") < tree.index("groupb") < tree.index("partc") < tree.index("groupc")
     assert tree.count("partc") == 1  # the other branches stay closed

@@ -48,7 +48,7 @@ def write_line(facts) -> str:
         ({"days": 7, "page": "outcomes", "query": ""}, "page outcomes · for 7 days"),
         (
             {"after": {"rejections": 30, "broken_joins": None}, "before": {"rejections": 90, "broken_joins": 60}},
-            "rejections 90 → 30 · broken joins 60 → None",
+            "rejections 90 → 30 · broken joins 60 → keep all",
         ),
         ({"to": "editor", "from": "viewer", "member": "bo"}, "member bo · viewer → editor"),
         (
