@@ -102,7 +102,7 @@ def find_variants(page: Page, addresses: dict[str, str]) -> dict[str, str]:
         "inspector-filled": urljoin(addresses["rejection"], inspector),
         "funnel": urljoin(addresses["outcomes"], lost.replace("#lost", "#funnel")),
         "outcomes-compared": f"{addresses['outcomes'].split('?')[0]}?compare=staging",
-        "alert-preview": f"{addresses['alerts'].split('?')[0]}?kind=broken-joins.spike",
+        "alert-preview": f"{addresses['alerts'].split('?')[0]}?kind=broken-joins.spike#preview",
     }
 
 
