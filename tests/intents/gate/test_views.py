@@ -134,7 +134,7 @@ def test_a_decided_row_does_not_expire_and_is_not_counted_as_pending(
     assert '<span class="tag warn">1 pending</span>' in browser_client.get(address).content.decode()
     decide(pending_confirmation, "decline")
     page = " ".join(browser_client.get(address).content.decode().split())
-    cell = re.search(r'data-is="Expires" class="soft nowrap">(.*?)</td>', page)[1]
+    cell = re.search(r'data-is="Decision" class="soft nowrap">(.*?)</td>', page)[1]
     pending_confirmation.refresh_from_db()
     assert f"takes effect at {pending_confirmation.effective_at:%H:%M:%S}" in cell
     assert "expired" not in cell
