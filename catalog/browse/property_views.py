@@ -111,8 +111,8 @@ def _describe_node(
         "figure": draw_types(rows[::-1], today=today) if is_of_types else draw_presence(rows[::-1], node, today=today),
         "today": today,
         "current": current,
-        "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
-        "is_of_period": days is not None,
+        "presence": sum_presence(rows, node) if days and not node.is_reset else Presence(node.seen, node.parents),
+        "is_of_period": days is not None and not node.is_reset,
         "is_new": bool(current.before_first and node.first_day and (days is None or node.first_day >= days.first)),
     }
 
@@ -145,7 +145,7 @@ def _list_days(
     today = timezone.now().date()
     rows = list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
     reset = find_node_reset(operation, shape.key, node.pointer)
-    return (row for row in rows if reset is None or row.day >= reset.at.astimezone(UTC).date())
+    return (row for row in rows if reset is None or row.day > reset.at.astimezone(UTC).date())
 
 
 def _presence_rows(operation: Operation, shape: PartShape | None, node: Node | None) -> Iterator[Sequence[Any]]:

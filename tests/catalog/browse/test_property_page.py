@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from copy import copy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -243,11 +243,13 @@ def test_for_a_value_of_a_map_all_names_are_read():
 def test_a_reset_property_says_so_and_counts_no_day_before_it(browser_client, start, workspace):
     operation = Operation.objects.get(environment=environment_of(workspace), path=PATH)
     assert len(load_tables(browser_client, start, "/note")["days"]) == 2
-    moment = datetime.fromtimestamp(FIRST + DAY, UTC)
+    moment = datetime.fromtimestamp(FIRST, UTC)
     reset = reset_baseline(operation, part="200", pointer="/note", actor="ann", now=moment)
     page = open_page(browser_client, start, "/note")
     assert "by ann: what was observed before is not counted on this page" in page
-    assert [row["day"] for row in load_tables(browser_client, start, "/note")["days"]] == [f"{moment:%Y-%m-%d}"]
+    assert "nothing observed since the reset" in page
+    days = [row["day"] for row in load_tables(browser_client, start, "/note")["days"]]
+    assert days == [f"{moment + timedelta(days=1):%Y-%m-%d}"]  # a part of the day of the reset is from before it
     assert "is not counted on this page" not in open_page(browser_client, start, "/id")
     revert_baseline_reset(reset, actor="ann", now=moment)
     assert "is not counted on this page" not in open_page(browser_client, start, "/note")
