@@ -18,8 +18,8 @@ DAY_MILLISECONDS = 24 * 60 * 60 * 1000
         ([], None),
         ([0], DAY_MILLISECONDS),
         ([0, 1], DAY_MILLISECONDS),
-        ([0, 7], DAY_MILLISECONDS),
-        ([0, 8], None),
+        ([0, 4], DAY_MILLISECONDS),
+        ([0, 5], None),
         ([0, 90], None),
     ],
 )
