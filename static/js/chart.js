@@ -72,7 +72,7 @@
   function chooseTicks({ data, layout }, width) {
     const labels = data[0]?.x ?? [];
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
-    const year = / \d{4}$/.exec(labels[0])?.[0];
+    const year = / \d{4}(?=$|, partial)/.exec(labels[0])?.[0];
     const isShared = year && labels.every((label) => label.includes(year));
     const isSaid = layout.annotations?.length; // what a shade means
     const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isSaid ? ", partial" : "", "");
