@@ -127,16 +127,16 @@ def find_lost_by_both(
     """Return what both have lost, since it is no difference, first what one lost only lately; [] without such."""
     rows = load_catalog_rows(environment)
     properties: list[LostProperty] = []
-    for key, places in absent.items():
+    for key, absent_here in absent.items():
         other = absent_against.get(key)
         if other is None or key not in rows:
             continue
-        for place in places.gone & other.gone:
-            states = (_find_state(its, place) for its in (places, other))
-            properties.append(LostProperty(key[0], rows[key].path, *place, *states))
+        for pointer_of_part in absent_here.gone & other.gone:
+            states = (_find_state(its, pointer_of_part) for its in (absent_here, other))
+            properties.append(LostProperty(key[0], rows[key].path, *pointer_of_part, *states))
     properties.sort(key=lambda item: (not item.is_unreported, item.path, item.method, item.part, item.pointer))
     return properties if any(item.is_unreported for item in properties) else []
 
 
-def _find_state(places: AbsentPlaces, place: tuple[str, str]) -> PresenceState:
-    return PresenceState.PROBABLY_GONE if place in places.probably_gone else PresenceState.NO_LONGER_SEEN
+def _find_state(absent: AbsentPlaces, pointer_of_part: tuple[str, str]) -> PresenceState:
+    return PresenceState.PROBABLY_GONE if pointer_of_part in absent.probably_gone else PresenceState.NO_LONGER_SEEN

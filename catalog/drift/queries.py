@@ -130,15 +130,17 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
     group = recent.order_by().aggregate(detected_at=Min("at"), changes=Count("pk"))
     fields = list_broken_fields(drift)
     earlier = fields.annotate(last_at=Max("at"), change=Max("pk")).filter(last_at__lte=earliest)
-    named = list(earlier.order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS])
-    earlier_named = drift_with_operations(environment).filter(pk__in=named).order_by("-pk") if named else ()
+    earlier_ids = list(earlier.order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS])
+    earlier_changes = (
+        drift_with_operations(environment).filter(pk__in=earlier_ids).order_by("-pk") if earlier_ids else ()
+    )
     return BreakingDrift(
         fields.count(),
         totals["operations"],
         list(latest),
         **group,
-        earlier=earlier.count() if len(named) == NAMED_FIELDS else len(named),
-        earlier_named=list(earlier_named),
+        earlier=earlier.count() if len(earlier_ids) == NAMED_FIELDS else len(earlier_ids),
+        earlier_named=list(earlier_changes),
     )
 
 

@@ -171,10 +171,10 @@ def _fold_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, Any]:
     A single reason that stopped has a row of its own, since that takes no more space.
     """
     stopped = [reason for reason in reasons if not reason.count]
-    listed = reasons if len(stopped) == 1 else [reason for reason in reasons if reason.count]
+    rows = reasons if len(stopped) == 1 else [reason for reason in reasons if reason.count]
     return {
-        "reasons": listed[:TOP_REASONS],
-        "other_reasons": _sum_reasons(listed[TOP_REASONS:]),
+        "reasons": rows[:TOP_REASONS],
+        "other_reasons": _sum_reasons(rows[TOP_REASONS:]),
         "stopped_reasons": _sum_reasons(stopped if len(stopped) > 1 else []),
     }
 

@@ -134,12 +134,12 @@ def _build_page(
         report = take_once(request, REPORT)
         own_report = report if report and report["workspace"] == workspace.pk else None
         has_second_step = deletion is not None and not deletion.errors.keys() - {"typed"}
-        asked = days if days and days.is_valid() else None
-        expired = list_newly_expired(workspace, asked.cleaned_data, now=timezone.now()) if asked else []
+        valid_days = days if days and days.is_valid() else None
+        expired = list_newly_expired(workspace, valid_days.cleaned_data, now=timezone.now()) if valid_days else []
         return {
             "saved": request.GET.get("saved", ""),
             "newly_expired": expired,
-            "sure": asked.summary if asked else "",
+            "sure": valid_days.summary if valid_days else "",
             "kinds": list(_describe_kinds(workspace, policy, days)),
             "subjects": SUBJECTS,
             "deletion": deletion,

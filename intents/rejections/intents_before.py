@@ -59,9 +59,9 @@ def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) 
 
 def find_users(environment: Environment, rejections: Sequence[Rejection]) -> Mapping[int, str]:
     """Return the users of the intents by the number of the rejection; those of unknown intents are left out."""
-    named = [rejection for rejection in rejections if rejection.tool_call_id]
-    times = [rejection.occurred_at for rejection in named]
-    return dict(_read(SELECT_USERS, {"times": times, **_select_calls(environment, named)}))
+    with_call = [rejection for rejection in rejections if rejection.tool_call_id]
+    times = [rejection.occurred_at for rejection in with_call]
+    return dict(_read(SELECT_USERS, {"times": times, **_select_calls(environment, with_call)}))
 
 
 def _select_calls(environment: Environment, rows: Sequence[MintedIntent] | Sequence[Rejection]) -> dict[str, Any]:

@@ -101,15 +101,15 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
         quarter = max(start, floor_to_quarter(moment))
         if quarter < end:
             by_quarter.setdefault(quarter, []).append((moment, text))
-    phases, waiting = [], list[tuple[datetime, str]]()
+    phases, next_annotations = [], list[tuple[datetime, str]]()
     for quarter, till in pairwise([*by_quarter, end]):
-        waiting += by_quarter[quarter]
+        next_annotations += by_quarter[quarter]
         is_mixed = any(moment > quarter for moment, _ in by_quarter[quarter])
         begin = min(quarter + QUARTER, end) if is_mixed else quarter
-        if begin < till or (till == end and waiting):  # otherwise the next annotation follows at once
-            texts = [text for _, text in waiting]
-            phases.append(Phase(begin, till, texts, annotated_at=waiting[0][0] if waiting else None))
-            waiting = []
+        if begin < till or (till == end and next_annotations):  # otherwise the next annotation follows at once
+            texts = [text for _, text in next_annotations]
+            phases.append(Phase(begin, till, texts, annotated_at=next_annotations[0][0] if next_annotations else None))
+            next_annotations = []
     return phases
 
 
