@@ -5,21 +5,21 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from django.utils import timezone
 
 from catalog.models import Drift, Operation, OperationVersion
 from hub.sample.history import DAYS, History
 from intents.models import Confirmation
+from tests.hub.sample.dates import find_wednesday_noon
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 
-MAX_DAYS = 8  # some days bring no drift: it depends on the weekday and the time of day
+MAX_DAYS = 8  # some days bring no drift
 
 
 def test_a_day_of_the_history_is_stored_at_its_own_time():
-    end = timezone.now()
+    end = find_wednesday_noon()
     created = create_workspace("Sample", ["staging"], actor="test", now=end, with_full_key=True)
     history = History(created.as_json(), end.timestamp())
     start = end - timedelta(days=DAYS)

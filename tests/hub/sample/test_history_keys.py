@@ -6,13 +6,13 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
 from catalog.models import Operation, ReporterActivity
 from hub.sample import workspace as sample
 from hub.sample.history import DAYS, History
 from intents.models import Rejection
 from intents.rejections.detail import find_intent
+from tests.hub.sample.dates import find_wednesday_noon
 from workspaces.models import ApiKey, SampleWorkspace, SecretUse
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 def played(settings, tmp_path):
     """Play the first day of a sample. Return its workspace and the end of that day."""
     settings.HUB_DATA_DIR = tmp_path
-    now = timezone.now()
+    now = find_wednesday_noon()
     sample.create(now=now)
     History(json.loads((tmp_path / "sample.json").read_text()), now.timestamp()).play_day(0)
     return SampleWorkspace.objects.get().workspace, now - timedelta(days=DAYS - 1)
