@@ -74,13 +74,13 @@ class Intents(MachineView):
         return Response({"header": intent.header, "payload": intent.payload}, status=201)
 
     def limit_answer_lifetime(self, response: Response) -> datetime:
-        """Return when the intent expires, because a stored answer contains the header of the intent."""
+        """Return when the intent expires: a stored answer contains its header, so the answer expires with it."""
         return datetime.fromtimestamp(response.data["payload"]["expiresAt"], UTC)
 
 
 @extend_schema_view(post=extend_schema(request=ConfirmationForm, responses={201: ConfirmationReceipt}))
 class Confirmations(MachineView):
-    """Request the confirmation of a call that is not a read; it can be decided for 15 minutes."""
+    """Request the confirmation of a call that is not a read. The confirmation can be decided for 15 minutes."""
 
     scope = "platform"
     form = ConfirmationForm

@@ -1,6 +1,6 @@
-"""Store an argsHash as a keyed hash, and encrypted as long as pages show it.
+"""Store an argsHash as a keyed hash. As long as pages show it, store it in encrypted form too.
 
-If it were stored as it is, trying out values would reveal arguments that have only a few possible values.
+If it were stored in plain text, trying out values would reveal arguments that have only a few possible values.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class NotPending(DomainError):
 def request_confirmation(environment: Environment, call: Call, summary: str, *, now: datetime) -> Confirmation:
     """Create a pending confirmation.
 
-    summary: the words that tell the person who decides what the call does.
+    summary: what the call does, in words for the person who decides.
     """
     environment.hold()
     return Confirmation.objects.create(
@@ -85,7 +85,7 @@ def decide_confirmation(
     decision: one of DECISIONS.
     undo_time: how long the decision can be undone before it takes effect.
 
-    Raises NotFound, and NotPending for everyone but the first who decides.
+    Raises NotFound; NotPending if the confirmation was decided before or has expired.
     """
     _hold_environment(workspace, confirmation_id)
     effective_at = now + undo_time

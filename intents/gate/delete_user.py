@@ -1,4 +1,4 @@
-"""Delete all that names an end user (`sub`): minted intents, confirmations, kept answers."""
+"""Delete the minted intents and the confirmations that name an end user (`sub`)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def list_confirmation_rows(confirmations: Iterable[Confirmation], now: datetime)
 
 
 def show_args_hash(confirmation: Confirmation, now: datetime) -> str:
-    """Return the argsHash that an intent would be signed with; empty once the decision is made."""
+    """Return the argsHash that an intent would be signed with; empty once the confirmation is no longer pending."""
     token = confirmation.encrypted_args_hash
     is_pending = confirmation.state_at(now) == Confirmation.PENDING
     return decrypt_args_hash(bytes(token)) if is_pending and token else ""

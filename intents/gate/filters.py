@@ -1,4 +1,4 @@
-"""The filters of confirmations, read from a page's address (pure); a page never fails over its address."""
+"""The filters of confirmations, read from a page's address (pure). No address makes the page fail."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ STATES = (
 
 @dataclass(frozen=True)
 class ConfirmationFilters:
-    """The exact state and acting user of the confirmations, and their operation; an empty string filters nothing.
+    """The filters of confirmations; an empty string filters nothing.
 
-    operation: in it, {names} stand for any one segment of the path.
-    confirmation_id: the only one to show, of any time; None for all.
+    state: one of STATES.
+    user: the exact `sub`.
+    operation: the operation, or only its path; each {name} in it stands for any one segment.
+    confirmation_id: the only confirmation to show, whenever it was requested; None shows all.
     """
 
     state: str = ""
@@ -36,7 +38,7 @@ class ConfirmationFilters:
 
 
 def parse_confirmation_filters(query: Mapping[str, str]) -> ConfirmationFilters:
-    """Read `state`, `user`, `operation` and `id`; an unknown state and an id that is none filter nothing."""
+    """Read `state`, `user`, `operation` and `id`; an unknown state or an unreadable id filters nothing."""
     state = query.get("state", "")
     return ConfirmationFilters(
         state if state in STATES else "",

@@ -20,6 +20,6 @@ class Call:
 
 
 def needs_confirmation(operation: str) -> bool:
-    """Return False for an HTTP read only: operations of other transports do not say whether they change anything."""
+    """Return False only for an HTTP read: operations of other transports do not say whether they change anything."""
     method, _, path = operation.partition(" ")
     return method not in READS or not path.startswith("/")

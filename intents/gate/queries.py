@@ -35,9 +35,9 @@ def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirm
 def list_undecided(
     environment: Environment, filters: ConfirmationFilters = NO_FILTERS, *, now: datetime
 ) -> QuerySet[Confirmation]:
-    """Return the pending confirmations and those whose decision can be undone: a decided row stays where it was.
+    """Return the pending confirmations, and the decided ones whose decision can still be undone.
 
-    The filter on the state is not applied.
+    So a decided row stays at its position on the page until then. The filter on the state is not applied.
     """
     is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
     confirmations = Confirmation.objects.filter(is_open, _match(filters), environment=environment)
@@ -49,7 +49,7 @@ def list_confirmations(
 ) -> QuerySet[Confirmation]:
     """Return the confirmations requested in a period that match the filters, the latest first.
 
-    A single one is found in every period.
+    If the filters name one confirmation by its id, the period does not count.
     """
     rows = Confirmation.objects.filter(_match(filters), environment=environment)
     if not filters.confirmation_id:

@@ -23,7 +23,7 @@ from workspaces.models import Environment, Membership
 from workspaces.page import Page, member_form, return_to_page
 
 UNDO = "undo"
-SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # members that a decision removes from the address
+SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # what a decision removes from the address
 ROWS_PER_PAGE = 10
 MAX_ROWS = 50  # undecided confirmations on the page; the export has all
 FIRST_CONFIRMATION = """{"environment": "%s", "sub": "user_17", "operation": "POST /refunds",
@@ -78,7 +78,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
 
 @member_form
 def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
-    """Confirm, decline or undo a decision, then return to the page, which says if it was too late."""
+    """Confirm or decline a confirmation, or undo its decision. The page shown next says if it was too late."""
     environment_row = require_member_environment(request, slug, environment)
     decision = request.POST.get("decision", "")
     if decision not in (*DECISIONS, UNDO):
