@@ -138,11 +138,12 @@ class Confirmation(models.Model):
     """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
 
     state: the stored state. `state_at` returns the state at a moment, which can be `expired`.
-    expires_at: 15 minutes after a confirmation was requested, then 15 minutes after it was confirmed.
+    expires_at: 15 minutes after the confirmation was requested; once it is decided, 15 minutes after the decision takes
+        effect.
     args_hash: the keyed hash of argsHash (intents.gate.args_hashes); the arguments are never stored.
-    encrypted_args_hash: argsHash itself, for the page, until the confirmation is decided or expires.
-    effective_at: until when a decision on the page can be undone; None for a decision by API, which takes effect at
-        once.
+    encrypted_args_hash: argsHash itself, for the page, until the decision takes effect or the confirmation expires.
+    effective_at: until when a decision on the page can be undone; None before a decision, and for a decision by API,
+        which takes effect at once.
     """
 
     PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"
