@@ -74,7 +74,7 @@ class RejectionAnalysis:
 
     @cached_property
     def buckets(self) -> Sequence[ResultBucket]:
-        """Return the counts over time, from the bucket on that holds the first verification of the environment."""
+        """Return the counts over time, without the buckets before the first verification of the environment."""
         return queries.load_buckets(self.environment, self.chart_period, self.filters)
 
     @property
@@ -89,7 +89,7 @@ class RejectionAnalysis:
 
     @property
     def has_data_before(self) -> bool:
-        """Return whether there is a period before to compare with: verifications began before its end."""
+        """Return whether the previous period has data to compare with: verifications began before its end."""
         return self.period.has_data_before(self.first_data)
 
     @property
@@ -108,10 +108,10 @@ class RejectionAnalysis:
         return Rise(reason, find_main_operation(self.totals, reason.reason), *start)
 
     def _find_rise_start(self, previous_count: int) -> tuple[datetime | None, bool, int]:
-        """Return when rejections rose suddenly, whether that is the time of the first of them, and how many there are.
+        """Return when rejections rose suddenly, whether this time is exact, and how many rejections there are since.
 
-        A bucket begins at the edge of its hour or day. The first single rejection in it tells more, if it is still
-        stored.
+        A bucket begins at the edge of its hour or day. The time of its first single rejection, if that is still stored,
+        is a better start.
         """
         start = find_start(self.buckets, previous_count)
         if start is None:

@@ -28,7 +28,7 @@ class CallEvent:
     reason: why it was rejected.
     count: the number of identical events.
     actor: the person or the key that did it, if any; the detail names it, too.
-    intent, confirmation, rejection: the row that the event is read from; None for the others.
+    intent, confirmation, rejection: the row that was stored with the event, if there is one; the others are None.
     """
 
     occurred_at: datetime
@@ -64,7 +64,8 @@ class AlikeRejections:
 
     calls: their number.
     since: when the first of them was rejected.
-    start, end: the time that was searched, in whole quarter hours, so that the page of rejections can list the same.
+    start, end: the time that was searched. It has whole quarter hours, so that the page of rejections can list the same
+        rejections.
     """
 
     calls: int
@@ -175,7 +176,7 @@ def _describe_rejection(rejection: Rejection) -> CallEvent:
 
 
 def _describe_intents(intents: Iterable[MintedIntent]) -> Iterator[CallEvent]:
-    """Yield an event for each intent, the earliest first. One for the same call as an earlier one is a retry."""
+    """Yield an event for each intent, the earliest first. A second intent for the same call is a retry."""
     calls = set()
     for intent in intents:
         call = (intent.sub, intent.operation, intent.args_hash, intent.confirmation_id)

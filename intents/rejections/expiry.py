@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-AROUND_WORDS = "within half an hour"  # of the rejection: three quarter hours, its own in the middle
+AROUND_WORDS = "within half an hour"  # the quarter hour of the rejection, the one before and the one after
 
 
 @dataclass(frozen=True)
@@ -14,8 +14,8 @@ class ExpiryFacts:
     """What is stored about an expired call.
 
     rejected_at: the time of the rejection, by the clock of its backend.
-    ended_at: when the last intent ended that the hub had minted for the call by then; None if it knows none.
-    intents: how many intents it had minted for the call by then.
+    ended_at: when the last intent expired that the hub minted for the call before the rejection; None if there is none.
+    intents: how many intents the hub minted for the call before the rejection.
     earlier_rejections: how often the same call had been rejected before.
     accepted, accepted_alike: calls that backends of the environment accepted around that time, in all and of the same
         operation. Which backend accepted them is not stored.
@@ -32,12 +32,12 @@ class ExpiryFacts:
 
     @property
     def was_valid(self) -> bool:
-        """Return whether the last known intent of the call was valid at the reported time, so that another one came."""
+        """Return whether the last known intent was valid at the reported time: then the backend got another one."""
         return self.ended_at is not None and self.rejected_at <= self.ended_at
 
     @property
     def late_by(self) -> timedelta | None:
-        """Return how long the last known intent had ended by then; None if it was valid, or if none is known."""
+        """Return how long the last known intent had been expired; None if it was valid, or if none is known."""
         return None if self.ended_at is None or self.was_valid else self.rejected_at - self.ended_at
 
 
@@ -87,7 +87,7 @@ def _weigh_retry(facts: ExpiryFacts) -> tuple[int, Cause]:
 
 
 def _weigh_clock(facts: ExpiryFacts) -> tuple[int, Cause]:
-    """Return the cause. The backend reports times by the same clock: if that is ahead, the call seems late as well."""
+    """Return the cause. The backend reports times by the same clock: if it is ahead, the call also seems late."""
     weight, evidence = 1, f"No call of this environment was accepted {AROUND_WORDS}."
     if facts.accepted_alike:
         weight = 0

@@ -33,7 +33,7 @@ GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
 KEY_COLUMNS = ("keyId", "keyName", "rejections", "lastAt", "reasons")
 TOTALS_COLUMNS = ("period", "verifications", "rejections")
 REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count", "sub")
-BATCH = 1_000  # rejections whose users are read at once
+BATCH = 1_000  # rejections whose users are read together
 
 
 def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:

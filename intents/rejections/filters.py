@@ -11,7 +11,7 @@ from intents.reports.verification import ACCEPTED
 from wire.timestamps import read_moment
 
 VERSIONS = {"1": 1, "2": 2}
-OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it still counts as a verification
+OTHER_REASON = ""  # replaces a reason that the filter leaves out; the rejection still counts as a verification
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class RejectionFilters:
 def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
     """Read `reason`, `version`, `operation`, `by` and `since`; what is unknown or cannot be read filters nothing."""
     reason, version = query.get("reason", ""), query.get("version", "")
-    # PostgreSQL refuses NUL and no stored text holds it; its replacement character finds nothing either.
+    # PostgreSQL refuses NUL. Neither NUL nor the character that replaces it here is in a stored text.
     operation = query.get("operation", "").replace("\0", "\ufffd")
     key_prefix = query.get("by", "").replace("\0", "\ufffd")
     known_reason = reason if reason in REASONS else ""

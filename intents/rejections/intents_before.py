@@ -1,6 +1,7 @@
-"""Match rejections with intents: each is of the last intent that the hub minted for its tool call before it.
+"""Match rejections with intents: a rejection belongs to the last intent minted for its tool call before it.
 
-Intents of every environment count that the reader may see: one of another environment explains an `audience-mismatch`.
+The intents of all environments that the reader may see are searched: an intent of another environment explains an
+`audience-mismatch`.
 The indexes of tool calls serve both queries. Callers with many rows read them in batches (`split_into_batches`).
 """
 
@@ -21,7 +22,7 @@ IS_LAST_BEFORE = """
 rejection.tool_call_id = intent.tool_call_id AND occurred_at >= issued_at
 AND (replaced_at IS NULL OR occurred_at < replaced_at)
 """
-# Read no month before the first of the intents, and other intents only of calls that were rejected, which are few.
+# Months before the first intent are not read. Intents are read only for calls that were rejected, which are few.
 COUNT_REJECTIONS = f"""
 WITH rejection AS MATERIALIZED (
   SELECT tool_call_id, occurred_at, reason, count FROM intents_rejection
@@ -48,7 +49,7 @@ JOIN intent ON {IS_LAST_BEFORE}
 
 
 def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) -> Mapping[int, Mapping[str, int]]:
-    """Return by intent how often its call was rejected after it, and before the next intent of the call, by reason."""
+    """Return, by the id of the intent and by reason, how often its call was rejected before the call's next intent."""
     since = min((intent.issued_at for intent in intents), default=None)
     parameters = {"environment": environment.pk, "since": since, **_select_calls(environment, intents)}
     counts: dict[int, dict[str, int]] = {}
@@ -58,7 +59,7 @@ def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) 
 
 
 def find_users(environment: Environment, rejections: Sequence[Rejection]) -> Mapping[int, str]:
-    """Return the users of the intents by the number of the rejection; those of unknown intents are left out."""
+    """Return the user of each rejection's intent by the id of the rejection, without rejections of unknown intents."""
     with_call = [rejection for rejection in rejections if rejection.tool_call_id]
     times = [rejection.occurred_at for rejection in with_call]
     return dict(_read(SELECT_USERS, {"times": times, **_select_calls(environment, with_call)}))

@@ -1,4 +1,4 @@
-"""Calls of which none is accepted any more (pure)."""
+"""An outage: no call is accepted any more (pure)."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Outage:
 
 
 def begin_after(last_accepted: datetime | None) -> datetime | None:
-    """Return the first moment after the last accepted call: a rejection at its own time may have come before it."""
+    """Return the first moment after the last accepted call: a rejection at the same time may have come before it."""
     return last_accepted + SMALLEST_STEP if last_accepted else None
 
 
 def find_outage(since: datetime | None, rejections: Rejections, usual: Mapping[str, int]) -> Outage | None:
-    """Return the outage that these rejections since the last accepted call are; None if they may be chance.
+    """Return the rejections since the last accepted call as an outage; None if they may be chance.
 
     If no call was ever accepted, one rejection is an outage: there is no usual share to compare with.
 

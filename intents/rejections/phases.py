@@ -18,9 +18,9 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class RejectionChange(PhaseChange):
-    """A phase's rejections of its verifications, compared with the phase before it.
+    """The rejections and verifications of a phase, compared with the phase before it.
 
-    growth: the reason that grew most since then; None if rejections did not grow by more than chance.
+    growth: the reason that grew most since the phase before; None if rejections did not grow by more than chance.
     """
 
     growth: Growth | None = None

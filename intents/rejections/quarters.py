@@ -12,7 +12,7 @@ from workspaces.models import Environment
 
 
 def read_quarters(environment: Environment, *, since: datetime, until: datetime) -> Iterator[tuple[datetime, str, int]]:
-    """Yield, by time, the start of each quarter hour in [since, until) with a result and its count."""
+    """Yield tuples of a quarter hour's start, a result and its count, in [since, until), sorted by time."""
     rows = VerificationRollup.objects.filter(
         environment=environment, grain="q", version=ALL_VERSIONS, starts_at__gte=since, starts_at__lt=until
     )

@@ -36,8 +36,7 @@ SEGMENTS = """
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
   WITH ORDINALITY AS segment (grain, since, till, number)
 """
-# Read days and months from the roll-up, and quarter hours from the tallies themselves. Look each segment up by itself
-# (OFFSET 0): one join of all segments would scan every tally.
+# Read days and months from the roll-up, and quarter hours from the tallies themselves.
 TALLIES_OF_SEGMENTS = f"""
 {SEGMENTS} CROSS JOIN LATERAL (
   SELECT start AS starts_at, result, version, operation, count, last_at FROM intents_verificationtally
@@ -50,6 +49,7 @@ TALLIES_OF_SEGMENTS = f"""
 ) AS tally
 WHERE cardinality(%(operations)s::text[]) = 0 OR operation = ANY(%(operations)s)
 """
+# Look each segment up by itself (OFFSET 0): one join of all segments would scan every tally.
 SUMS_OF_SEGMENTS = f"""
 {SEGMENTS} CROSS JOIN LATERAL (
   SELECT starts_at, result, count, last_at FROM intents_verificationrollup
@@ -98,7 +98,7 @@ def _select_accepted(totals: Sequence[Total], version: int) -> Sequence[Total]:
 
 
 def find_retention_days(workspace: Workspace) -> int | None:
-    """Return for how many days the workspace keeps single rejections; None if for good."""
+    """Return for how many days the workspace keeps single rejections; None if it never deletes them."""
     days = RetentionPolicy.objects.filter(workspace=workspace).values_list("rejections", flat=True)
     return days.first()
 
@@ -169,7 +169,7 @@ def count_results(
         for segment_number, start, result, count in cursor.fetchall():
             for bucket_number, sign in plan.uses[segment_number, start]:
                 counts[bucket_number][narrow_result(result, filters.reason)] += sign * count
-    return [+results for results in counts]  # without those that were subtracted again
+    return [+results for results in counts]  # without results whose count was subtracted down to 0
 
 
 def list_rejections(
@@ -228,8 +228,9 @@ class KeyRejections:
 
 
 def count_by_key(environment: Environment, period: Period, filters: RejectionFilters) -> Sequence[KeyRejections]:
-    """Sum the single rejections by the key that reported them, the most first. Tallies cannot be used, because they
-    name no key.
+    """Sum the single rejections by the key that reported them, the key with most rejections first.
+
+    Tallies cannot be used, because they name no key.
     """
     rows = list_rejections(environment, period, filters).order_by().values_list("api_key_id", "reason")
     sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "reason")
@@ -255,7 +256,7 @@ def _tallies_query(
 
 
 def _list_operations(filters: RejectionFilters) -> list[str]:
-    """Return the operation of the filter as it is and as it would be stored: by its template; [] without a filter."""
+    """Return the operation of the filter as it is, and its template, which may be what is stored; [] if it is empty."""
     return [filters.operation, template_operation(filters.operation)] if filters.operation else []
 
 

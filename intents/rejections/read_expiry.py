@@ -1,4 +1,4 @@
-"""Read what is stored about an expired call: its intents, its other rejections, and what was accepted around it."""
+"""Read what is stored about an expired call: its intents, its other rejections, and other calls around that time."""
 
 from __future__ import annotations
 

@@ -18,13 +18,13 @@ from wire.tallies.spans import Segment, cover, segment_columns
 from wire.timestamps import EARLIEST
 from workspaces.models import Environment
 
-USUAL = timedelta(days=7)  # how long before a change its numbers are compared with
+USUAL = timedelta(days=7)  # the numbers of this time before the rejections count as usual
 
 SELECT_RESULTS = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
 
 
 def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
-    """Return the outage if none of the latest calls was accepted, and that is no chance."""
+    """Return the outage if none of the latest calls was accepted and that is hardly chance; otherwise None."""
     last_accepted = find_last_accepted(environment)
     start = begin_after(last_accepted)
     rejections = sum_rejections_since(environment, start, now=now)
@@ -36,7 +36,7 @@ def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
 
 
 def find_last_accepted(environment: Environment) -> datetime | None:
-    """Return the time of the last accepted call; None if there is none. Sums of months have it, too."""
+    """Return the time of the last accepted call, read from the sums of months; None if there is none."""
     return _find_last(_list_months(environment).filter(result=ACCEPTED))
 
 
@@ -57,10 +57,13 @@ def _find_last(sums: QuerySet[VerificationRollup]) -> datetime | None:
 def sum_rejections_since(
     environment: Environment, since: datetime | None, *, now: datetime, reason: str = ""
 ) -> Rejections:
-    """Sum the rejections from a moment on, of one reason or of all; None for the moment sums from the first one on.
+    """Sum the rejections from a moment on.
 
-    Those of its quarter hour are counted one by one, because tallies are no finer. If their retention has ended, they
-    are missing.
+    The rejections in the quarter hour of that moment are counted one by one, because tallies are no finer. If their
+    retention has ended, they are missing.
+
+    since: the moment; None sums all rejections.
+    reason: the only reason to sum; "" sums all reasons.
     """
     start = floor_to_quarter(since) + QUARTER if since else EARLIEST
     first = _sum_single_rejections(environment, since, reason) if since else Rejections(Counter(), None)
@@ -85,7 +88,7 @@ def _read_results(environment: Environment, segments: Sequence[Segment]) -> list
 
 
 def _sum_single_rejections(environment: Environment, since: datetime, reason: str = "") -> Rejections:
-    """Sum the rejections from a moment on, until its quarter hour ends."""
+    """Sum the single rejections from a moment until the end of its quarter hour."""
     rows = Rejection.objects.filter(
         environment=environment, occurred_at__gte=since, occurred_at__lt=floor_to_quarter(since) + QUARTER
     )

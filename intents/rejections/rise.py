@@ -20,10 +20,10 @@ class Rise:
     """A rise of rejections, as the overview shows it.
 
     reason: the reason that explains it; None if no single reason does.
-    operation: the operation with most rejections for this reason; "" for none.
-    since: when the rejections for this reason, or all if there is none, rose suddenly; None if they did not.
-    is_exact: whether `since` is the time of a rejection; if not, only its day is known.
-    count: the rejections since then, for this reason or all.
+    operation: the operation of more than half of the rejections with this reason; "" if there is none.
+    since: when the rejections rose suddenly: those with this reason, or all if `reason` is None. None if they did not.
+    is_exact: whether the time of day of `since` is known; if not, only its day is.
+    count: the rejections since then, with this reason or all.
     """
 
     reason: ReasonSummary | None
@@ -38,13 +38,13 @@ def find_explaining_reason(
 ) -> ReasonSummary | None:
     """Return the reason to which more than half of the rise is due; None if there is none.
 
-    Only rejections beyond the rate of the previous period count as a rise, so more calls alone are none.
+    Only rejections beyond the rate of the previous period count as a rise: more calls at the same rate are no rise.
 
     verifications, previous_verifications: all calls of both periods, accepted or not.
     """
     if not previous_verifications:
         return None
-    # Times previous_verifications, so that all numbers are whole.
+    # Both terms are multiplied by previous_verifications, so that all numbers are whole.
     gains = {
         summary: summary.count * previous_verifications - summary.previous_count * verifications
         for summary in summaries
@@ -56,9 +56,10 @@ def find_explaining_reason(
 
 @dataclass(frozen=True)
 class Growth:
-    """Rejections that are a larger share of all verifications than in an earlier span, by the numbers of both.
+    """The growth of the rejections' share of all verifications from an earlier span to a later one.
 
-    reason: their reason; "" for all of them.
+    reason: the reason of the rejections; "" for all reasons.
+    count, total: the rejections and the verifications of the later span; the others are those of the earlier one.
     """
 
     reason: str
@@ -74,7 +75,7 @@ class Growth:
 
     @property
     def is_within_chance(self) -> bool:
-        """Return whether chance alone often makes samples of these sizes differ so much; few calls always may."""
+        """Return whether chance alone often makes samples of these sizes differ so much; always True for few calls."""
         is_rare = self.count < NEW_REASON_MINIMUM
         return is_rare or is_within_chance(self.count, self.total, self.previous_count, self.previous_total)
 
@@ -82,8 +83,8 @@ class Growth:
 def find_reason_growth(counts: Mapping[str, int], previous_counts: Mapping[str, int]) -> Growth | None:
     """Return the reason whose share of all verifications grew most, of those that grew by more than chance.
 
-    If none did, but all rejections together did, return the reason that grew most all the same. None if there is none,
-    or if several grew alike.
+    If no single reason did, but all rejections together did, return the reason that grew most, even if that may be
+    chance. None if there is none, or if several grew alike.
 
     counts, previous_counts: the verifications of two spans by result, accepted or not. The spans may differ in length.
     """
@@ -112,10 +113,10 @@ def _count_rejections(counts: Mapping[str, int]) -> int:
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
     """Return the start of the first bucket with over twice the rejections of an average bucket of the previous period.
 
-    What is over does not count: calls in a bucket with no more rejections than the average end a rise. The last bucket
-    does not, since it may be short.
+    Return None if there is no such bucket, or if the rise is over. A bucket with calls ends a rise if it has no more
+    rejections than the average. The last bucket does not end one, since it may be short.
 
-    previous_count: the rejections of that period, which had as many buckets.
+    previous_count: the rejections of the previous period, which had as many buckets.
     """
     usual = previous_count / len(buckets) if buckets else 0
     limit = max(RISE_FACTOR * usual, MIN_RISE)

@@ -19,7 +19,7 @@ def describe_reasons(
     """Say how many rejections the chart shows, the leading reason, and the reason that grew most, if a single one did.
 
     summaries: the reasons, the most frequent first.
-    before: the words of the period that they are compared with, "" for none.
+    before: the words for the period that they are compared with, "" for none.
     reason: the reason by which the page is filtered, if any.
     is_partial: whether the last bar can still grow.
     begins_within: whether the period begins within the first bar, so that this bar is partial.
@@ -38,7 +38,7 @@ def describe_reasons(
 
 
 def _describe_leaders(summaries: Sequence[ReasonSummary]) -> str:
-    """Name the most frequent reason; several if they are equally frequent."""
+    """Name the most frequent reason, or two equally frequent ones; of more, say only how many they are."""
     most = summaries[0].count
     leaders = [summary.reason for summary in summaries if summary.count == most]
     if len(leaders) == 1:

@@ -46,7 +46,7 @@ def split_period(period: Period) -> Sequence[Bucket]:
 def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -> Sequence[ResultBucket]:
     """Return every bucket of the period; the first is partial if its hour, day or month begins before the period.
 
-    counts: tuples of any moment of a bucket, a result and a count.
+    counts: tuples of a moment in a bucket, a result and a count.
     """
     if period.start >= period.end:
         return []

@@ -84,7 +84,7 @@ def count_rejections(totals: Iterable[Total]) -> int:
 
 
 def narrow_to_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
-    """Drop the reasons of all other rejections, which still count as verifications."""
+    """Drop all reasons but `reason` ("" drops none); the other rejections still count as verifications."""
     return [replace(total, result=narrow_result(total.result, reason)) for total in totals]
 
 
@@ -142,7 +142,7 @@ def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
 def find_new_reason(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
     """Return the most frequent reason that the period before did not have; None below NEW_REASON_MINIMUM calls.
 
-    A period before without any rejection says nothing of new reasons, so the answer is None then, too.
+    Return None, too, if the period before had no rejection at all: then nothing is known of new reasons.
     """
     if not any(summary.previous_count for summary in summaries):
         return None
