@@ -23,7 +23,7 @@ class ToolCall:
         return self.intents.exists() or self.rejections.exists()
 
     def list_confirmations(self, limit: int) -> Sequence[Confirmation]:
-        """Return the confirmations of the first intents, without repetition."""
+        """Return the confirmations of the first `limit` intents, without repetition."""
         confirmations = {intent.confirmation for intent in self.intents[:limit] if intent.confirmation}
         return sorted(confirmations, key=lambda confirmation: confirmation.created_at)
 

@@ -27,8 +27,8 @@ class CallFilters:
     path: the path or the whole operation, in which {names} stand for any one segment.
     user: the exact `sub`.
     confirmation, step_up: whether the call asks for it, one of CHOICES.
-    intents: of which calls the intents are, one of INTENTS_CHOICES: with several intents, or with a rejection, in the
-        period.
+    intents: which calls are listed, one of INTENTS_CHOICES: those with several intents in the period, or those with a
+        rejection in it.
     """
 
     method: str = ""
@@ -43,13 +43,13 @@ class CallFilters:
 
     @property
     def searches(self) -> bool:
-        """Return whether a page has to search for matching rows: only the user, or else step-up, has an index."""
+        """Return whether a page has to search for matching rows: only the user, or step-up alone, has an index."""
         is_step_up_searched = self.step_up == NOT_ASKED or (self.step_up and self.user)
         return bool(self.method or self.path or self.confirmation or self.intents or is_step_up_searched)
 
 
 def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
-    """Read the members of the address that filter; a value that is no choice filters nothing."""
+    """Read the filters from the address; a value that is none of the choices filters nothing."""
     method = query.get("method", "").strip().upper()
     confirmation, step_up = query.get("confirmation", ""), query.get("stepup", "")
     intents = query.get("intents", "")
@@ -74,7 +74,7 @@ class Position(NamedTuple):
 
 
 def parse_position(cursor: str) -> Position | None:
-    """Read the text of a Position; None, which is the beginning, if it cannot be read."""
+    """Read the text of a Position; None, which is the beginning of the list, if it cannot be read."""
     microseconds, _, number = cursor.partition("-")
     if not (microseconds.isdecimal() and number.isdecimal()):
         return None

@@ -20,7 +20,7 @@ from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 CALLS_PER_PAGE = 20
-BATCH = 1_000  # rows of the download whose rejections are read at once
+BATCH = 1_000  # rows of the download whose rejections are read together
 CALL_COLUMNS = (
     *("issuedAt", "expiresAt", "toolCallId", "operation", "sub", "asksForConfirmation", "requiresStepUp"),
     *("confirmationId", "rejectedAs"),

@@ -19,8 +19,8 @@ from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, Po
 from wire.period import Period
 from workspaces.models import Environment
 
-# Intents: 15 to 30 ms for a count, and as much for a search that finds nothing; for a count of retried calls, 25 ms for
-# each month of the period, because each month has an index of its own.
+# The number of intents that are read at most. A count of so many takes 15 to 30 ms, and so does a search that finds
+# nothing. A count of retried calls takes 25 ms for each month of the period, because each month has its own index.
 MAX_SCANNED = 15_000
 NEEDS_NO_CONFIRMATION = Q(*(Q(operation__startswith=f"{method} /") for method in sorted(READS)), _connector=Q.OR)
 
@@ -123,7 +123,7 @@ def read_page(
 
 
 def _select_indexed(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:
-    """Return the intents of a period, the newest first, narrowed by what has an index."""
+    """Return the intents of a period, the newest first, narrowed by the filters that have an index."""
     intents = MintedIntent.objects.filter(
         environment=environment, issued_at__gte=period.start, issued_at__lt=period.end
     )
@@ -159,7 +159,7 @@ def _match(environment: Environment, period: Period, filters: CallFilters) -> Q:
 
 
 def _has_other_intent(environment: Environment, period: Period) -> Exists:
-    """Return the condition that the call of an intent has another one in the period; its index serves this."""
+    """Return the condition that the call of an intent has another intent in the period; an index serves this."""
     intents = MintedIntent.objects.filter(
         environment=environment, issued_at__gte=period.start, issued_at__lt=period.end,
         tool_call_id=OuterRef("tool_call_id"),
