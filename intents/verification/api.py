@@ -47,7 +47,7 @@ class Verifications(MachineView):
         return Response({"intent": intent.payload})
 
     def limit_answer_lifetime(self, response: Response) -> datetime | None:
-        """Return when the verified intent expires: a replay would still call it valid."""
+        """Return when the verified intent expires: a stored answer that lived longer would still call it valid."""
         return self.expires_at
 
 

@@ -19,8 +19,8 @@ LIFETIME_SECONDS: Final = 60
 def build_example(environment: Environment, name: str, *, now: datetime) -> Mapping[str, str]:
     """Return the inspector's form for an example, one of BODIES. Nothing is stored.
 
-    The header has the signature of the workspace, so it must open no door: its intent was issued an hour before `now`
-    and has ended, and the form names a time of receipt within it.
+    The header is signed with a secret of the workspace, so it must not be usable: its intent was issued an hour before
+    `now` and has expired. The form names a time of receipt at which it was valid.
     """
     issued_at = (now - AGE).replace(microsecond=0)
     intent = mint_intent(

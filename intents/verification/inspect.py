@@ -52,7 +52,7 @@ class Inspection:
 
 
 def inspect_request(environment: Environment, request: ReceivedRequest, *, received_at: datetime) -> Inspection:
-    """Check a request as of the moment of its receipt, without burning its nonce.
+    """Check a request as of the moment of its receipt, without using up its nonce.
 
     Raises Unavailable if the nonce cannot be looked up.
     """

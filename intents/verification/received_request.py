@@ -35,7 +35,7 @@ class ReceivedRequest:
             "content_type": self.content_type,
             "request": self,
             "content_encoding": self.content_encoding,
-            # Whether the path was decoded is not known here: an escaped slash in it is refused either way. Any other %
-            # is an ordinary character of a decoded path.
+            # It is not known here whether the path was decoded, so an escaped slash in it is always refused. Any other
+            # % counts as an ordinary character of a decoded path.
             "raw_path": self.path if "%2f" in self.path.lower() else None,
         }

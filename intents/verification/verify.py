@@ -52,7 +52,7 @@ def verify_request(
 
 
 def build_verifier(environment: Environment, *, now: datetime) -> IntentVerifier:
-    """Return the verifier of an environment: its workspace's secrets, its audience, the hub's nonces."""
+    """Return the verifier of an environment, with its workspace's secrets, its audience and the hub's nonces."""
     workspace = environment.workspace
     secrets = load_valid_secrets(workspace, now=now)
     return IntentVerifier(

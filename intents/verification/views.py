@@ -27,7 +27,7 @@ from workspaces.page import Page, read_form_period, redirect_to_page, render_htm
 from workspaces.shown_once import find_for_a_while, keep_for_next_page
 
 CHECK = "inspector check"
-MAX_KEPT_CHARACTERS = 64 * 1024  # every request of a person reads the session; a larger form is answered without it
+MAX_KEPT_CHARACTERS = 64 * 1024  # a larger form is not kept in the session, which every request of a person reads
 LINK_MEMBERS = ("method", "path", "received_at")
 BODILESS = ("GET", "HEAD")
 INITIAL = {"method": "POST", "content_type": "application/json"}
@@ -77,8 +77,9 @@ def _read_rejection_link(address: Mapping[str, str]) -> Mapping[str, str] | None
 @sensitive_post_parameters()
 @login_required
 def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Keep the inspector's form and redirect to its result. Redirect a GET, such as the one after signing in, to the
-    empty inspector.
+    """Keep the inspector's form and redirect to its result.
+
+    A GET, such as the one after signing in, is redirected to the empty inspector.
     """
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
@@ -101,8 +102,9 @@ def _build_page(build_context: Callable[[], Mapping[str, Any]]) -> Page:
 
 
 def _build_context(environment: Environment, fields: Mapping[str, str], checked_at: datetime) -> Mapping[str, Any]:
-    """Return the form as it was sent, and its result. The checks compare with the time of receipt; if none is named,
-    with the time of the check.
+    """Return the form as it was sent, and its result.
+
+    The checks compare with the time of receipt; if the form names none, with `checked_at`.
     """
     form, inspection = RequestForm(fields), None
     if form.is_valid():
