@@ -1,1 +1,1 @@
-"""Verification reports in, and the tallies that they add to."""
+"""Receive verification reports and add them to tallies."""

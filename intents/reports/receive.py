@@ -28,7 +28,7 @@ def receive_report(
     """Record a report and return the sum of its counts, the same for every delivery.
 
     body: the bytes of the report, which every redelivery must repeat.
-    api_key: the key that reported it, for the page of signing secrets.
+    api_key: the key that reported it, for the pages of rejections and of signing secrets.
 
     Raises ReportIdReused.
     """

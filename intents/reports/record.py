@@ -18,7 +18,7 @@ from workspaces.secrets.uses import SecretUses, record_uses
 
 
 class TallyKey(NamedTuple):
-    """The key of one tally. Tallies are written in this order, so that reports stored at once cannot deadlock."""
+    """The key of one tally. Tallies are written in the order of their keys, so that reports cannot deadlock."""
 
     start: datetime
     result: str
