@@ -19,7 +19,7 @@ NAME_OF_REST = "all other keys"
 
 @dataclass(frozen=True)
 class ChartLine:
-    """One number for each bucket; `key` is None for all keys that have no line of their own."""
+    """A line of a chart: one number for each bucket. `key` is None for the line of all other keys together."""
 
     key: str | None
     numbers: Sequence[int]
@@ -105,7 +105,7 @@ def read_key_chart(environment: Environment, period: Period, key: str, compariso
 
 
 def read_compared_numbers(chart: Chart, period: Period, comparison: Comparison) -> Mapping[str | None, Sequence[int]]:
-    """Return the compared outcomes of every line of a chart, by its key, also of lines without a drawn comparison."""
+    """Return the compared outcomes of every line of a chart by its key, even if the chart draws no comparison of it."""
     keys = [line.key for line in chart.lines if line.key is not None]
     buckets = _find_compared_buckets(comparison, period, chart.buckets)
     series = read_series(comparison.environment, buckets, [*keys, *chart.without, ALL_KEYS])

@@ -51,7 +51,7 @@ def draw_rates(
 ) -> Mapping[str, Any]:
     """Draw one line for each environment or API key; it is interrupted where nothing was reported.
 
-    names: what the legend calls a rate, by the rate's own name, which it is called otherwise.
+    names: the names for the legend, by the rates' own names; a rate that is not in it keeps its own name.
     """
     common = {"type": "scatter", "mode": "lines+markers", "x": [bucket.label for bucket in buckets]}
     colours = choose_colours([rate.name for rate in rates])
@@ -67,7 +67,7 @@ def draw_rates(
 
 
 def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Draw a rate; each point says of how many reports, and is hollow if these are few."""
+    """Draw a rate; each point gives the numbers that it divides, and is hollow if few outcomes were reported."""
     counts = [list(pair) for pair in zip(rate.broken_joins, rate.reported_outcomes, strict=True)]
     symbols = ["circle-open" if outcomes < MIN_REPORTED else "circle" for _, outcomes in counts]
     hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"
@@ -90,7 +90,7 @@ def _layout_of_lines(buckets: Sequence[Bucket]) -> Mapping[str, Any]:
 
 
 def _shade_bucket(number: int) -> Mapping[str, Any]:
-    """Shade a bucket that is not over, whose numbers still grow, or that begins before the chart."""
+    """Shade a partial bucket: it is not over, so that its numbers still grow, or it begins before the chart."""
     span = {"xref": "x", "yref": "paper", "x0": number - 0.5, "x1": number + 0.5, "y0": 0, "y1": 1}
     return {**span, "type": "rect", "layer": "below", "fillcolor": "var(--line)", "opacity": 0.6, "line": {"width": 0}}
 
@@ -100,7 +100,7 @@ def _axis_of_counts(unit: str) -> Mapping[str, Any]:
 
 
 def escape_markup(name: str) -> str:
-    """Return a name in which plotly.js finds no tags and entities."""
+    """Escape a name, so that plotly.js shows it as it is and finds no tags or entities in it."""
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,4 +1,4 @@
-"""Choose the outcomes with which a page compares its own: the previous period, another environment, or none."""
+"""Choose what a page compares its outcomes with: those of the previous period, of another environment, or none."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NO_COMPARISON = "none"
 
 @dataclass(frozen=True)
 class ComparedShare:
-    """The share of the conversations that reached a key, here and in another environment.
+    """The share of the conversations that reached a key, in this environment and in the compared one.
 
-    Environments differ in size, so that only their shares can be compared.
+    Environments differ in size, so only their shares can be compared.
     """
 
     reached: int
@@ -28,8 +28,9 @@ class ComparedShare:
 
     @property
     def points(self) -> float | None:
-        """Return by how many percentage points the share is larger here; None if one of the environments has no
-        conversations.
+        """Return by how many percentage points the share is larger in this environment.
+
+        Return None if one of the two environments has no conversations.
         """
         if not self.conversations or not self.compared_conversations:
             return None
@@ -37,7 +38,7 @@ class ComparedShare:
 
 
 def read_compared_reached(comparison: Comparison, keys: Sequence[str]) -> Mapping[str, int]:
-    """Return how many conversations of another environment reached each of these keys; empty for a previous period."""
+    """Return how many conversations of the compared environment reached each key; empty if there is none."""
     if comparison.kind != SIBLING or not keys:
         return {}
     environment, period = comparison.environment, comparison.period
@@ -46,7 +47,11 @@ def read_compared_reached(comparison: Comparison, keys: Sequence[str]) -> Mappin
 
 
 def choose_comparison(environment: Environment, period: Period, name: str) -> Comparison:
-    """Return the comparison that an address names; with the previous period if there is no such environment."""
+    """Return the comparison that an address names.
+
+    If it names no other environment of the workspace and not NO_COMPARISON, compare with the previous period; the
+    preset `all` has none, so compare with nothing then.
+    """
     if sibling := find_sibling(environment, name):
         return Comparison(sibling, period, SIBLING)
     if name == NO_COMPARISON or period.preset == "all":
@@ -55,7 +60,7 @@ def choose_comparison(environment: Environment, period: Period, name: str) -> Co
 
 
 def is_comparison(environment: Environment, name: str) -> bool:
-    """Return whether an address may name this comparison: another environment, or none."""
+    """Return whether an address may name this comparison: another environment, or NO_COMPARISON."""
     return name == NO_COMPARISON or find_sibling(environment, name) is not None
 
 

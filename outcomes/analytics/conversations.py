@@ -15,12 +15,12 @@ from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000
-MAX_COUNTED = 10_000  # conversations before a page; further back, the page has no number
+MAX_COUNTED = 10_000  # conversations that are counted before a page; with more, the page does not number its rows
 MAX_LAGS = 2000  # lags are shown for this many of the latest outcomes
 
 
 class PagePosition(NamedTuple):
-    """The last row of a page, after which the next one begins."""
+    """The last row of a page, after which the next page begins."""
 
     key: str
     first_reported_at: datetime
@@ -47,7 +47,10 @@ class ReachedOutcome:
 
     @property
     def cursor(self) -> str:
-        """Microseconds of the first report and the row id of its conversation: see `parse_page_position`."""
+        """Return the time of the first report, in microseconds, and the row id of the conversation as a text.
+
+        `parse_page_position` reads it.
+        """
         return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.conversation}"
 
 
@@ -77,7 +80,7 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.conversation_id DESC
 """
-# The first comparison is what the index reads; the second leaves out the same moment's rows of this page.
+# The index serves the first comparison. The second leaves out rows of the same moment that are on this page.
 COUNT_NEWER = f"""
 SELECT count(*) FROM (
   SELECT FROM ({OUTCOMES_OF_PERIOD}) AS outcome
@@ -104,7 +107,7 @@ COLUMNS = (
     "healed_at",
 )  # fmt: skip
 TEXT_COLUMNS = ("conversation_id", "outcome_key")
-# Whole numbers, because parsing thousands of moments would take longer than the rest of the page.
+# Lags are read as whole numbers, because parsing thousands of moments would take longer than the rest of the page.
 SELECT_LAGS = f"""
 SELECT (extract(epoch FROM first_reported_at - started_at) * 1000000)::bigint
 FROM ({OUTCOMES_OF_PERIOD} AND outcome_key = %(key)s {LATEST_FIRST}) AS latest
@@ -139,7 +142,7 @@ def count_newer(environment: Environment, period: Period, key: str, *, cursor: s
 
 
 def select_conversations(environment: Environment, period: Period, key: str) -> SelectedRows:
-    """Return all conversations that reached a key, in the same order, with times in Unix seconds."""
+    """Return all conversations that reached a key ("" for any), the latest first, with times in Unix seconds."""
     parameters = _outcomes_query(environment, period, key, limit=None)
     return SelectedRows(
         SELECT_ALL_CONVERSATIONS, parameters, COLUMNS, TEXT_COLUMNS, ROWS_AT_ONCE, order=ALL_LATEST_FIRST
@@ -157,7 +160,7 @@ def _read_page(
 
 
 def parse_page_position(cursor: str, key: str) -> PagePosition | None:
-    """Read `ReachedOutcome.cursor`; None, which is the beginning, if it cannot be read."""
+    """Read `ReachedOutcome.cursor`; None, which is the beginning of the list, if it cannot be read."""
     microseconds, _, conversation = cursor.partition("-")
     if not (microseconds.isdecimal() and conversation.isdecimal()) or len(microseconds) > 17 or len(conversation) > 18:
         return None

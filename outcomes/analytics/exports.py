@@ -116,7 +116,10 @@ def _key_rows(analytics: Analytics) -> Rows:
 
 
 def _list_share_cells(share: ComparedShare | None) -> tuple[int | float | None, ...]:
-    """Return what the key reached in the other environment, its share there, and the difference in points."""
+    """Return three cells: the compared environment's conversations that reached the key, their share, the difference.
+
+    The difference of the shares is in percentage points.
+    """
     if share is None:
         return None, None, None
     points = None if share.points is None else round(share.points, 2)
@@ -144,7 +147,7 @@ def _lost_rows(analytics: Analytics) -> Rows:
 
 
 def _find_kind(comparison: Comparison) -> str:
-    """Return the kind of the comparison; NOTHING, so that cells are null and not 0, if there were no data before."""
+    """Return the kind of the comparison. If there were no data before, it is NOTHING, so that cells are null, not 0."""
     if comparison.kind != PREVIOUS:
         return comparison.kind
     first = find_first_data(comparison.environment)

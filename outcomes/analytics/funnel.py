@@ -53,7 +53,7 @@ class FunnelStep:
     """The number of followed conversations that reached this key after the keys of all steps before it.
 
     previous: the number that reached the step before; for the first step, the number of all conversations.
-    recent: how many of those that did not reach this key reached the one before only lately (RECENT).
+    recent: how many conversations did not reach this key, but reached the key before it within RECENT.
     """
 
     number: int
@@ -69,7 +69,7 @@ class FunnelStep:
 
 @dataclass(frozen=True)
 class LostConversation:
-    """A followed conversation that reached one step, at a time, and not the next."""
+    """A followed conversation that reached one step, at `reached_at`, but not the next step."""
 
     conversation_id: str
     reached_at: datetime
@@ -116,7 +116,8 @@ def read_lost(
 ) -> Sequence[LostConversation]:
     """Return the conversations that the step of this number lost, the latest first; none if there is no such step.
 
-    They reached the step before, so the first step loses none. Without a limit, all that `FunnelStep.lost` counts.
+    They reached the step before, so the first step loses none. Without a limit, return all that
+    `FunnelStep.lost_conversations` counts.
     """
     if not 2 <= number <= len(keys):
         return []

@@ -63,15 +63,17 @@ class LagDistribution:
     def estimate_pending(self, oldest: timedelta, newest: timedelta) -> float:
         """Estimate what share of the outcomes of some conversations is still to come, 0 to 1, by these lags.
 
-        oldest, newest: the ages of the first and the last of the conversations, which started evenly between.
+        oldest, newest: the ages of the first and the last of these conversations; the others started at an even rate in
+            between.
         """
         return estimate_pending(self.lags, oldest, newest)
 
 
 def estimate_pending(lags: Sequence[timedelta], oldest: timedelta, newest: timedelta) -> float:
-    """Estimate what share of something has not followed yet, 0 to 1, if it follows after lags such as these.
+    """Estimate what share of results is still to come, 0 to 1, if each case has a result after a lag such as these.
 
-    oldest, newest: the ages of the first and the last case that it follows; the others are evenly between.
+    lags: how long earlier results took.
+    oldest, newest: the ages of the first and the last case; the other cases began at an even rate in between.
     """
     if not lags or oldest <= newest:
         return 0.0

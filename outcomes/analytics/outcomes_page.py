@@ -54,7 +54,7 @@ class Analytics:
 
     @cached_property
     def moved(self) -> tuple[MovedCounts, MovedCounts]:
-        """Return what moves changed in the period, then in the one before, if that is what it is compared with."""
+        """Return what moves changed in the period, and in the previous period if the page compares with that."""
         return count_moved_in_both(self.environment, self.period, self.comparison)
 
     @property
@@ -62,7 +62,7 @@ class Analytics:
         return leave_out_moved_here((self.totals.outcomes, self.compared_totals.outcomes), self.moved)
 
     def leave_out_moves(self, row: KeyTotals) -> CountWithoutMoves | None:
-        """Return the outcomes of a row, of one key or of the folded tail, without moves; None if none changed them."""
+        """Return the outcomes of a row (a key or the folded tail) without moves; None if no move changed them."""
         return leave_out_moved_here((row.outcomes, row.compared_outcomes), self.moved, self._list_moved_keys(row))
 
     def _list_moved_keys(self, row: KeyTotals) -> Collection[str]:
@@ -166,6 +166,6 @@ class Analytics:
 def count_moved_in_both(
     environment: Environment, period: Period, comparison: Comparison
 ) -> tuple[MovedCounts, MovedCounts]:
-    """Return what moves changed in a period, then in the one before if the comparison is with that."""
+    """Return what moves changed in a period, and in the previous period if the comparison is with that."""
     previous = count_moved(environment, comparison.period) if comparison.kind == PREVIOUS else NOTHING_MOVED
     return count_moved(environment, period), previous

@@ -1,4 +1,4 @@
-"""Which API keys first reported the outcomes of a key, and how many of them are broken joins."""
+"""Which API keys first reported the outcomes of an outcome key, and how many of these outcomes are broken joins."""
 
 from __future__ import annotations
 

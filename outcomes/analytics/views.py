@@ -118,7 +118,7 @@ def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mappi
 
 
 def show_outcome_key(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show one key: over time, its lag from the start of the conversation, its latest conversations."""
+    """Show one key: its outcomes over time, their lags, and the latest conversations that reached it."""
     key, compare_with = read_text(request.GET, "key"), read_text(request.GET, "compare")
     comparison = choose_comparison(environment, period, compare_with)
 
