@@ -22,7 +22,7 @@ from workspaces.page import member_form, return_to_page
 def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Move the broken joins that the page counted, then go back to it.
 
-    The form's address names the period by its two ends, so that the same joins are moved that the page counted.
+    The form's address names the period by its two ends, so that exactly the joins that the page counted are moved.
     """
     source = require_member_environment(request, slug, environment)
     target = find_sibling(source, request.POST.get("to", ""))
@@ -30,7 +30,7 @@ def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     if target is None or period.faults:
         raise InvalidRequest("Name another environment of this workspace, and a range.")
     move = move_broken_joins(source, target, period, actor=request.user.get_username(), now=timezone.now())
-    # The joins of this cause are gone from the page, so that its filter would show an empty list.
+    # The joins of this cause are gone from the page, so the filter on the cause would show an empty list.
     chosen_cause = {"why": None, "in": None, "page": None}
     if move is None:
         return _return_to_page(request, source, chosen_cause | {"done": "nothing"})
@@ -50,7 +50,7 @@ def _return_to_page(
 ) -> HttpResponseRedirect:
     """Redirect to the page with the period that it showed, named by its preset or by its two ends.
 
-    changes: what else changes in its address; None removes a member.
+    changes: what else changes in its address; None removes a name from it.
     """
     names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
     members = {**request.GET.dict(), "range": request.POST.get("range", "")}

@@ -14,7 +14,7 @@ MAX_EXAMPLES = 5
 
 @dataclass(frozen=True)
 class BrokenJoin:
-    """A reported outcome whose conversation is not known, and why it probably is not."""
+    """A reported outcome whose conversation is not known, and the probable reason (`diagnosis`)."""
 
     conversation_id: str
     outcome_key: str
@@ -37,13 +37,14 @@ class BrokenJoin:
 
 @dataclass(frozen=True)
 class Cause:
-    """Broken joins of one diagnosis; for `other-environment`, only those that one environment knows.
+    """Broken joins of one diagnosis; for `other-environment`, only those whose id one environment knows.
 
     oldest, last_reported_at: the times of their earliest first report and of their latest report.
     reporters: the number of these joins that each API key reported first.
     conversation_ids: how many ids these joins name.
     may_heal: how many are as young as some that healed; None if that was not counted.
-    ids_that_may_heal, older_ids: how many ids the joins that may heal name, and the older ones. An id can be in both.
+    ids_that_may_heal, older_ids: how many ids are named by the joins that may heal, and how many by the older joins. An
+        id can be in both.
     """
 
     kind: str

@@ -19,7 +19,8 @@ NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find 
 class CauseStart:
     """The first diagnosed report of a cause, which may be before the period.
 
-    is_certain: whether no earlier join can have this cause.
+    is_certain: whether the cause seems to have begun then: it has no join among those diagnosed before the period, or
+        all joins were diagnosed.
     """
 
     since: datetime

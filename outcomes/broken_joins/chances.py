@@ -1,6 +1,6 @@
 """Say what to do about broken joins, and how many will still heal (pure).
 
-An id that was never seen may still heal, unless it is older than any that healed was when it healed.
+A join whose id was never seen may still heal, unless it has waited longer than any healed join had to wait.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def estimate_healing(pending: float, healed: int, broken: int) -> float:
     """Estimate what share of some broken joins will still heal, 0 to 1.
 
     pending: the share of healings that take longer than these joins have waited so far.
-    healed, broken: how many joins have healed, and how many are broken: by these, most heal or hardly any.
+    healed, broken: how many joins have healed, and how many are broken. These tell how likely joins are to heal.
     """
     still_healing = healed * pending
     return still_healing / (still_healing + broken) if still_healing else 0.0

@@ -89,7 +89,7 @@ ADVICE: Mapping[str, Advice] = {
 def diagnose(reported_id: str, *, siblings: Mapping[str, str], candidates: Iterable[KnownConversation]) -> Diagnosis:
     """Return the first diagnosis that fits.
 
-    siblings: by conversation id, the name of another environment of the workspace that knows it.
+    siblings: the names of other environments of the workspace, each by a conversation id that it knows.
     candidates: known conversations of the workspace with one of the id's bare forms, the most probable first.
     """
     if is_placeholder(reported_id):

@@ -71,7 +71,7 @@ def _broken_join_rows(environment: Environment, period: Period, filters: JoinFil
 def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) -> Sequence[Any]:
     """Return a join's cells of BROKEN_JOIN_COLUMNS.
 
-    api_keys: `list_api_keys`.
+    api_keys: the result of `list_api_keys`.
     """
     match, api_key = join.diagnosis.match, api_keys.get(join.reported_by)
     return (

@@ -1,4 +1,4 @@
-"""The filters of the broken joins page, parsed from its address (pure); a page never fails over its address."""
+"""The filters of the broken joins page, parsed from its address (pure). No address makes the page fail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JoinFilters:
     key_prefix: the first characters of the API key that reported. It narrows the list only.
     is_again: whether the list has joins that were first reported before the period and last in it, instead of those
         first reported in it.
-    by_last_report: whether the list begins with the latest report, instead of the latest first report. It is no filter.
+    by_last_report: whether the list is sorted by the last reports instead of the first ones. This filters nothing.
     """
 
     diagnosis: str = ""

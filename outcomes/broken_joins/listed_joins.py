@@ -1,4 +1,4 @@
-"""The list of broken joins: which it has, their order, and a page of them."""
+"""The list of broken joins: which joins it has, their order, and its pages."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]
 
 @dataclass(frozen=True)
 class IdCount:
-    """How many conversation ids some joins name; at least so many if not all of the joins were read."""
+    """How many conversation ids some joins name.
+
+    is_least: whether there may be more, because not all of the joins were read.
+    """
 
     count: int
     is_least: bool
 
 
 def find_listed_joins(environment: Environment, period: Period, filters: JoinFilters) -> QuerySet[Outcome]:
-    """Return the joins among which the other filters select: of the period, or older and reported again in it."""
+    """Return the joins of the period, or the older ones reported again in it; the other filters select among these."""
     if filters.is_again:
         return find_reported_again(environment, period, filters.key)
     joins = find_broken_joins(environment, period)
@@ -75,7 +78,7 @@ def page_all(
 def count_ids(page: PageOfRows[Any], joins: QuerySet[Outcome], diagnosed_joins: Sequence[BrokenJoin]) -> IdCount:
     """Count the conversation ids of all joins of a list, not only of this page.
 
-    joins, diagnosed_joins: for a list by `page_all`, all its joins, and the first of them.
+    joins, diagnosed_joins: all joins of the list, and the first of them; used only for a page of `page_all`.
     """
     matching = page.paginator.object_list
     if not isinstance(matching, QuerySet):

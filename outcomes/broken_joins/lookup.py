@@ -1,4 +1,4 @@
-"""Reads of single broken joins, each with its diagnosis, and of those that healed."""
+"""Read single broken joins, each with its diagnosis, and the joins that healed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output
 class Healing:
     """The broken joins that healed in a period.
 
-    lengths: how long the latest of them took to heal, at most MAX_HEALED_MEASURED.
+    lengths: how long each of the latest of them took to heal, for at most MAX_HEALED_MEASURED joins.
     """
 
     count: int
@@ -92,7 +92,7 @@ def sort_by_last_report(joins: QuerySet[Outcome]) -> QuerySet[Outcome]:
 
 
 def find_oldest_report(environment: Environment) -> datetime | None:
-    """Return when the oldest unresolved broken join of all time was first reported."""
+    """Return when the oldest join that is still broken was first reported, in any period; None if there is none."""
     oldest_first = Outcome.objects.filter(environment=environment, broken=True).order_by("first_reported_at")
     return oldest_first.values_list("first_reported_at", flat=True).first()
 
@@ -131,7 +131,7 @@ def diagnose_ids(
 ) -> Mapping[str, Diagnosis]:
     """Return why each of these ids is not known in this environment.
 
-    names: `list_environment_names`.
+    names: the result of `list_environment_names`.
     """
     forms = {id_: bare_forms(id_) for id_ in sorted(reported_ids)}
     siblings = _find_in_siblings(list(forms), {pk: name for pk, name in names.items() if pk != environment.pk})

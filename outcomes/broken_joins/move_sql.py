@@ -1,6 +1,6 @@
 """The SQL of moves. It locks conversations, then outcomes, then tallies, all sorted, as the SQL of reports does."""
 
-# Broken joins that a sibling knows; their diagnosis decides which of them are moved to it.
+# Broken joins whose id the target environment knows; their diagnosis decides which of them are moved.
 SELECT_KNOWN_IN_TARGET = """
 SELECT outcome.conversation_id, outcome.outcome_key, reported.conversation_id
 FROM outcomes_outcome AS outcome
@@ -13,7 +13,8 @@ WHERE outcome.environment_id = %(source)s AND outcome.broken
   AND outcome.first_reported_at >= %(start)s AND outcome.first_reported_at < %(end)s
 """
 
-# A registration in flight heals all outcomes of its conversation at once: it must wait for us, or we for it.
+# A concurrent registration heals all outcomes of its conversation together: it must wait for the move, or the move for
+# it.
 LOCK_CONVERSATIONS = """
 SELECT conversation.id FROM outcomes_conversation AS conversation
 WHERE environment_id = %(environment)s AND id = ANY(%(conversations)s) ORDER BY conversation_id FOR UPDATE
@@ -34,7 +35,7 @@ ORDER BY reported.conversation_id, outcome_key FOR UPDATE OF outcome
 """
 
 # Insert a row without reports for each missing outcome and lock the others in the same pass: a concurrent report waits
-# for us or we for it, never both.
+# for the move or the move for it, never both.
 CREATE_MISSING = """
 INSERT INTO outcomes_outcome AS outcome
   (environment_id, conversation_id, outcome_key, reports, first_reported_at, last_reported_at, broken)

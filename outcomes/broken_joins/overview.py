@@ -1,4 +1,4 @@
-"""Find the cause for which most joins break, for the overview of an environment."""
+"""Find the cause of most broken joins, for the overview of an environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MainCause:
     is_partial: whether there are more.
     api_key: the key that reported all joins of this cause, if one key did.
     since: the first diagnosed report of this cause, which may be before the period.
-    is_start: whether no earlier join can have this cause.
+    is_start: whether the cause seems to have begun then (`CauseStart.is_certain`).
     """
 
     cause: Cause

@@ -18,7 +18,7 @@ DELETE FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND conversation_id = ANY(%(conversations)s) AND broken AND moved_in = 0
   AND first_reported_at <= %(before)s AND last_reported_at <= %(before)s
 """
-# An unknown conversation exists only because an outcome, or a move that can be undone, names it.
+# The row of an unknown conversation is needed only as long as an outcome or a recorded move names it.
 DELETE_CONVERSATIONS = """
 DELETE FROM outcomes_conversation AS conversation
 WHERE environment_id = %(environment)s AND id = ANY(%(conversations)s) AND started_at IS NULL

@@ -25,7 +25,7 @@ class RateChart:
 
     @property
     def lines(self) -> Sequence[BrokenRate]:
-        """Return the rates that are drawn; the table has all of them."""
+        """Return the rates that are drawn; the export has all of them."""
         return self.rates[:MAX_LINES]
 
     @property
@@ -72,7 +72,7 @@ def _read_rate(environment: Environment, buckets: Sequence[Bucket]) -> BrokenRat
 
 
 def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart:
-    """Return the rate of the API key with most broken joins first."""
+    """Return the rates of the API keys, the key with most broken joins first."""
     buckets = chart_buckets(environment, period)
     api_keys = list_api_keys(environment)
     plan = plan_reads(tuple(buckets))

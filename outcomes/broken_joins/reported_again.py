@@ -1,4 +1,4 @@
-"""Broken joins that were first reported before a period and reported again in it: their causes are active."""
+"""Broken joins that were first reported before a period and again in it, so that their causes are still active."""
 
 from __future__ import annotations
 

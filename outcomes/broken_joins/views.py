@@ -140,7 +140,7 @@ def _describe_causes(
     *,
     is_partial: bool,
 ) -> Sequence[Mapping[str, Any]]:
-    """Return each cause with what to do, when its reports began, the last one, and the API keys that send them.
+    """Return each cause with what to do, the times of its first and last report, and the API keys that reported it.
 
     key: the outcome key of these joins, "" for any.
     again: the older joins of the period, which may have a later report.
@@ -163,9 +163,9 @@ def _describe_causes(
 
 
 def _count_diagnoses(joins: Sequence[BrokenJoin], filters: JoinFilters) -> Sequence[tuple[str, str, int]]:
-    """Return each diagnosis of these joins, and the one that is selected: its kind, its name and how many have it.
+    """Return the kind, the name and the number of joins of each diagnosis that occurs or is selected.
 
-    They have the order of the causes.
+    They are in the order of the causes.
     """
     of_key = [join for join in joins if join.matches("", key=filters.key)]
     counts = Counter(join.diagnosis.kind for join in of_key)
