@@ -21,10 +21,8 @@ SAME_MOMENT = timedelta(seconds=1)
 class ConversationEvent:
     """Something that happened to a conversation.
 
-    outcome: its key, "" for none.
-    by: who did it.
-
-    An API key is named by its first characters; api_key is its row.
+    outcome: the outcome key, "" for none.
+    by: the person who did it, or the first characters of the API key; api_key is the row of that key.
     """
 
     at: datetime
@@ -84,7 +82,7 @@ class ConversationDetail:
             )
 
     def _describe_arrival(self) -> Iterator[ConversationEvent]:
-        """Describe start and registration; both at once if they were in the same second."""
+        """Describe start and registration; as one event if they are less than SAME_MOMENT apart."""
         started_at, registered_at = self.conversation.started_at, self.conversation.registered_at
         if started_at and registered_at and abs(registered_at - started_at) < SAME_MOMENT:
             yield ConversationEvent(started_at, "started and registered")

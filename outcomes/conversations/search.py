@@ -33,6 +33,6 @@ def list_knowing_environments(environment: Environment, conversation_ids: Collec
 
 
 def find_reported(environment: Environment, conversation_ids: Collection[str]) -> set[str]:
-    """Return those of these conversations that have an outcome here: a move takes the outcomes of an id away."""
+    """Return which of these conversations have an outcome here. A move can have taken away all outcomes of one."""
     rows = Conversation.objects.filter(environment=environment, conversation_id__in=conversation_ids)
     return set(rows.filter(outcomes__isnull=False).values_list("conversation_id", flat=True))

@@ -71,7 +71,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
 
 
 def _write_advice(environment: Environment, detail: ConversationDetail) -> str:
-    """Return what to do about an id that is not known; "" about one that is."""
+    """Return what to do about an id that is not known; "" for a known id."""
     if detail.diagnosis is None:
         return ""
     first = min((outcome.first_reported_at for outcome in detail.outcomes), default=None)
