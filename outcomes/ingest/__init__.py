@@ -1,1 +1,1 @@
-"""Store conversations and outcome reports, with one statement for each batch."""
+"""Store conversations and outcome reports, with one or two statements for each batch."""

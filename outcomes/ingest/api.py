@@ -1,4 +1,4 @@
-"""The machine API of outcomes: parse, call the verb, answer (contract 2)."""
+"""The machine API of outcomes: parse a batch, store it, answer (contract 2)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ConversationOutcomes(MachineView):
 
 @extend_schema_view(post=extend_schema(request=ConversationBatch, responses={200: ConversationReceipt}))
 class Conversations(MachineView):
-    """Register conversations, at most 500 at once. Outcomes reported before are joined."""
+    """Register conversations, at most 500 at once. Outcomes that were reported before are joined to them."""
 
     scope = "platform"
     form = ConversationBatch

@@ -16,8 +16,8 @@ from wire.postgresql.lock_timeout import is_lock_timeout
 from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5
-# A report in flight may have read that the conversation is known, and may write its outcome without locking the row.
-# This lock waits for all current writers, and later ones wait for it and then read again, so its timeout is short.
+# A concurrent report may have read that the conversation is known, and may write its outcome without locking the row.
+# This lock waits for all current writers. Later writers wait for the lock and then read again, so its timeout is short.
 LOCK_OUT_WRITERS = (
     "SET LOCAL lock_timeout = '2s'",
     "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",
@@ -78,11 +78,11 @@ def _delete_rows(environment: Environment, conversation: Conversation) -> Mappin
     conversation.refresh_from_db(from_queryset=Conversation.objects.filter(environment=environment))
     outcomes = _find_outcomes(conversation)
     changes = list(_list_changes(conversation, list(outcomes)))
-    # Delete what moves brought here. Outcomes that were moved away stay in their new environment; undoing that move
-    # restores nothing here.
+    # Delete also the records of outcomes that moves brought here. Outcomes that were moved away stay in their new
+    # environment; undoing that move restores nothing here.
     move_count = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
     counts = {MovedOutcome: move_count, Outcome: outcomes.delete()[0], Conversation: 1}
-    with connection.cursor() as cursor:  # Django's cascade would delete the rows of moves away, too
+    with connection.cursor() as cursor:  # Django's cascade would also delete the records of outcomes moved away
         cursor.execute(DELETE_CONVERSATION, [environment.pk, conversation.pk])
     if changes:
         adjust_tallies(environment, changes)

@@ -25,9 +25,9 @@ class Report:
 class Receipt:
     """The result of storing a batch.
 
-    recorded: items whose conversation is known.
+    recorded: the number of items whose conversation is known.
     unknown: the ids of all other conversations, without repetition, in order of first appearance.
-    new: outcomes that did not exist before, without broken joins.
+    new: the number of outcomes that did not exist before, without broken joins.
     """
 
     recorded: int

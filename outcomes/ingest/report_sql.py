@@ -10,9 +10,10 @@ from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_
 from wire.tallies.shards import FREE_SHARD
 
 # The environment is locked before any item is read, as `Environment.hold` does. A conversation that our snapshot shows
-# as known stays known, so it needs no lock. For any other we insert or lock its row: so we wait for a registration in
-# flight and see its result. Items are summed first, because ON CONFLICT cannot touch a row twice. Conversations are
-# looked up one by one, because a plan that was made while the table was small would read all of it.
+# as known stays known, so it needs no lock. The row of any other conversation is inserted or locked; this waits for a
+# concurrent registration and sees its result. Items are summed first, because ON CONFLICT cannot touch a row twice.
+# Conversations are looked up one by one, because a plan that was made while the table was small would read the whole
+# table.
 RECORD = f"""
 WITH environment_row AS MATERIALIZED (
   SELECT FROM workspaces_environment WHERE id = %(environment)s FOR KEY SHARE
