@@ -1,4 +1,4 @@
-"""Adjust tallies to outcomes that changed other than by a report or a registration, in the caller's transaction."""
+"""Adjust tallies to outcomes that were moved or deleted, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ change AS (
     AS tally_change (outcome_key, at, outcomes, broken, reports, reached, reported_by, conversations)
 )"""
 
-# Lock every tally that changes, in all its shards and in the order of reports, so that nobody else writes to it.
+# Lock every tally that changes, in all its shards and in the order in which reports lock, so that nobody else writes to
+# it.
 LOCK = f"""
 WITH {CHANGE}, changed_tally AS (
   SELECT DISTINCT grain, label, starts_at

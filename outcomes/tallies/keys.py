@@ -47,7 +47,7 @@ class KeyTotals:
     """The numbers of one outcome key in a period: a row of the page's table.
 
     reached: outcomes, whenever reported, of conversations that started in the period.
-    compared_outcomes: outcomes of the Comparison.
+    compared_outcomes: the outcomes of this key in the environment and period of the Comparison.
 
     A row for several keys together has the key ALL_KEYS and their number in `keys`.
     """
@@ -64,8 +64,9 @@ class KeyTotals:
 
     @property
     def sort_key(self) -> tuple[int | str, ...]:
-        """Return the key for the order of ORDER below: most outcomes first; ties by broken joins, then `compared`, then
-        code point.
+        """Return a sort key with the order of ORDER below.
+
+        Most outcomes come first. Equal rows follow by broken joins, then by compared outcomes, then by code point.
         """
         return -self.outcomes, -self.broken, -self.compared_outcomes, self.key
 
@@ -131,8 +132,8 @@ HAVING sum(reports) > 0
 """
 ORDER = "outcomes DESC, broken DESC, compared DESC, outcome_key"
 
-# Each of the two selections has an order with a limit, so PostgreSQL keeps only the first rows and sorts no 100,000
-# keys.
+# Each of the two selections has an order with a limit, so PostgreSQL keeps only the first rows and need not sort all
+# keys, of which there may be 100,000.
 SELECT_KEY_PAGE = f"""
 WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
   SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(compared) FROM key_row

@@ -19,8 +19,8 @@ from workspaces.models import Environment
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
 
-# Outcomes that have reports of other environments, by the key that counts in the tallies, and by the key that would
-# without moves: the first of the environment's own reports, if there are any.
+# Outcomes that have reports of other environments, by the API key and time under which tallies count them, and by those
+# under which tallies would count them without moves: those of the environment's own first report, if there is one.
 SELECT_COUNTED = """
 WITH moved AS (
   SELECT DISTINCT conversation_id, outcome_key FROM outcomes_movedoutcome
@@ -42,8 +42,8 @@ class MovedCounts:
 
     away: how many were reported to this environment and moved to another, by API key, then by the other's name.
     here: how many were reported to another environment and moved here, by API key, then by the other's name.
-    gained: by how many the moves here changed the number of outcomes, by API key: one that met an outcome of this
-        environment counts once.
+    gained: by how many the moves here changed the number of outcomes, by API key. A moved outcome that was merged with
+        an outcome of this environment is no additional one.
     here_by_key, gained_by_key: the same numbers by outcome key.
     """
 
@@ -62,14 +62,14 @@ class MovedCounts:
         return _sum_by_name(self.here.values())
 
     def count_reported(self, api_key: ApiKeyId, outcomes: int) -> int:
-        """Return how many outcomes this key reported to the environment.
+        """Return how many outcomes this API key reported to the environment.
 
-        outcomes: how many of them, or of those moved here, the environment has now.
+        outcomes: how many outcomes of this API key the environment has now, those that were moved here included.
         """
         return outcomes - self.gained.get(api_key, 0) + sum(self.away.get(api_key, {}).values())
 
     def count_all_reported(self, outcomes: int) -> int:
-        """Return the same for all keys together."""
+        """Return how many outcomes all API keys together reported to the environment; `outcomes` is of all, too."""
         return outcomes - sum(self.gained.values()) + sum(self.total_away.values())
 
 
@@ -78,9 +78,10 @@ NOTHING_MOVED = MovedCounts()
 
 @dataclass(frozen=True)
 class RateWithoutMoves:
-    """The broken rate of a period and of the one before, as they were before joins were moved between environments.
+    """The broken rates of a period and of the one before, as they would be if no joins had been moved.
 
-    moved_away, moved_here: how many outcomes of the period were moved, by the other environment.
+    value, total: the broken joins and the reported outcomes of the period; the previous ones are of the one before.
+    moved_away, moved_here: how many outcomes of the period were moved, by the name of the other environment.
     """
 
     value: int
@@ -93,7 +94,7 @@ class RateWithoutMoves:
 
 @dataclass(frozen=True)
 class CountWithoutMoves:
-    """The outcomes of a period and of the one before, as they were before joins were moved here.
+    """The outcomes of a period and of the one before, as they would be if no joins had been moved here.
 
     moved_here: how many of the period were moved here.
     keeps_direction: whether the number rises or falls with the moves as it does without them.
@@ -145,7 +146,7 @@ def _find_sign(number: int) -> int:
 
 
 def count_moved(environment: Environment, period: Period) -> MovedCounts:
-    """Count the moves that were not undone, by the quarter hours of the period, as tallies do."""
+    """Count the moved outcomes in whole quarter hours of the period, as tallies do. Undone moves do not count."""
     if not Move.objects.list_for(environment).filter(undone_at=None).exists():
         return NOTHING_MOVED
     start, end = widen_to_quarters(period)
@@ -173,7 +174,7 @@ def _group(rows: Iterable[tuple[str, ApiKeyId, str, int]]) -> Mapping[ApiKeyId, 
 
 
 def _sum_by_name(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    """Return a dict: templates cannot list a Counter, in which every name is a member."""
+    """Return a dict, not a Counter: in a template, `counts.items` would be the Counter's 0 for the key `items`."""
     return dict(sum(map(Counter, parts), Counter[str]()))
 
 

@@ -12,7 +12,7 @@ from workspaces.models import Environment
 
 
 def read_quarters(environment: Environment, *, since: datetime, until: datetime) -> Iterator[tuple[datetime, int, int]]:
-    """Yield, by time, the start of each quarter hour in [since, until), its broken joins and its reported outcomes."""
+    """Yield the start, broken joins and reported outcomes of each quarter hour in [since, until), sorted by time."""
     rows = Tally.objects.filter(
         environment=environment, grain="q", outcome_key=ALL_KEYS, starts_at__gte=since, starts_at__lt=until
     )

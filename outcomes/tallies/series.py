@@ -113,7 +113,7 @@ def find_first_data(environment: Environment) -> datetime | None:
 
 
 def find_first_moment(environment: Environment) -> datetime | None:
-    """Return when the first outcome was reported, within the first quarter hour with data; else that quarter hour."""
+    """Return when the first outcome was reported in the first quarter hour with data; if none was, return its start."""
     first = find_first_data(environment)
     if first is None:
         return None
@@ -141,7 +141,7 @@ def find_step(period: Period, buckets: Sequence[Bucket]) -> str:
 
 
 def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:
-    """Return the numbers of each bucket by key; ALL_KEYS stands for all of them together."""
+    """Return the numbers of each bucket by key; ALL_KEYS stands for all keys together."""
     plan = plan_reads(tuple(buckets))
     series_by_key = {key: Series(*([0] * len(buckets) for _ in range(4))) for key in keys}
     parameters = {"environment": environment.pk, "keys": list(series_by_key), **segment_columns(plan.segments)}
@@ -163,7 +163,7 @@ def read_series_of_all_keys(environment: Environment, buckets: Sequence[Bucket])
 
 
 def shift_buckets(period: Period, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
-    """Return the buckets of the previous period: at the same times of day whole weeks earlier."""
+    """Return the buckets of the previous period: they are at the same times of day, but whole weeks earlier."""
     if not buckets:
         return ()
     edges = [*(bucket.start for bucket in buckets), buckets[-1].end]

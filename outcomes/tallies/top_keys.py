@@ -31,11 +31,11 @@ from wire.tallies.shards import SHARDS
 from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, next_month
 from workspaces.models import Environment
 
-# How many keys to read from each bucket, by its grain, per wanted key: in the first attempt, and in the second if the
-# first does not decide. More from the longer buckets, of which there are few. The first attempt reads whole days or
-# months, which hold a little more than the period but are few.
+# How many keys to read from a bucket for each wanted key, by the grain of the bucket. The first numbers are for the
+# first attempt, the second for another attempt if that does not decide. Longer buckets give more keys, because there
+# are few of them. The first attempt reads whole days or months: they hold a little more than the period, but are few.
 DEPTHS = ({"q": 1, "d": 4, "m": 6}, {"q": 8, "d": 24, "m": 48})
-WIDEST = 1.5  # times the period, in the first attempt
+WIDEST = 1.5  # times the length of the period: what the first attempt reads is no longer
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
@@ -77,8 +77,8 @@ class KeyBounds:
 
     outcomes_by_key: the outcomes that were read, by key.
     at_most_more: the most outcomes that any key can have beyond those that were read.
-    surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
-        period than in the buckets.
+    surplus: the length of the buckets divided by the length of the period. If it is above 1, a key may have fewer
+        outcomes in the period than in the buckets.
     complete: whether nothing was left out, so that there is no other key.
     """
 
