@@ -17,7 +17,8 @@ KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
 LOWERED_KEY = Func(F("outcome_key"), template='lower(%(expressions)s COLLATE "default")')
 
-# Where magnitudes begin: four for each doubling. The first begins at 1; a number that is not positive has magnitude 0.
+# The numbers at which magnitudes begin: four for each doubling, fewer for small numbers. The first magnitude begins at
+# 1; a number that is not positive has magnitude 0.
 MAGNITUDE_STEPS = sorted({round(2 ** (n / 4)) for n in range(4 * 40)})
 MAGNITUDE = Func(
     F("outcomes"),
@@ -29,7 +30,7 @@ MAGNITUDE = Func(
 class Conversation(models.Model):
     """One row per environment and conversation id, known or not, so that a report and a registration lock the same row.
 
-    A conversation is known once `started_at` is set; until then it exists only because an outcome named it.
+    A conversation is known once `started_at` is set; until then its row exists only because an outcome named it.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="conversations", db_index=False)
@@ -72,7 +73,7 @@ class Outcome(models.Model):
     pk = models.CompositePrimaryKey("environment_id", "conversation_id", "outcome_key")
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     conversation_id = models.BigIntegerField()
-    # The join compares the environment too, so that it reads one partition.
+    # The SQL join compares the environment too, so that it reads one partition.
     conversation = models.ForeignObject(
         Conversation,
         from_fields=["environment", "conversation_id"],
@@ -153,7 +154,7 @@ class Tally(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["environment", "grain", "starts_at", "-magnitude"], name="leading_by_time"),
-            # One row or so for each key, indexed by form, to look up keys of one form.
+            # Few rows for each key (one for each month and shard), indexed by form, to look up keys of one form.
             models.Index("environment", KEY_FORM, name="keys_by_form", condition=Q(grain="m")),
         ]
 
@@ -183,10 +184,9 @@ class OutcomeKey(models.Model):
 
 
 class ApiKeyTally(models.Model):
-    """The number of outcomes and broken joins that one API key was the first to report, by the time of that report
-    (UTC).
+    """The numbers of outcomes and broken joins that one API key was the first to report, by the UTC time of the report.
 
-    Grains and shards as in Tally. api_key is a row id of the workspace's keys.
+    Grains and shards are as in Tally. `api_key` is a row id of the workspace's keys.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "api_key", "starts_at", "shard")
