@@ -33,7 +33,7 @@ class AnnotationText:
 def add_annotation(
     environment: Environment, content: AnnotationText, *, at: datetime, everywhere: bool, actor: str, now: datetime
 ) -> Annotation:
-    """Add an annotation of one environment, or of all of its workspace; raises InvalidRequest.
+    """Add an annotation of one environment, or of all environments of its workspace; raises InvalidRequest.
 
     Raises what `Environment.hold` raises.
     """

@@ -16,7 +16,7 @@ COLUMNS = ("at", "text", "url", "environment", "createdBy")
 
 
 def build_annotations_table(environment: Environment, period: Period) -> Table:
-    """Return the table `annotations`: the latest first; `environment` is null if it concerns all of them."""
+    """Return the table `annotations`, the latest first; `environment` is null for an annotation of all environments."""
     return Table("annotations", COLUMNS, lambda: _list_rows(environment, period))
 
 

@@ -12,19 +12,19 @@ from wire.period import QUARTER, floor_to_quarter
 from wire.time_buckets import Bucket
 
 MAX_PHASES = 6  # a page shows the latest
-MOST_PENDING = 0.1  # of a phase's outcomes; with more to come, its rate is not yet what it will be
+MOST_PENDING = 0.1  # of what a phase counts; if a larger share is still to change, its rate says nothing yet
 
 
 @dataclass(frozen=True)
 class Phase:
     """The time from one annotation to the next: [start, end) in UTC, in whole quarter hours.
 
-    A phase that is empty has yet to begin: the quarter hour of its annotations is not over in the period.
+    An empty phase has yet to begin: the quarter hour of its annotations is not over when the period ends.
 
-    texts: the annotations with which it begins, none for the first phase of a period.
+    texts: the annotations with which it begins, none for the phase before the first annotation.
     total: the number of cases in it, such as conversations or verifications.
     count: how many of them are what the rate counts, such as rejections.
-    annotated_at: the time of the first of these annotations.
+    annotated_at: the time of the first of the annotations with which it begins; None if there are none.
     """
 
     start: datetime
@@ -76,7 +76,7 @@ class PhaseChange:
 
     @property
     def may_be_chance(self) -> bool:
-        """Return whether the page says of this phase that something may be chance: too early to tell comes first."""
+        """Return whether the page says that the change may be chance. It does not if it says that it is too early."""
         return bool(self.points) and self.is_within_chance and not self.is_too_early
 
 
@@ -92,9 +92,10 @@ def rate_of(phase: Phase) -> float:
 def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[tuple[datetime, str]]) -> list[Phase]:
     """Split [start, end) at annotations, given with their texts in order of time.
 
-    Tallies are no finer than a quarter hour. The one that holds an annotation is partly before and partly after it, so
+    Tallies are no finer than a quarter hour. A quarter hour with an annotation is partly before and partly after it, so
     it belongs to neither phase, unless the annotation is at its start. Annotations between which there is no other
-    quarter hour begin one phase together; that of the last is empty until their quarter hour has ended.
+    quarter hour begin one phase together. The phase of the last annotations is empty until their quarter hour has
+    ended.
     """
     by_quarter: dict[datetime, list[tuple[datetime, str]]] = {start: []}
     for moment, text in annotations:
@@ -106,7 +107,7 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
         next_annotations += by_quarter[quarter]
         is_mixed = any(moment > quarter for moment, _ in by_quarter[quarter])
         begin = min(quarter + QUARTER, end) if is_mixed else quarter
-        if begin < till or (till == end and next_annotations):  # otherwise the next annotation follows at once
+        if begin < till or (till == end and next_annotations):  # otherwise the next annotations begin this phase, too
             texts = [text for _, text in next_annotations]
             phases.append(Phase(begin, till, texts, annotated_at=next_annotations[0][0] if next_annotations else None))
             next_annotations = []
