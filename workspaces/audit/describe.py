@@ -26,7 +26,8 @@ LABELS = {
     "previousSignsUntil": "previous secret signs until",
     "expiresAt": "expires",
 }
-# The order of facts in the line, changes last. The database orders names by length.
+# The order of facts in the line; changes come last. PostgreSQL returns the facts of an entry by the length of their
+# names.
 OTHER_NAMES = ""
 READING_ORDER = (
     *("operation", "key", "secret", "member", "email", "annotation", "alert", "page"),
@@ -67,7 +68,7 @@ NONE = "none"
 class Fact:
     """One fact of an entry.
 
-    name: as stored; "" for a change between two facts.
+    name: the name as it is stored; "" if the page shows the fact in words of its own, such as a change.
     before: the old value if this is a change; `value` is then the new one.
     full_id: the whole id if `value` is its beginning.
     verb: what stands between the old value and the new one.
@@ -92,7 +93,7 @@ class Fact:
 
 
 def describe_action(action: str) -> str:
-    """Return the action without a word that is said twice."""
+    """Return the words of the page for an action."""
     return ACTIONS.get(action, action)
 
 
@@ -148,7 +149,7 @@ def _describe_fact(name: str, value: Any) -> Fact:
 
 
 def _describe_change(label: str, before: Any, after: Any) -> Iterator[Fact]:
-    """Return a change; of two objects, a fact for each member, whether it changed or not."""
+    """Yield a change; for two objects, yield a fact for each of their members, whether it changed or not."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
             if name in before and name in after and before[name] == after[name]:
