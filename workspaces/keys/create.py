@@ -49,9 +49,9 @@ def create_key(
     actor: str,
     now: datetime,
 ) -> NewKey:
-    """Create a key of ApiKey.SECRET with scopes, or of ApiKey.PUBLISHABLE without any.
+    """Create a key of the kind ApiKey.SECRET with scopes, or of the kind ApiKey.PUBLISHABLE without any.
 
-    environment_names: the environments that it may use, all if empty.
+    environment_names: the environments that the key may use, all if empty.
 
     Raises InvalidRequest, and UnknownEnvironment for a name that the workspace does not have.
     """
