@@ -8,7 +8,7 @@ from wire.postgresql.prepared_statements import open_prepared_cursor
 from workspaces.limits.leases import Grant, Limit
 from workspaces.models import TokenBucket
 
-# grant_tokens in SQL. A row that another process inserts at the same moment is found by the second try.
+# The same as `grant_tokens`, in SQL. A row that another process inserts at the same moment is found by the second try.
 GRANT_TOKENS = """
 WITH present AS (
     SELECT name,
@@ -55,7 +55,7 @@ class DatabaseBuckets:
                 cursor.execute(GRANT_TOKENS, members)
                 if row := cursor.fetchone():
                     return Grant(*row)
-        return Grant(0, 0.0)  # refused: the row was deleted and created again in between
+        return Grant(0, 0.0)  # refused: in every try, the row was deleted or created by another process
 
 
 def prune_buckets(*, now: datetime) -> int:

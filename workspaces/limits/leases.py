@@ -1,7 +1,7 @@
 """Share a token bucket among processes: they lease tokens in blocks, and a lease that is not used soon expires.
 
-Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is one second's
-worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds
+Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is as many requests
+as pass in one second, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds
 `rate * LEASE_SECONDS` tokens less than the burst.
 """
 
@@ -16,7 +16,7 @@ REFUSAL_SECONDS = 0.05  # how long a process does not ask again after a refusal
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit of `rate` requests a second, with a burst of one second's worth.
+    """A limit of `rate` requests a second, with a burst of as many requests.
 
     name: the name of the policy, for headers.
     """
@@ -35,7 +35,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Bucket:
-    """The tokens that a bucket had at `refilled_at`, in seconds of the clock that all processes share."""
+    """The tokens that a bucket had at the time `refilled_at`, in seconds of the clock that all processes share."""
 
     tokens: float
     refilled_at: float
@@ -77,7 +77,7 @@ class Lease:
     block: int = 0
 
     def spend(self, now: float) -> bool:
-        """Use one token; return False if there is none that is still good."""
+        """Use one token; return False if there is none, or if the lease has expired."""
         if now >= self.expires_at:
             self.tokens = self.block = 0
         if not self.tokens:
@@ -98,7 +98,7 @@ class Lease:
             self.refused_until = asked_at + max(REFUSAL_SECONDS, missing_seconds)
             return False
         expires_at = asked_at + LEASE_SECONDS
-        # Another thread may have added tokens: all of them are good until the first of the leases expires.
+        # Another thread may have added tokens: all of them may be used until the first of the leases expires.
         self.expires_at = min(self.expires_at, expires_at) if self.tokens else expires_at
         self.tokens += grant.tokens - 1
         self.block = block

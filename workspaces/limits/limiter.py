@@ -28,7 +28,7 @@ class RateLimited(DomainError):
     def __init__(self, limit: Limit) -> None:
         whose = "This key" if limit.name == "key" else "Your address, without a valid key,"
         super().__init__(f"{whose} may send {limit.rate} requests a second. Wait a second, then send this one again.")
-        # draft-ietf-httpapi-ratelimit-headers: the quota of a window in seconds; what remains, and until when
+        # draft-ietf-httpapi-ratelimit-headers: q requests in a window of w seconds; r of them remain for t seconds.
         self.headers = {
             "RateLimit-Policy": f'"{limit.name}";q={limit.rate};w=1',
             "RateLimit": f'"{limit.name}";r=0;t={self.retry_after}',

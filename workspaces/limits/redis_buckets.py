@@ -14,7 +14,7 @@ from workspaces.limits.leases import Grant, Limit
 TIMEOUT_SECONDS = 0.5
 PAUSE_SECONDS = 10  # how long Redis is not asked after it failed
 REDIS_PREFIX = "affidavit:bucket:"
-# grant_tokens in Lua, on the clock of Redis; a bucket that nobody asks for is full again before it expires.
+# The same as `grant_tokens`, in Lua, by the clock of Redis. A bucket that nobody uses is full again before it expires.
 GRANT_TOKENS = """
 local capacity, rate, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
