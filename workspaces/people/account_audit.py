@@ -1,4 +1,4 @@
-"""Record events of an account in the audit log: in each of the person's workspaces, else for the whole hub."""
+"""Record events of an account in the audit log of each of the person's workspaces; without any, in that of the hub."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         raise SignInFailed("The answer of the sign-in service does not fit this browser's request. Start again.")
 
     def _remove_password(self, user: User) -> None:
-        """Remove the password: the provider now vouches for the person, and whoever made the account may know it."""
+        """Remove the password, which whoever made the account may know: the provider now vouches for the person."""
         if user.has_usable_password():
             user.set_unusable_password()
             user.save(update_fields=["password"])

@@ -12,10 +12,10 @@ SHARED_LINKS_LISTED = timedelta(days=90)
 
 
 def delete_expired(*, now: datetime) -> int:
-    """Delete what has expired, and return the number of deleted rows. Accepted invitations stay: they say who invited a
-    member.
+    """Delete what has expired, and return the number of deleted rows.
 
-    Shared links stay in their list for SHARED_LINKS_LISTED after their end.
+    Accepted invitations stay: they say who invited a member. Shared links stay in their list for SHARED_LINKS_LISTED
+    after they have expired.
     """
     row_sets = (
         Session.objects.filter(expire_date__lte=now),

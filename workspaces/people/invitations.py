@@ -54,7 +54,7 @@ def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: date
 
 
 def send_invitation(invitation: Invitation, link: str) -> bool:
-    """Return whether the mail server took the message; without one (EMAIL_URL), nothing is sent."""
+    """Send the link; return whether the mail server took it. Without a mail server (EMAIL_URL), nothing is sent."""
     if not settings.EMAIL_URL:
         return False
     text = render_to_string("account/email/invitation.txt", {"invitation": invitation, "link": link})
@@ -97,8 +97,10 @@ def has_account(invitation: Invitation) -> bool:
 
 
 def is_invited(user: User, invitation: Invitation) -> bool:
-    """Return whether the invitation is to this user's address, or the user has no address yet: then the link verifies
-    it.
+    """Return whether this user may accept the invitation: it is to their address, or they have no address yet.
+
+    For a user without an address, the link verifies that of the invitation. It must not be the verified address of
+    another user.
     """
     if _list_users(invitation.email).exclude(pk=user.pk).exists():
         return False

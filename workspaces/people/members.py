@@ -67,8 +67,9 @@ def remove_member(workspace: Workspace, user_id: int, *, actor: str, by_operator
 
 
 def _lock_membership(workspace: Workspace, user_id: int) -> Membership | None:
-    """Return the membership. Lock all memberships of the workspace until the transaction ends, because two admins may
-    act at once.
+    """Return the membership, and lock all memberships of the workspace until the transaction ends.
+
+    They are locked because two admins may act at the same time.
     """
     memberships = workspace.memberships.select_related("user").order_by("id").select_for_update(of=("self",))
     return next((membership for membership in list(memberships) if membership.user_id == user_id), None)

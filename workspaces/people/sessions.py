@@ -1,4 +1,4 @@
-"""Sessions that a copy of the database does not give away: keys are digests of cookies, data is encrypted."""
+"""Sessions that a copy of the database does not reveal: its keys are digests of the cookies, its data is encrypted."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class SessionStore(db.SessionStore):
 
 
 def hash_session_key(key: str) -> str:
-    """Return the key of the row: 160 bits of SHA-256, because a session's key has that many random bits."""
+    """Return the key of the row: 160 bits of SHA-256, because a session's key has about as many random bits."""
     return hashlib.sha256(key.encode()).hexdigest()[:40]

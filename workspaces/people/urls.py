@@ -1,6 +1,6 @@
 """Signing in and out, accounts, second factors and invitations.
 
-allauth's pages are chosen by name: each has a template of ours, and all other pages of allauth cannot be reached.
+Only those pages of allauth that are listed here can be reached; each of them has a template of ours.
 """
 
 from allauth.account import views as passwords

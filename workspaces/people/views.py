@@ -113,7 +113,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def sign_in_by_oidc(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Go to the provider. A link leads here, not a form: `form-action` would stop its redirect."""
+    """Go to the provider. A link leads here: `form-action` in the security policy would stop a form's redirect."""
     if not settings.OIDC_ISSUER:
         raise Http404
     return redirect_to_provider(request, target=find_target(request))
@@ -182,7 +182,7 @@ def accept_own_invitation(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def find_target(request: HttpRequest) -> str:
-    """Return where to go next: `next`, if it is an address of this hub."""
+    """Return where to go next: `next` if it is an address of this hub, else "/"."""
     target = request.POST.get("next") or request.GET.get("next") or "/"
     is_safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     return target if is_safe else "/"
