@@ -49,7 +49,7 @@ class RefusalCounter:
             total.last_at = max(total.last_at, now)
 
     def take_due(self) -> Mapping[Refusal, RefusalSum]:
-        """Return the sums that are to be written now, and forget them; {} if the last write was just before."""
+        """Return the sums that are to be written now, and forget them; {} within WRITE_SECONDS after the last write."""
         if not self._sums:  # nearly always; it needs no lock
             return {}
         with self._lock:

@@ -13,7 +13,7 @@ PLACEHOLDER = re.compile(r"{\w+}")
 
 
 def describe_missing_scope(refusal: RefusalGroup) -> str:
-    """Return what the key lacks, with names in backticks; "" if it cannot be said of these requests."""
+    """Return what the key lacks, with names in backticks; "" if these requests do not show it."""
     scope = find_scope(refusal.endpoint)
     if refusal.code != MISSING or not scope:
         return ""

@@ -44,7 +44,8 @@ def list_refusals(workspace: Workspace, period: Period, key: ApiKey | None = Non
 def count_refusals(workspace: Workspace, period: Period) -> Mapping[int, int]:
     """Return the number of refused requests by the row id of their key; only of keys that have any.
 
-    Of a revoked key, they are those that were refused because it is revoked: somebody still uses it.
+    For a revoked key, only requests that were refused because it is revoked count: they show that somebody still uses
+    it.
     """
     is_current = Q(api_key__revoked_at=None) | Q(code=REVOKED, last_at__gte=F("api_key__revoked_at"))
     tallies = filter_tallies(workspace, period).filter(is_current)

@@ -8,8 +8,8 @@ from django.db import connection
 
 from workspaces.refusals.counter import Refusal, RefusalSum
 
-# The lock lets a workspace that is being deleted finish first: then its rows are left out. The order prevents deadlocks
-# of processes that write the same rows.
+# The lock waits for the deletion of a workspace to finish, so that rows of a deleted workspace are left out. The order
+# prevents deadlocks of processes that write the same rows.
 ADD_REFUSALS = """
 WITH owned AS (
   SELECT key.workspace_id, refusal.*
