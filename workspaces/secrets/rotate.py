@@ -14,7 +14,7 @@ from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.issue import issue_signing_secret
 
 REVOKED = "signing secret revoked"  # the name of this action in the audit log
-OVERLAP = timedelta(hours=24)  # the previous secret verifies for so long
+OVERLAP = timedelta(hours=24)  # after a rotation, the previous secret still verifies for so long
 SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
 MIN_PREFIX = 6
 
@@ -23,7 +23,7 @@ MIN_PREFIX = 6
 class Rotation:
     """The result of one step of a rotation.
 
-    text: the new secret, shown once; empty if it was made before.
+    text: the new secret, shown once; empty if it was made in an earlier step.
     """
 
     secret: SigningSecret
@@ -48,7 +48,10 @@ def find_signer(workspace: Workspace, *, now: datetime) -> SigningSecret | None:
 
 @transaction.atomic
 def prepare_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
-    """Make a secret that verifies from now on and signs when it is activated; raises InvalidRequest if there is one."""
+    """Make a secret that verifies from now on, and signs once it is activated.
+
+    Raises InvalidRequest if another one is prepared already.
+    """
     _lock(workspace)
     _refuse_prepared(workspace)
     text, secret = _issue(workspace, signs=False, actor=actor, now=now)
@@ -74,7 +77,7 @@ def activate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotat
 def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
     """Make a secret that signs at once. Backends that do not know it reject new intents until they do.
 
-    Raises InvalidRequest while one is prepared.
+    Raises InvalidRequest while a secret is prepared.
     """
     _lock(workspace)
     _refuse_prepared(workspace)
@@ -88,7 +91,7 @@ def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotatio
 def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
     """Revoke a secret: intents signed with it fail from now on. Return False if it was revoked before.
 
-    Raises InvalidRequest for the one that signs: rotate first.
+    Raises InvalidRequest for the secret that signs: rotate first.
     """
     _lock(secret.workspace)
     secret.refresh_from_db()

@@ -76,7 +76,7 @@ def list_backends(workspace: Workspace, *, now: datetime) -> list[Backend]:
 class LateBackend:
     """A backend that has not verified with a secret yet.
 
-    environments: where it has not, by name.
+    environments: the names of the environments in which it has not.
     """
 
     name: str
@@ -100,7 +100,7 @@ def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Se
 def find_unused_signer(environment: Environment, key: ApiKey, *, now: datetime) -> SigningSecret | None:
     """Return the secret that signs if this backend has verified with other secrets of the workspace only.
 
-    A backend that never reported with which secret it verifies may have it, so that it returns None.
+    Return None for a backend that never reported with which secret it verifies: it may have the one that signs.
     """
     signer = find_signer(environment.workspace, now=now)
     used = set(SecretUse.objects.filter(environment=environment, api_key=key).values_list("secret_id", flat=True))
