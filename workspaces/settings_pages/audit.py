@@ -42,7 +42,7 @@ KIND_LABELS = {
 class AuditRow:
     """An entry as the page shows it.
 
-    environment, method, path: of the operation that the entry is about, if it has a page.
+    environment, method, path: those of the operation that the entry is about, if it can have a page.
     change: the number of the drift change that the entry is about, if any.
     """
 

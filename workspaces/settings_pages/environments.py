@@ -80,7 +80,7 @@ def post_restoring(request: HttpRequest, slug: str, environment: str, name: str)
 
 @member_form
 def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Set until when version 1 passes: at `until` in UTC, or never if `open` is sent."""
+    """Set until when version 1 passes: until the time `until` in UTC, or without end if `open` is sent."""
 
     def set_end(workspace: Workspace, actor: str, now: datetime) -> None:
         set_v1_end(workspace, None if request.POST.get("open") else _read_end(request), actor=actor, now=now)

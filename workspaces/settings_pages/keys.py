@@ -26,7 +26,7 @@ from workspaces.page import Page, member_form, render_refused_form, return_to_pa
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "keys"
-STILL_NEW = timedelta(days=7)  # a key that is no older needs no warning that it was never used
+STILL_NEW = timedelta(days=7)  # only for an older key, the page warns that it was never used
 NEW_KEY = "new key"
 SCOPES = {
     "report": "Report outcomes, shapes and verifications; verify intents; download",

@@ -61,7 +61,7 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
 
 @member_form
 def post_revocation(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
-    """Let the link of an invitation work no longer; a second time changes nothing."""
+    """Revoke an invitation, so that its link no longer works; a second time changes nothing."""
     environment_row = _require_admin_environment(request, slug, environment)
     now = timezone.now()
     invitation = list_open_invitations(environment_row.workspace, now=now).filter(pk=pk).first()
@@ -145,6 +145,6 @@ def _require_admin_environment(request: HttpRequest, slug: str, name: str) -> En
 
 
 def _stamp(request: HttpRequest) -> dict[str, Any]:
-    """Return actor and time as arguments of the verbs."""
+    """Return the arguments that `change_role` and `remove_member` share: who acts, and when."""
     actor, by_operator = request.user.get_username(), request.user.is_superuser
     return {"actor": actor, "by_operator": by_operator, "now": timezone.now()}

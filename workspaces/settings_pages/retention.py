@@ -36,7 +36,7 @@ class DaysForm(forms.Form):
 
     @property
     def summary(self) -> str:
-        """Return the valid numbers as text: a question that was answered with yes is asked again for other numbers."""
+        """Return the valid numbers as text. A reader confirms exactly these; for other numbers, the page asks again."""
         return ",".join(str(self.cleaned_data[name] or "") for name in KINDS)
 
 

@@ -1,5 +1,7 @@
-"""The page of signing secrets: rotate in two steps, see which backend uses which secret, revoke. Activation
-and revocation ask first."""
+"""The page of signing secrets: rotate in two steps, see which backend uses which secret, revoke.
+
+Activation and revocation ask first.
+"""
 
 from __future__ import annotations
 
