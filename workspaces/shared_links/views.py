@@ -66,7 +66,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
         page = route.view(inner_request, environment, period)
         frame = build_frame(inner_request, page, environment, link.page, period)
         html = render_to_string(page.template, {**frame, **page.context()}, inner_request)
-        content = SafeString(reduce_main(html))  # escaped again
+        content = SafeString(reduce_main(html))  # reduce_main escapes all text
         context = {
             "content": content,
             "link": link,
@@ -101,7 +101,7 @@ def show_links(request: HttpRequest, environment: Environment, period: Period) -
 @member_form
 @sensitive_variables("token")
 def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Share the page that is named, as its address shows it, and go to the list, which shows the link once."""
+    """Share the page that the form names, with the query of its address. Go to the list, which shows the link once."""
     environment_row = require_member_environment(request, slug, environment)
     name, days, now = read_text(request.POST, "page"), request.POST.get("days", ""), timezone.now()
     try:
