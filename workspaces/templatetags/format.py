@@ -84,9 +84,10 @@ def format_change(now: int, before: int) -> str:
 
 @register.simple_tag
 def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) -> str:
-    """Write by how many percentage points a rate differs from the previous one; "" if there is none.
+    """Write by how many percentage points a rate differs from the previous one; "" if one of them does not exist.
 
-    Both rates are rounded first, so that the difference agrees with the rates on the page; but what rounds to 0 is 0.
+    Both rates are rounded first, so that the difference agrees with the rates on the page. A difference that is below
+    SMALLEST_POINTS before they are rounded is written as 0.
     """
     if not whole or not previous_whole:
         return ""
@@ -128,9 +129,9 @@ def format_moment(moment: datetime, precision: str = "minutes") -> str:
 
 @register.filter
 def countdown(moment: datetime, now: datetime | None = None) -> str:
-    """Write the time that is left as `4 min 08 s`, which static/js/countdown.js counts down; what has passed is `0 s`.
+    """Write the time that is left as `4 min 08 s`, which static/js/countdown.js counts down; `0 s` if it has passed.
 
-    Without the script it would stand still: templates show the moment itself then.
+    Without the script, the text would never change, so it is not shown: templates show the moment itself then.
     """
     seconds = max(0, ceil((moment - (now or timezone.now())).total_seconds()))
     words = f"{seconds // 60} min {seconds % 60:02} s" if seconds >= 60 else f"{seconds} s"
@@ -169,7 +170,7 @@ def format_fact(value: Any) -> str:
 
 @register.filter
 def member(values: Mapping[Any, Any], key: Any) -> Any:
-    """Return a value by its key, or None. Templates by themselves can read only keys that are written as names."""
+    """Return a value by its key, or None. Without this filter, a template cannot use a variable as a key."""
     return values.get(key)
 
 
@@ -188,9 +189,9 @@ def code_spans(text: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
-    """Return the current query with changes, from the question mark on; None and "" remove a member.
+    """Return the current query with changes, from the question mark on; None and "" remove a member (`name=value`).
 
-    Members that the page does not know are left out.
+    Members with a value that the page does not know are left out; so are VIEW_MEMBERS and RESULT_MEMBERS.
     """
     cleared_members = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *(context.get("unknown") or ())))
     return "?" + change_query(context["request"].GET, cleared_members | changes).urlencode()

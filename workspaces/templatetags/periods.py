@@ -36,7 +36,7 @@ def fixed_period(context: Context) -> str:
 def dates(period: Period) -> str:
     """Write a period as `14 Nov – 20 Nov 2026`, with hours if it does not consist of whole days.
 
-    A custom one that begins within a day and goes on is `since 25 Nov 02:30`.
+    A short custom period that is not over is written as `since 25 Nov 02:30`.
     """
     first, last = _local_ends(period)
     if period.start <= EARLIEST:
@@ -56,8 +56,8 @@ def dates(period: Period) -> str:
 def preceding(period: Period) -> str:
     """Name the period that this one is compared with: `the 7 days before, to the same hour`, or its dates.
 
-    It ends at the time of day at which this one ends: without these words, its last day would seem to count whole.
-    Within a day, its dates have hours.
+    That period ends at the same time of day as this one. Without `to the same hour`, its last day would seem to count
+    as a whole. These words are left out for a period shorter than a day, whose dates have hours.
     """
     if period.preset == "24h":
         return "the same hours a week before"
