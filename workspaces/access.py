@@ -1,4 +1,4 @@
-"""Decide who may open a page: a signed-in member, an operator, or a machine with that workspace's secret key."""
+"""Decide who may open a page: a signed-in member, an operator, or a machine with a secret key of the workspace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWN_WORKSPACE = "-"  # in place of a slug in an address: the workspace of the ke
 
 
 class RoleMissing(DomainError):
-    """The signed-in member may read this workspace, but not do this."""
+    """The signed-in member may read this workspace, but the role does not allow what was asked."""
 
     code = "role-missing"
 
@@ -46,9 +46,9 @@ def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> boo
 def require_readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
     """Return an environment that the session, or the key if one was sent, may read. `-` is the key's own workspace.
 
-    Raises Http404 for an environment that does not exist, and equally for one that the caller may not see, so that
-    nobody can tell which. Raises Problem 401 or 403 for a bad key; in the key's own workspace ScopeMissing and
-    UnknownEnvironment, as machine calls do.
+    Raises Http404 for a workspace that does not exist, and equally for one that the caller may not see, so that nobody
+    can tell which. Raises NotFound if the workspace has no such environment. Raises Problem 401 or 403, or RateLimited,
+    for the key that was sent; in the key's own workspace also ScopeMissing and UnknownEnvironment, as machine calls do.
     """
     if HEADER not in request.headers:
         return _require_environment(list_workspaces(request.user), slug, name)
@@ -64,9 +64,10 @@ def require_readable_environment(request: HttpRequest, slug: str, name: str) -> 
 def require_member_environment(
     request: HttpRequest, slug: str, name: str, *, role: str = Membership.EDITOR
 ) -> Environment:
-    """Return an environment in which the signed-in user has this role: a key reads pages, but never acts on them.
+    """Return an environment in which the signed-in user has this role. A key does not count: it may only read pages.
 
-    Raises Http404 if it does not exist or the workspace is not the user's; RoleMissing if the member's role is lower.
+    Raises Http404 if the workspace is not the user's, NotFound if it has no such environment, and RoleMissing if the
+    member's role is lower.
     """
     environment = _require_environment(list_workspaces(request.user), slug, name)
     if not has_role(request.user, environment.workspace, role):

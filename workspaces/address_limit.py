@@ -14,11 +14,11 @@ from wire.request_context import current_client_address
 from workspaces.authentication import HEADER, find_key
 from workspaces.limits.limiter import RateLimited, limit_address
 
-EXEMPT_PATHS = {"/healthz", "/readyz"}  # monitoring calls these addresses; static files are served before
+EXEMPT_PATHS = {"/healthz", "/readyz"}  # monitoring calls these; requests for static files do not get here
 
 
 class AddressLimitMiddleware:
-    """Refuse strangers whose address is over ADDRESS_RATE_LIMIT; never a valid key because of its address."""
+    """Refuse strangers whose address is over ADDRESS_RATE_LIMIT. Valid keys and sessions are never refused for it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

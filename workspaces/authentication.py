@@ -25,7 +25,7 @@ CHALLENGE = {"WWW-Authenticate": f'ApiKey realm="affidavit", header="{HEADER}"'}
 
 
 class ServiceKeyAuthentication(BaseAuthentication):
-    """Authenticate a machine by its key; never anonymous."""
+    """Authenticate a machine by its key. A request without a key is refused."""
 
     def authenticate(self, request: Request) -> tuple[Any, ApiKey | None]:
         key = authenticate_key(request._request)
@@ -43,7 +43,7 @@ class ServiceKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyp
 
 
 class KeyHasScope(BasePermission):
-    """Require the endpoint's `scope` of the key; raises ScopeMissing."""
+    """Require that the key has the endpoint's `scope`; raises ScopeMissing."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         require_scope(key_of_request(request), view.scope)
@@ -127,7 +127,7 @@ class KeyOrSessionScheme(ServiceKeyScheme):  # type: ignore[no-untyped-call]
 
 
 class KeyHasScopeOrSession(KeyHasScope):
-    """Require the scope of a key; a session needs none."""
+    """Require that a key has the endpoint's `scope`; a session needs none."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return request.auth is None or super().has_permission(request, view)

@@ -11,7 +11,7 @@ from workspaces.environments.add import MAX_ENVIRONMENTS
 
 
 def set_choices(form: forms.Form, name: str, choices: Sequence[tuple[str, str]]) -> None:
-    """Set the choices of a form's field that depend on the workspace. Raises TypeError if it is no field of choices."""
+    """Set choices of a form's field that depend on the workspace. Raises TypeError if the field has no choices."""
     field = form.fields[name]
     if not isinstance(field, forms.ChoiceField):
         raise TypeError(f"{name} is no field of choices")

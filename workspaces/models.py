@@ -17,7 +17,7 @@ from django.utils.functional import cached_property
 from wire.errors import DomainError, NotFound
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-PREFIX_LENGTH = 12  # the first characters of a key, which are stored and shown
+PREFIX_LENGTH = 12  # so many first characters of a key are stored and shown
 
 
 def new_workspace_id() -> str:
@@ -94,9 +94,9 @@ class Environment(models.Model):
     def hold(self) -> None:
         """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.
 
-        Every verb that writes into an environment calls this first. A foreign key alone would lock the environment
-        last, when a removal may already wait for rows of this transaction. A verb of one statement may lock it in that
-        statement.
+        Every function that writes into an environment calls this first. A foreign key alone would lock the environment
+        last, when a removal may already wait for rows of this transaction. A function that runs only one statement may
+        lock the environment in that statement.
         """
         if not self.try_hold():
             raise EnvironmentRemoved
@@ -175,7 +175,7 @@ class ApiKey(models.Model):
 
 
 class RefusalTally(models.Model):
-    """How many requests of one key one endpoint refused with one error code in one hour of UTC.
+    """The number of requests of one key that one endpoint refused with one error code in one hour of UTC.
 
     endpoint: the method and the address, with the names of its variable parts instead of values.
     first_at, last_at: when the first and the last of them were answered.
@@ -203,7 +203,7 @@ class SigningSecret(models.Model):
 
     signs_from: when it begins to sign, empty while it is only prepared; of the secrets that sign, the latest is used.
         It verifies from the start.
-    verifies_until: set when a later one takes over.
+    verifies_until: until when it verifies; empty until a later secret begins to sign in its place.
     revoked_at: when it was revoked.
     """
 
@@ -227,10 +227,11 @@ class SigningSecret(models.Model):
 
 
 class SecretUse(models.Model):
-    """The last verification of a backend with a signing secret, so that a rotation shows who still needs the old one.
+    """A backend's use of a signing secret, so that a rotation shows which backends still need the old one.
 
     api_key: the key with which the backend reported its verifications.
     count: the number of these verifications.
+    last_at: the time of the last of them.
     """
 
     secret = models.ForeignKey(SigningSecret, on_delete=models.CASCADE, related_name="uses")
@@ -252,7 +253,7 @@ class Membership(models.Model):
     """The right of one of Django's users to open a workspace's pages, and what the user may do there.
 
     A viewer reads; an editor also sets rules, moves broken joins and decides confirmations; an admin also manages keys,
-    secrets, environments, members, retention and reads the audit log.
+    secrets, environments, members and retention, and reads the audit log.
     """
 
     VIEWER, EDITOR, ADMIN = "viewer", "editor", "admin"
@@ -324,7 +325,10 @@ class AuditEntry(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """The days for which a workspace keeps each kind of data; empty means for ever. Tallies are always kept."""
+    """The days for which a workspace keeps each kind of data. Tallies are always kept.
+
+    Empty means the default of the kind (hub.retention.kinds), which for most kinds is for ever.
+    """
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="retention")
     broken_joins = models.PositiveIntegerField(null=True, blank=True)
@@ -395,7 +399,7 @@ class SharedLink(models.Model):
 
 
 class SampleWorkspace(models.Model):
-    """Marks the sample workspace: when it was made, and how many days of its history there are."""
+    """The mark of the sample workspace: when it was made, and how many days of its history there are."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="sample")
     made_at = models.DateTimeField()

@@ -48,8 +48,9 @@ class Page:
     """The content of a page. `context` is called for HTML only, `tables` are read for exports only.
 
     partial: the template for htmx requests, if it differs.
-    takes: a function for each member of the address that allows certain values only; it returns something true for an
-        allowed value. The page says that it ignores any other value; an export refuses it.
+    takes: by the name of a member of the address (`name=value`), a function that returns something true for an allowed
+        value. The page says that it ignores any other value; an export refuses it. Members that are not in it may have
+        any value.
     has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
@@ -176,7 +177,7 @@ def return_to_page(
 def render_refused_form(
     request: HttpRequest, page: Page, environment: Environment, name: str, *, now: datetime
 ) -> HttpResponse:
-    """Answer a form that was not accepted with its page, in the period that the page had."""
+    """Answer a refused form: show its page again, in the period that the page had."""
     request.GET = QueryDict(read_form_period(request, environment).urlencode())
     return render_html(request, page, environment, name, parse_period(request.GET, now=now))
 
@@ -207,12 +208,12 @@ def _find_form_page(request: HttpRequest) -> str:
 
 
 def read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
-    """Return the members of the Referer that name a period; none if that page is of another workspace."""
+    """Return the members of the Referer's query that name a period; none if that page is of another workspace."""
     return read_form_members(request, environment, PERIOD_MEMBERS)
 
 
 def read_form_members(request: HttpRequest, environment: Environment, names: Container[str]) -> QueryDict:
-    """Return the members of the Referer with these names; none if that page is of another workspace."""
+    """Return the members of the Referer's query with these names; none if that page is of another workspace."""
     members = QueryDict(mutable=True)
     form_address = urlsplit(request.headers.get("Referer", ""))
     if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
@@ -279,7 +280,7 @@ def _name_days(period: Period) -> str:
 def _render_failure(
     request: HttpRequest, error: DomainError, environment: Environment, name: str, period: Period
 ) -> HttpResponse:
-    """Answer with the failure inside the frame of the workspace, so that another environment is one step away."""
+    """Answer with the failure inside the frame of the workspace, so that the reader can choose another environment."""
     document = build_document(error)
     page = Page("failure.html", lambda: {"problem": document}, has_period=False, holds_secrets=True)
     content = render_html(request, page, environment, name, period).content
@@ -289,8 +290,8 @@ def _render_failure(
 def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
     """Return the frame of the workspace in the address, for a page that shows a failure; {} unless a member asks.
 
-    It shows the environment in the address, or production if there is none of that name. is_elsewhere: whether the
-    address is not that of a page, so that no section of the side bar is the current one.
+    The frame shows the environment in the address, or production if there is none of that name. Its value
+    `is_elsewhere` is true if the address is not that of a page: then no section of the side bar is the current one.
     """
     _, _, slug, environment_name, *_ = [*request.path.split("/"), "", "", ""]
     if not request.path.startswith("/w/") or not hasattr(request, "user"):

@@ -28,7 +28,7 @@ from workspaces.models import ApiKey
 from workspaces.refusals.counter import get_counter
 from workspaces.refusals.record import record_refusals
 
-NO_FAULTS = frozenset({"confirmation-required"})  # codes that a client meets in its normal course
+NO_FAULTS = frozenset({"confirmation-required"})  # codes that also a correct client gets
 CONVERTER = re.compile(r"<\w+:(\w+)>")
 PAGES, UNKNOWN = "/w/…", "unknown address"  # as one endpoint each, so that nobody can make many rows of them
 log = logging.getLogger("affidavit.refusals")
@@ -63,7 +63,8 @@ def _count_refusal(request: HttpRequest, code: str) -> None:
 def _find_key_id(request: HttpRequest, code: str) -> int | None:
     """Return the row id of the request's key, also if it is publishable, expired or revoked; None if it is unknown.
 
-    A request whose address is over its limit is not looked at, so that strangers cannot make the hub read.
+    If the address of the request is over its limit, the key is not looked up, so that strangers cannot make the hub
+    read the database.
     """
     found_key = request.META.get(FOUND_KEY)
     if isinstance(found_key, ApiKey):

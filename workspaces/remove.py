@@ -1,4 +1,4 @@
-"""Remove a workspace with everything that belongs to it, in every app: hidden at once, deleted by the worker."""
+"""Remove a workspace with all of its rows in every app: it is hidden at once, and the worker deletes it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def shorten_id(workspace_id: str) -> str:
 def _delete_statements(model: type[models.Model], condition: str) -> Iterator[tuple[str, str]]:
     """Yield each table with its DELETE for a model's rows.
 
-    First come the rows that refer to these.
+    Tables whose rows refer to these come first.
 
     condition: the condition on the model's rows, in SQL.
     """

@@ -1,4 +1,4 @@
-"""Keys and secrets that the next page shows once, after a redirect: in the encrypted session, for ten minutes."""
+"""Keep keys and secrets that the next page shows once, after a redirect: in the encrypted session, for ten minutes."""
 
 from __future__ import annotations
 

@@ -29,5 +29,5 @@ def prune_token_buckets() -> None:
 
 @shared_task
 def prune_people() -> None:
-    """Delete sessions, links and invitations past their time."""
+    """Delete expired sessions, links and invitations."""
     delete_expired(now=timezone.now())
