@@ -12,7 +12,7 @@ from wire.redelivery.encryption import decrypt, encrypt
 
 
 def hash_args_hash(workspace_id: str, args_hash: str) -> str:
-    """Return what a row keeps of an argsHash: 64 hex digits."""
+    """Return the keyed hash that a row stores of an argsHash: 64 hex digits."""
     return compute_hash(workspace_id, args_hash.encode()).hex()
 
 
@@ -26,7 +26,7 @@ def encrypt_args_hash(args_hash: str) -> bytes:
 
 
 def decrypt_args_hash(token: bytes) -> str:
-    """Return the argsHash; empty if no key of the settings fits."""
+    """Return the argsHash; empty if none of the encryption keys in the settings fits."""
     try:
         return decrypt(token).decode()
     except InvalidToken:

@@ -60,7 +60,7 @@ def _list_reason_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
 
 
 def _totals_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
-    """Yield the counts of the period and of the one before, if there were any verifications."""
+    """Yield the counts of the period and of the one before, each only if it has verifications."""
     for label, totals in (("now", analysis.totals), ("before", analysis.previous_totals)):
         if verifications := count_verifications(totals):
             yield label, verifications, count_rejections(totals)

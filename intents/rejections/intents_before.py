@@ -49,7 +49,7 @@ JOIN intent ON {IS_LAST_BEFORE}
 
 
 def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) -> Mapping[int, Mapping[str, int]]:
-    """Return, by the id of the intent and by reason, how often its call was rejected before the call's next intent."""
+    """Return, by intent and reason, how often the intent's call was rejected between it and the call's next intent."""
     since = min((intent.issued_at for intent in intents), default=None)
     parameters = {"environment": environment.pk, "since": since, **_select_calls(environment, intents)}
     counts: dict[int, dict[str, int]] = {}

@@ -230,7 +230,7 @@ def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
 def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the tables by reason, version and operation."""
     operations = analysis.operations
-    if analysis.filters.version:  # the question is where calls of this version arrive, rejected or not
+    if analysis.filters.version:  # the reader asks where calls of this version arrive, rejected or not
         operations = sorted(operations, key=attrgetter("verifications"), reverse=True)
     listed_operations = operations[:MAX_OPERATIONS]
     is_folded = not analysis.filters.version

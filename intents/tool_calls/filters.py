@@ -24,7 +24,7 @@ class CallFilters:
     """The filters of tool calls; an empty string filters nothing.
 
     method: the method in upper case.
-    path: the path or the whole operation, in which {names} stand for any one segment.
+    path: the path or the whole operation; each {name} in it stands for any one segment.
     user: the exact `sub`.
     confirmation, step_up: whether the call asks for it, one of CHOICES.
     intents: which calls are listed, one of INTENTS_CHOICES: those with several intents in the period, or those with a

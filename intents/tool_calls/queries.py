@@ -104,7 +104,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
 def read_page(
     environment: Environment, period: Period, filters: CallFilters, position: Position | None, limit: int
 ) -> CallPage:
-    """Return at most `limit` matching intents after a position, which is None for the newest."""
+    """Return at most `limit` matching intents after a position; None begins with the newest intent."""
     intents = _select_indexed(environment, period, filters)
     if position:
         is_later_row = Q(issued_at=position.issued_at, pk__gte=position.number)

@@ -46,7 +46,7 @@ class PayloadField:
 
 
 def list_payload_fields(header: str) -> list[PayloadField]:
-    """Return the members in the order of the header, whether it is rightly signed or not; [] if it is unreadable."""
+    """Return the members in the order of the header, even if its signature is not valid; [] if it is unreadable."""
     return [_describe_field(name, value) for name, value in (read_unproven_payload(header) or {}).items()]
 
 

@@ -34,7 +34,7 @@ INITIAL = {"method": "POST", "content_type": "application/json"}
 
 
 def show_inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the result of the check `check`, or the empty inspector.
+    """Show the result of the check that `check` in the address names, or the empty inspector.
 
     A link may fill in method, path and the time of receipt, or name an example.
     """
