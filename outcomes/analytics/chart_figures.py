@@ -51,7 +51,7 @@ def draw_rates(
 ) -> Mapping[str, Any]:
     """Draw one line for each environment or API key; it is interrupted where nothing was reported.
 
-    names: the names for the legend, by the rates' own names; a rate that is not in it keeps its own name.
+    names: the names for the legend, by the rates' own names; a rate without an entry keeps its own name.
     """
     common = {"type": "scatter", "mode": "lines+markers", "x": [bucket.label for bucket in buckets]}
     colours = choose_colours([rate.name for rate in rates])
@@ -67,7 +67,7 @@ def draw_rates(
 
 
 def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Draw a rate; each point gives the numbers that it divides, and is hollow if few outcomes were reported."""
+    """Draw a rate; each point shows both numbers of its ratio, and is hollow if few outcomes were reported."""
     counts = [list(pair) for pair in zip(rate.broken_joins, rate.reported_outcomes, strict=True)]
     symbols = ["circle-open" if outcomes < MIN_REPORTED else "circle" for _, outcomes in counts]
     hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"

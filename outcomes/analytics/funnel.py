@@ -15,7 +15,7 @@ from workspaces.models import Environment
 
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
 
-RECENT = timedelta(hours=24)  # a conversation may still reach the next key for as long as this, or longer
+RECENT = timedelta(hours=24)  # so soon after one key, a conversation may well still reach the next one
 MAX_LOST = 20  # lost conversations on the page
 
 # The first step reads its conversations from the index by key and time, the latest first. Each later step looks up the

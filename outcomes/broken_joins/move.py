@@ -194,7 +194,7 @@ def _summary_of(row: MovedOutcome) -> ReportSummary:
 
 
 def _lock_environments(source: Environment, target: Environment) -> None:
-    """Keep both from being removed, and let one move of a workspace run at a time: two could want the same tallies."""
+    """Keep both from being removed. Let one move of a workspace run at a time: two could change the same tallies."""
     source.hold()
     target.hold()
     Workspace.objects.select_for_update(no_key=True).get(pk=source.workspace_id)

@@ -174,7 +174,7 @@ def _count_diagnoses(joins: Sequence[BrokenJoin], filters: JoinFilters) -> Seque
 
 
 def _find_kept_days(environment: Environment, period: Period) -> int | None:
-    """Return for how many days broken joins are kept, if the period begins before that; the tallies count all."""
+    """Return for how many days broken joins are kept, if the period begins earlier; tallies count all joins."""
     policies = RetentionPolicy.objects.filter(workspace=environment.workspace_id)
     days: int | None = policies.values_list("broken_joins", flat=True).first()
     return days if days and period.start < timezone.now() - timedelta(days=days) else None
