@@ -76,7 +76,7 @@ class PhaseChange:
 
     @property
     def may_be_chance(self) -> bool:
-        """Return whether the page says that the change may be chance. It does not if it says that it is too early."""
+        """Return whether the page says that the change may be chance: not if it says that it is too early to tell."""
         return bool(self.points) and self.is_within_chance and not self.is_too_early
 
 
@@ -107,7 +107,7 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
         next_annotations += by_quarter[quarter]
         is_mixed = any(moment > quarter for moment, _ in by_quarter[quarter])
         begin = min(quarter + QUARTER, end) if is_mixed else quarter
-        if begin < till or (till == end and next_annotations):  # otherwise the next annotations begin this phase, too
+        if begin < till or (till == end and next_annotations):  # otherwise these annotations begin the next phase
             texts = [text for _, text in next_annotations]
             phases.append(Phase(begin, till, texts, annotated_at=next_annotations[0][0] if next_annotations else None))
             next_annotations = []

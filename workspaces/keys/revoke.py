@@ -26,7 +26,7 @@ def revoke_key(key: ApiKey, *, actor: str, now: datetime) -> bool:
 
 
 def find_key(text: str) -> ApiKey:
-    """Return the key of any workspace that is named by all of it or by its first characters.
+    """Return the key of any workspace that is named by its whole text or by its first characters.
 
     Raises NotFound; InvalidRequest if several keys begin like this, with a list of them.
     """

@@ -58,7 +58,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
         count_dead_link(request)
         raise DeadLink
     route = SHAREABLE_PAGES.get(link.page)
-    if route is None:  # a later version shares this page no longer
+    if route is None:  # a later version of the hub no longer shares this page
         raise DeadLink
     inner_request = _build_request(request, link)
     environment, period = link.environment, parse_period(inner_request.GET, now=now)

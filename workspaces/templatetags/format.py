@@ -1,7 +1,8 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `points`, `ago`, `moment`, `countdown`, `bytes`, `fact`, `member`, `breakable`.
-Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
+Filters: `count`, `percent`, `points`, `change`, `ago`, `moment`, `countdown`, `bytes`, `fact`, `member`, `breakable`,
+`code_spans`, `keep_members`. Tags: `rate_change`, `query`, `query_elsewhere`, `query_inputs`, `disclosure`, `page_url`,
+`environment_page_url`, `period_query`.
 """
 
 from __future__ import annotations

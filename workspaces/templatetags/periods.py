@@ -57,7 +57,8 @@ def preceding(period: Period) -> str:
     """Name the period that this one is compared with: `the 7 days before, to the same hour`, or its dates.
 
     That period ends at the same time of day as this one. Without `to the same hour`, its last day would seem to count
-    as a whole. These words are left out for a period shorter than a day, whose dates have hours.
+    as a whole. These words are left out if the period ends at midnight, or if it is shorter than a day: its dates then
+    have hours.
     """
     if period.preset == "24h":
         return "the same hours a week before"
