@@ -1,6 +1,7 @@
 """JSON texts that signer and verifier write identically: RFC 8785 (JCS) and the form of JSON.stringify.
 
-All functions write numbers as ECMAScript does; they differ in the order of names and in escaping.
+All functions write numbers as ECMAScript does. They differ in the order of names, in escaping, and in what they do with
+an integer that a double cannot represent: `canonical_json` refuses it, the others round it.
 """
 
 import re
@@ -71,7 +72,7 @@ def number_text(value: float) -> str:
 
 
 def _format_scientific(text: str) -> str:
-    """Convert Python's scientific notation to ECMAScript's, which has no exponent from 1e-6 to below 1e21."""
+    """Convert Python's scientific notation to ECMAScript's, which has an exponent only below 1e-6 and from 1e21 on."""
     mantissa, _, power = text.partition("e")
     is_negative = text[0] == "-"
     if power[0] == "+":
@@ -88,7 +89,7 @@ def _format_scientific(text: str) -> str:
 def _format_exact_integer(value: int) -> str:
     """Return the JCS text of an integer.
 
-    Refuse one that a double cannot represent: two such integers would share a text.
+    Raises NotCanonical for an integer that a double cannot represent: several such integers would share one text.
     """
     if _MIN_SAFE <= value <= _MAX_SAFE:
         return repr(value)
@@ -123,7 +124,7 @@ def _sort_like_javascript(names: Iterable[str]) -> list[str]:
 
 
 class _Writers(dict[type, _Write]):
-    """The function that writes each type of value. A subclass is written as its JSON base type."""
+    """The function that writes each type of value. A value of a subclass is written as its JSON base type."""
 
     def __missing__(self, kind: type) -> _Write:
         for base, plain in _PLAIN:
@@ -135,7 +136,7 @@ class _Writers(dict[type, _Write]):
 def _build_writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer: _Write) -> _Write:
     """Return a function from JSON values to their texts. It is a closure for speed: every hash calls it."""
 
-    # Many objects have the same names, as in an array of records: these are sorted and quoted once per call.
+    # Many objects have the same names, as in an array of records. Equal names are sorted and quoted once per call.
     # Threads may share the dictionary, because an entry depends only on its key.
     shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 

@@ -19,12 +19,12 @@ _KINDS = {
 
 
 def describe_mistake(text: str, prefix: str) -> str | None:
-    """Return a sentence that says what `text` is by its prefix, and what is expected; None if `text` may be the right
-    value.
+    """Return a sentence that says what is wrong with a credential, None if its prefix shows no mistake.
 
     prefix: the expected prefix.
 
-    The sentence does not repeat the text, which may be a secret.
+    The sentence says what kind of value `text` is, and which kind is expected. It does not repeat the text, which may
+    be a secret.
     """
     for other_prefix, kind in _KINDS.items():
         if other_prefix != prefix and text.startswith(other_prefix):
@@ -33,5 +33,5 @@ def describe_mistake(text: str, prefix: str) -> str | None:
 
 
 def read_variable(value: str | None, name: str) -> str | None:
-    """Return `value`, or the environment variable if `value` is None; None if that is not set either."""
+    """Return `value`, or the environment variable if `value` is None; None if the variable is unset or empty."""
     return value if value is not None else os.environ.get(name) or None

@@ -1,6 +1,6 @@
-"""The errors that this package raises, as a tree: catch `AffidavitError` for all of them.
+"""The errors that this package raises, except for invalid values: catch `AffidavitError` for all of them.
 
-No message holds a key, a secret or a body value.
+An invalid value or text raises a ValueError, such as `InvalidJson`. No message holds a key, a secret or a body value.
 """
 
 import re
@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 class AffidavitError(Exception):
-    """The base class of all errors that this package raises on purpose."""
+    """The base class of the errors that this package raises on purpose, except for invalid values (ValueError)."""
 
 
 class HarError(AffidavitError):
@@ -63,7 +63,7 @@ class ReportError(AffidavitError):
         self.sent = sent
 
     def after(self, sent_count: int, member: str) -> "ReportError":
-        """Return this error with pointers into the whole list; its first `sent_count` items were delivered before.
+        """Return this error with pointers into the whole list, of which `sent_count` items were delivered before.
 
         member: the name of the request's member that held this part of the list.
         """
@@ -102,5 +102,5 @@ class HubUnreachable(ReportError):
 
 
 def end_sentence(text: str) -> str:
-    """Return the text with a full stop, unless it ends a sentence already."""
+    """Return the text with a full stop added, unless it ends with `.`, `?` or `!`."""
     return text if text.endswith((".", "?", "!")) else f"{text}."

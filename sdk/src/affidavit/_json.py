@@ -1,7 +1,7 @@
 """Strict JSON (contract 1 and 3): every text has exactly one meaning, or is refused.
 
 Other parsers keep the last of two equal names, accept `NaN` and pass on half a surrogate pair. If two programs read
-a text differently, they disagree about what was signed. So all of this is refused here.
+a text differently, they disagree about what was signed. Therefore such texts are refused here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 _DIGITS_OF_LARGEST_DOUBLE = 309
 _SPACES = re.compile(r"[ \t\n\r]*")
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
-_STEPS = bytes.maketrans(b"[]", b"\x01\xff")  # as signed bytes: one level in, one level out
+_STEPS = bytes.maketrans(b"[]", b"\x01\xff")  # as signed bytes: +1 for a level in, -1 for a level out
 _QUICK_ROUNDS = 8
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _LONE_SURROGATE = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f]", re.IGNORECASE)
@@ -60,7 +60,10 @@ class InvalidJson(ValueError):
 
 
 def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
-    """Return the value of the JSON text `data`. Raises InvalidJson. The outermost value is level 1 of `max_depth`."""
+    """Return the value of the JSON text `data`. Raises InvalidJson.
+
+    max_depth: the most levels of arrays and objects; the outermost one is level 1.
+    """
     text = _decode_text(data)
     if "\\" in text:
         _refuse_bad_escapes(text)
@@ -70,11 +73,12 @@ def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
         value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         position = f" See line {error.lineno}, column {error.colno}."
-    except RecursionError:  # brackets that never close, more of them than the interpreter can follow
+    except RecursionError:  # nested deeper than the interpreter can follow
         raise InvalidJson("too-deep") from None
     else:
         return value
-    raise InvalidJson("syntax", position)  # outside of the handler: the decoder's error holds the whole text
+    # Raised outside of the handler, so that it does not carry the decoder's error, which holds the whole text.
+    raise InvalidJson("syntax", position)
 
 
 def member_text(text: str, name: str) -> str:
@@ -112,7 +116,10 @@ def _decode_text(data: bytes | str) -> str:
 
 
 def _refuse_bad_escapes(text: str) -> None:
-    """Refuse escapes of NUL and of half a surrogate pair. Searching the text is cheaper than the parsed values."""
+    """Refuse escapes of NUL and of half a surrogate pair.
+
+    Searching the text is cheaper than searching the parsed values.
+    """
     if not ("\\ud" in text or "\\uD" in text or "\\u0000" in text):  # most escapes are harmless
         return
     text = text.replace("\\\\", "  ")  # an escaped backslash does not begin an escape
@@ -123,7 +130,7 @@ def _refuse_bad_escapes(text: str) -> None:
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
-    """Raise InvalidJson if brackets are nested more than `max_depth` deep. The parser refuses unpaired ones.
+    """Raise InvalidJson if brackets are nested more than `max_depth` deep. Unpaired brackets are left to the parser.
 
     A few rounds that remove the innermost pairs are enough for most texts; for other texts, one pass counts the levels.
     """

@@ -1,3 +1,3 @@
-"""The version of this package: the only place where it is written; the build reads it from here."""
+"""The version of this package. It is written only here, and the build reads it from here."""
 
 __version__ = "0.1.0"

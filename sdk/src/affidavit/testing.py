@@ -21,12 +21,12 @@ def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", 
     """Return the header of a call with a fresh intent, as a mapping for a test client.
 
     operation: the operation as `METHOD path`.
-    args: the JSON body or the query, None without either.
-
-    The intent is signed for the verifier that the environment variables configure; without these, for
-    `make_protection`.
+    args: the JSON body or the query as an object, None if there is neither.
     options: see `mint_intent`, for instance `tool_call_id` for a retry, `now` for an expired intent, or `args_hash` in
         place of args.
+
+    The intent is for the verifier that the environment variables configure (AFFIDAVIT_SIGNING_SECRET,
+    AFFIDAVIT_WORKSPACE, AFFIDAVIT_AUDIENCE). If they are not set, it is for the protection of `make_protection`.
     """
     facts: dict[str, Any] = {
         "tenant_id": read_variable(None, WORKSPACE_VARIABLE) or WORKSPACE,
@@ -41,7 +41,9 @@ def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", 
 
 
 def make_protection(**options: Any) -> Protection:
-    """Return a protection with stores in memory that reports nothing, for intents of `intent_headers`.
+    """Return a protection that accepts the intents of `intent_headers`.
+
+    Its stores are in memory, and it reports nothing to a hub.
 
     options: see `Protection`.
     """

@@ -12,12 +12,14 @@ from urllib.parse import parse_qsl
 from affidavit._canonical import NotCanonical, canonical_json, number_text
 from affidavit._json import InvalidJson, Json, member_text, parse
 
-# The outline of a body shows whether it needs a slower path. It has 0 for every digit and point, e for E, d for D, and
-# 0xFF for the first byte of every character of two UTF-16 units. Searching it is faster than a regular expression.
+# The outline of a JSON body shows whether the body needs the slower way. It is the body with 0 for every digit and
+# point, e for E, d for D, and 0xFF for the first byte of every character that has two UTF-16 units. Searching it is
+# faster than a regular expression.
 _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000000ed" + b"\xff" * 15)
 # Numbers that Python's encoder may write otherwise than RFC 8785: those with an exponent, and long ones.
 _MAYBE_REWRITTEN = (b"0e", b"0" * 16)
-# Only a literal of 16 characters, or one next to 0, can differ in value from the double that is read (DBL_DIG in C).
+# Only a number literal of 16 or more characters (DBL_DIG in C is 15), or one with an exponent of -100 or less, can
+# have another value than the double that is read from it.
 _NUMBER_CHARACTERS = bytes.maketrans(b"123456789.eE+-", b"0" * 14)
 _LONG, _TINY = b"0" * 16, b"e-000"
 _MAYBE_TWO_UNITS = (b"\xff", b"\\ud")
@@ -30,14 +32,18 @@ _WRITE_SORTED = json.JSONEncoder(ensure_ascii=False, check_circular=False, separ
 
 
 class InvalidArgs(ValueError):
-    """The arguments of a request have no hash: not strict JSON, not UTF-8, or a number without a JCS form."""
+    """The arguments of a request have no hash. The message says why.
+
+    A body has none if it is not strict JSON, has a Content-Encoding or holds a number without a JCS form. A query or a
+    form has none if it is not percent-encoded UTF-8.
+    """
 
 
 class RequestArgs(NamedTuple):
     """The arguments that a request carries.
 
-    value: the parsed JSON body, or the query as an object (name to string, repeated names to an array), or the body's
-        bytes when it is of another type.
+    value: the parsed JSON body; or the query or form as an object, in which a name has a string, a repeated name an
+        array of strings; or the bytes of a body of another type.
     hash: lower-case hex SHA-256, as `argsHash` in an intent.
     """
 
@@ -66,8 +72,8 @@ def request_args(
     object; else `{}`. A body of any other type is hashed as its raw bytes.
 
     query: the raw query, without the question mark.
-    content_encoding: the value of `Content-Encoding`; a body with any but `identity` has no hash, since the handler may
-        read other bytes than these.
+    content_encoding: the value of `Content-Encoding`. A body with a value other than `identity` has no hash, because
+        the handler may read other bytes than `body`.
 
     Raises InvalidArgs.
     """
@@ -86,7 +92,8 @@ def request_args(
 def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
     """Return the member `name` of a larger JSON body as arguments, hashed as if they were the whole body of a request.
 
-    Minting needs it, because a parsed number does not show whether it was exact.
+    The member's text is hashed and not only its value, because a parsed number does not show whether its text was
+    exact. Use this to mint an intent from a request that holds the arguments.
 
     body: an object with this member, which `parse_json` accepts.
     value: the value that `parse_json` returned for the member.
@@ -97,7 +104,7 @@ def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
 
 
 def is_json(media_type: str) -> bool:
-    """Return whether a bare, lower-case media type is JSON: application/json, text/json or any `+json`."""
+    """Return whether a lower-case media type without parameters is JSON: application/json, text/json or any `+json`."""
     return media_type in ("application/json", "text/json") or media_type.endswith("+json")
 
 
@@ -139,13 +146,14 @@ def _parse_exact_double(literal: str) -> float:
     Otherwise the different numbers 0.1 and 0.10000000000000000001 would share one hash.
     """
     double = float(literal)
-    if len(literal) <= sys.float_info.dig and sys.float_info.min < abs(double) < inf:  # no other short literal has it
+    # No other short literal has the same double, unless it has the same value.
+    if len(literal) <= sys.float_info.dig and sys.float_info.min < abs(double) < inf:
         return double
-    if repr(double) == literal:  # the shortest text of its double, which most programs write
+    if repr(double) == literal:  # the literal is the shortest text of its double, as most programs write it
         return double
     try:
         is_equal = Decimal(number_text(double)) == Decimal(literal)
-    except InvalidOperation:  # an exponent of 19 digits is too large for Decimal, and harmless only on a zero
+    except InvalidOperation:  # an exponent of 19 digits is too large for Decimal, and harmless only if the number is 0
         is_equal = _ZERO.match(literal) is not None
     if not is_equal:
         raise NotCanonical("a number is finer than a double carries")
@@ -158,7 +166,7 @@ def _hash_named_values(text: str) -> RequestArgs:
     try:
         if not text.isascii() or not is_percent_encoded(text):
             raise ValueError
-        # Strict, because replacement characters would give different bytes one hash.
+        # Strict, because with replacement characters different bytes would share one hash.
         for name, value in parse_qsl(text, keep_blank_values=True, errors="strict"):
             _append(values, name, value)
         return RequestArgs(values, args_hash(values))
@@ -167,8 +175,9 @@ def _hash_named_values(text: str) -> RequestArgs:
 
 
 def is_percent_encoded(text: str) -> bool:
-    """Return whether two hex digits follow each `%`. Parsers differ in how they read others, `%u002e` as a dot for
-    example.
+    """Return whether two hex digits follow each `%`.
+
+    Parsers read any other `%` in different ways: some read `%u002e` as a dot.
     """
     return "%" not in text or _BAD_ESCAPE.search(text) is None
 

@@ -1,6 +1,6 @@
 """The value of the header X-Service-Intent: seal a payload, open a received value (contract 3, "Signed text").
 
-Nothing here knows what a payload means; only its text and its signature.
+This module handles the text and the signature of a payload, and not what it means.
 """
 
 import re
@@ -60,7 +60,7 @@ class Envelope:
 class SigningKey:
     """HMAC-SHA256 under one key, of any length (RFC 2104).
 
-    prefix: the first characters of its secret, for people.
+    prefix: the first characters of the secret, to be shown to people.
     """
 
     __slots__ = ("_inner", "_outer", "prefix")
@@ -68,7 +68,7 @@ class SigningKey:
     def __init__(self, key: bytes, prefix: str = "") -> None:
         self.prefix = prefix
         block = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
-        # Both pads are hashed here once: that halves the time of each signature against hmac.digest.
+        # Both pads are hashed here once. A signature then takes half the time of hmac.digest.
         self._inner = sha256(block.translate(_INNER_PAD))
         self._outer = sha256(block.translate(_OUTER_PAD))
 
@@ -83,7 +83,7 @@ class SigningKey:
 def build_signing_key(secret: str) -> SigningKey:
     """Return the key of a workspace's secret: the UTF-8 bytes of the whole string (contract 3).
 
-    Raises ValueError for a secret that is empty, short or holds white space; no message repeats it.
+    Raises ValueError for a secret that is empty, is short or holds white space. No message repeats the secret.
     """
     if not isinstance(secret, str) or not secret:
         raise ValueError("the signing secret is empty: give the one that was shown when the workspace was made")
@@ -151,14 +151,14 @@ def _list_other_texts(envelope: Envelope) -> Iterator[bytes]:
 
 
 def _decode_base64url(header: str) -> bytes:
-    """Decode strictly: the base64url alphabet, no padding or all of it, no bits left over. Raises Unreadable."""
+    """Decode strictly: the base64url alphabet, no or full padding, zeros in unused last bits. Raises Unreadable."""
     try:
         header_bytes = header.encode("ascii")
         base64_bytes = header_bytes.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(header_bytes) % 4]
         raw = a2b_base64(base64_bytes, strict_mode=True)
     except ValueError:
         raise Unreadable("the header is not base64url") from None
-    # Python's strict decoding accepts the other alphabet, half a padding and bits left over at the end.
+    # The call above also accepts the standard base64 alphabet, half of the padding, and ones in the unused last bits.
     half_padded = len(header_bytes) % 4 and header_bytes.endswith(b"=")
     last = raw[-1 - (len(raw) - 1) % 3 :]
     if (

@@ -25,9 +25,9 @@ class Check:
     name, title: the name and the title in `CHECKS`.
     state: `not-bound` if version 1 has nothing to compare, `not-reached` if an earlier failure left nothing to check.
     reason: the reason of a failure.
-    detail: its cause in plain words.
-    signed, actual: the value in the intent, and that of the request or of this backend, unless it is a secret. Hashes
-        stand for arguments, whose values are never shown.
+    detail: the cause of the failure in plain words.
+    signed, actual: the value in the intent, and the value that the request or this backend has. None if the check
+        compares no values that can be shown. Of arguments, only the hashes are shown.
     """
 
     name: str
@@ -77,8 +77,9 @@ def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str |
 
 
 def read_unproven_payload(header: str) -> dict[str, Json] | None:
-    """Return what the payload of a header says, None if it cannot be read. It proves nothing, so show it to people
-    only.
+    """Return the payload of a header, None if it cannot be read.
+
+    Its signature is not verified: show the payload to people, and do not act on it.
     """
     try:
         return open_envelope(header).payload

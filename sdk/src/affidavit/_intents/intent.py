@@ -46,7 +46,8 @@ class Intent:
     issued_at, expires_at: Unix seconds.
     audience, args_hash, nonce: None in version 1.
     args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none.
-    signed_with: the first 8 characters of the signing secret that verified, if it begins with `gas_`.
+    signed_with: the first 8 characters of the signing secret that made the signature; empty if the secret does not
+        begin with `gas_`.
     """
 
     payload: Mapping[str, Json]
@@ -69,7 +70,10 @@ class Intent:
 
 
 def detect_version(payload: Mapping[str, Json]) -> int | None:
-    """Return 2 if `v` is the number 2, 1 if it has no member that only version 2 has (such as `v`), else None."""
+    """Return the version of a payload, None if it is of neither version.
+
+    It is 2 if `v` is the number 2, and 1 if the payload has no member that only version 2 has, such as `v`.
+    """
     version = payload.get("v")
     if version == 2 and type(version) in (int, float):
         return 2
@@ -202,7 +206,7 @@ def mint_intent(
 def sign_payload(secret: str, payload: Mapping[str, Json]) -> str:
     """Return the header value for a payload of any version. The signature is over the payload's RFC 8785 form."""
     text = canonical_json(dict(payload))
-    parse(text, max_depth=MAX_ENVELOPE_DEPTH - 1)  # as strict as the verifier, so that the signer notices first
+    parse(text, max_depth=MAX_ENVELOPE_DEPTH - 1)  # as strict as the verifier, so that a fault is found before signing
     header = seal(text, build_signing_key(secret))
     if len(header) > MAX_HEADER:
         raise ValueError("the intent would be over 8 KiB: shorten what goes into it")

@@ -27,7 +27,7 @@ class NonceStore(Protocol):
         """Return True for exactly one caller per (workspace, nonce), by one atomic step. Times are Unix seconds."""
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
-        """Return whether the nonce was used; changes nothing."""
+        """Return whether the nonce was used, and change nothing."""
 
 
 class MemoryNonces:
@@ -45,7 +45,7 @@ class MemoryNonces:
         self._lock = threading.Lock()
         self._burns = itertools.count(1)
         self._burnt: set[str] = set()
-        # Keys grouped by the second in which they expire; a tuple for each key would burden the garbage collector.
+        # Keys grouped by the second until which they are kept. A tuple for each key would burden the garbage collector.
         self._keys_by_end: dict[int, list[str]] = {}
         self._ends: list[int] = []  # a heap
 
@@ -106,8 +106,8 @@ class SqlNonces:
 
     connect and paramstyle: see `Database`.
 
-    Call `create_table` once, where you migrate. Each burn is a transaction of its own: nothing that the request does or
-    rolls back later changes it.
+    Call `create_table` once, where you run migrations. Each burn is a transaction of its own: a later rollback in the
+    request does not undo it.
     """
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:
@@ -133,12 +133,12 @@ class SqlNonces:
         return self._database.run(lambda execute: execute(IS_BURNT, key).fetchone()) is not None
 
     def prune(self, *, now: float) -> int:
-        """Delete at most 500 nonces that are no longer kept; return how many. This runs by itself every 250 burns."""
+        """Delete at most 500 nonces that are no longer needed; return how many. Every 250th burn calls this itself."""
         return self._database.run(lambda execute: execute(PRUNE_NONCES, now, PRUNED_AT_ONCE).rowcount)
 
 
 class SqliteNonces(SqlNonces):
-    """SqlNonces in a SQLite file, for all processes of one machine; the table is made when it is first used."""
+    """SqlNonces in a SQLite file, for all processes of one machine. The table is made when the file is first used."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._database = open_file(path, (CREATE_NONCES, INDEX_NONCES))
@@ -146,9 +146,9 @@ class SqliteNonces(SqlNonces):
 
 
 class RedisNonces:
-    """Used nonces in Redis, through a client object (`redis.Redis` or alike) that you pass; Redis forgets by itself.
+    """Used nonces in Redis, through a client that you pass, such as `redis.Redis`. Redis itself deletes old nonces.
 
-    Its maxmemory-policy has to be noeviction: an evicted nonce could be used again.
+    The maxmemory-policy of Redis has to be noeviction: an evicted nonce could be used again.
     """
 
     def __init__(self, client: Any, *, prefix: str = "affidavit:nonce:") -> None:
@@ -168,5 +168,5 @@ class RedisNonces:
     def _call_redis(self, question: Callable[[], Any]) -> Any:
         try:
             return question()
-        except Exception as failure:  # the client's own classes are not known here; none may pass
+        except Exception as failure:  # the client's own error classes are not known here, and none may let a call pass
             raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure

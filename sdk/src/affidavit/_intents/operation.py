@@ -7,7 +7,7 @@ from .args import is_percent_encoded
 from .reasons import REASONS
 from .verification_attempt import Attempt
 
-# Two servers may read a path with one of these differently: the routed path would not be the signed one.
+# Two servers may read a path with one of these characters differently. Then the routed path is not the signed one.
 _UNSAFE = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]")
 _DOT_SEGMENTS = frozenset({".", ".."})
 AMBIGUOUS = (
@@ -17,7 +17,7 @@ AMBIGUOUS = (
 
 
 def find_v1_mismatch(attempt: Attempt) -> str | None:
-    """Return the reason to reject a request that differs from the signed one of version 1: first method, then path."""
+    """Return the reason if the request is not the one of a version 1 intent, else None. The method is checked first."""
     if attempt.payload["method"] != attempt.method:
         return "method-mismatch"
     if _is_ambiguous(attempt):

@@ -42,7 +42,7 @@ Execute = Callable[..., Cursor]
 
 
 class Turns:
-    """A fair semaphore: the thread that has waited longest is next, even before one that comes back at once."""
+    """A fair semaphore: the thread that has waited longest is next, even before one that asks again at once."""
 
     def __init__(self, count: int) -> None:
         self._lock = threading.Lock()
@@ -67,7 +67,7 @@ class Turns:
         return False
 
     def release(self) -> None:
-        """End a turn: hand it to the next, if there is one."""
+        """End a turn: hand it to the thread that has waited longest, if one waits."""
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -76,10 +76,10 @@ class Turns:
 
 
 class Database:
-    """Short transactions of their own, on a few connections that survive neither fork nor failure.
+    """Runs short transactions on a few connections of its own. No connection is used after a fork or a failure.
 
-    connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so SQLite's
-        needs check_same_thread=False.
+    connect: a callable that returns a new connection, outside any transaction of a request. Several threads use a
+        connection, one after the other, so a SQLite connection needs check_same_thread=False.
     paramstyle: the style of the driver, `qmark` or `format` (also `pyformat`); by default the one that the connection's
         module names.
 
@@ -100,8 +100,8 @@ class Database:
     def run(self, work: Callable[[Execute], T]) -> T:
         """Call `work` with `execute(sql, *parameters)`, commit, and return what it returned.
 
-        The SQL writes parameters as `?`. After a failure before the commit, it tries once more on a new connection,
-        because an idle one may have been closed. Any other failure raises StoreUnavailable.
+        The SQL writes parameters as `?`. If an idle connection fails before the commit, `work` is called once more with
+        a new connection, because the database may have closed the idle one. Any other failure raises StoreUnavailable.
         """
         self._leave_parent()
         free = self._free
@@ -151,12 +151,12 @@ class Database:
     def _commit(self, connection: Connection) -> None:
         try:
             connection.commit()
-        except Exception as failure:  # as above; but the commit may have been stored, so there is no second try
+        except Exception as failure:  # of any driver; the commit may have been stored, so there is no second try
             _discard(connection)
             raise StoreUnavailable("the database of the store did not confirm a write") from failure
 
     def _leave_parent(self) -> None:
-        """In a forked child: leave the parent's connections to the parent, and the turns that its threads hold."""
+        """In a forked child, leave the parent its connections, and the turns that its threads hold."""
         if self._pid != os.getpid():
             self._parent_connections = self._idle  # kept, because closing them here would end them for the parent
             self._idle = []

@@ -18,12 +18,12 @@ _JOURNAL_LIMIT = 16 * 1024 * 1024
 
 
 class SqliteFile(Database):
-    """One file in one process. All stores on it share the connection, so that threads queue here and not at its lock.
+    """One file in one process. All stores in the file share one connection, so that threads do not wait for its lock.
 
     The journal is a write-ahead log, with `synchronous = NORMAL`: a write survives the crash of any process. A power
-    failure can undo the writes of the last moments. That is harmless: an intent is valid for minutes only, while the
-    machine is down, and a call that ran then is like one whose lease ran out in a crash. If the log is not available
-    (network file systems), each write is synchronous.
+    failure can undo the writes of the last moments. That is harmless. An intent of these moments is valid for a few
+    minutes only, and expires while the machine is down. A retry of a call of these moments runs the call again, as
+    after any crash. If the log is not available (network file systems), each write is synchronous.
     """
 
     def __init__(self, path: str) -> None:
@@ -75,7 +75,10 @@ class SqliteFile(Database):
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> bool:
-    """Return whether the file has a write-ahead log now. SQLite does not wait for others that switch to it as well."""
+    """Switch the file to a write-ahead log, and return whether it has one now.
+
+    SQLite itself does not wait while another process switches the file too, so this function tries again.
+    """
     deadline = time.monotonic() + _BUSY_TIMEOUT
     while True:
         try:
@@ -90,8 +93,9 @@ _files: "WeakValueDictionary[str, SqliteFile]" = WeakValueDictionary()
 
 
 def open_file(path: str | os.PathLike[str], schema: Sequence[str]) -> SqliteFile:
-    """Return the file of this process; it is opened when it is first used. Raises ValueError for a path that names no
-    file.
+    """Return this process's object for a file, which is opened when it is first used.
+
+    Raises ValueError for a path that names no file, such as `:memory:`.
     """
     name = os.fspath(path)
     if name in ("", ":memory:") or name.startswith("file:"):

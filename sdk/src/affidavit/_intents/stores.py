@@ -11,7 +11,7 @@ from affidavit._errors import AffidavitError
 PRUNED_AT_ONCE = 500
 """The most rows that one pruning deletes, so that no request waits long for it."""
 PRUNED_EVERY = 250
-"""Writes between two prunings: half a batch, so that pruning always keeps up."""
+"""Writes between two prunings: half of `PRUNED_AT_ONCE`, so that pruning always keeps up."""
 
 _DIFFERING = re.compile(rb"pipe_handle=\d+|\b(?:master|worker)\b")
 
@@ -32,7 +32,7 @@ def store_key(workspace: str, name: str) -> str:
 
 
 def is_in_memory(store: object) -> bool:
-    """Return whether a store waits for nothing outside this process: it says so itself."""
+    """Return whether a store waits for nothing outside this process, as its attribute `is_in_memory` says."""
     return bool(getattr(store, "is_in_memory", False))
 
 

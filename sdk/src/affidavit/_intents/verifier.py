@@ -33,7 +33,7 @@ CLOCK_SKEW = 60
 """Seconds that issuedAt may lie ahead of this clock."""
 DAY = 86_400
 
-# The secrets of an unknown workspace: as many as a known one has during a rotation, but nobody knows them.
+# Secrets that are tried for an unknown workspace: as many as a known one has during a rotation. Nobody knows them.
 _DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(2)]
 
 Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]
@@ -42,11 +42,11 @@ _CheckOf = Callable[[Attempt], str | None]
 
 
 class IntentRejected(AffidavitError):
-    """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
+    """The intent is not valid for this request. Answer 403 with `reason`, one of `REASONS`.
 
     detail: the cause in plain words, without a secret or a value.
-    intent: the payload of the header, None unless its signature and its form were right. It is for the records only:
-        nobody may act on it.
+    intent: the intent in the header, None unless its signature and its form were right. It is for records only: do not
+        act on it.
     """
 
     def __init__(self, reason: str, detail: str = "", intent: Intent | None = None) -> None:
@@ -57,25 +57,25 @@ class IntentRejected(AffidavitError):
 
 
 class IntentVerifier:
-    """Verifies intents for one workspace and audience, or for a hub of many. Threads may share a verifier.
+    """Verifies intents for one audience, and for one workspace or all of a hub. Threads may share a verifier.
 
     secrets: the signing secret, or several during a rotation. It can also be a callable that takes the workspace
-        (`tenantId`) and returns its secrets, or nothing for an unknown workspace; it is called each time. If it takes
-        longer for workspaces that exist, a stranger can find out which do. The verifier itself takes the same time for
-        all.
-    workspace: the only workspace that is served. A hub passes None and a callable for `secrets`: then the header names
-        the workspace, and an unknown one costs and answers like `bad-signature`.
+        (`tenantId`) and returns its secrets, or None for an unknown workspace. The callable is called for each
+        intent. If it takes longer for workspaces that exist, a stranger can find out which workspaces exist. The
+        verifier itself takes the same time for every workspace.
+    workspace: the only workspace that is served. A hub passes None, and a callable for `secrets`. Then the header names
+        the workspace. An intent for an unknown workspace is rejected with `bad-signature`, after the same time.
     audience: the exact audience of this API.
     nonces: the store of used nonces, which all workers share.
     max_lifetime: the longest lifetime in seconds, at most a day.
     accept_v1: whether version 1 passes, or the Unix time until which it passes.
-    minimum_version: the least version on every route without a minimum of its own.
+    minimum_version: the lowest version that passes on a route without a minimum of its own.
     step_up: a callable that takes the intent and the request, and returns whether the stronger verification has run.
     now: the clock, in Unix seconds. While it returns no finite time, nothing passes (`expired` or `not-yet-valid`).
 
     Without `secrets`, `workspace` or `audience`, the environment variables AFFIDAVIT_SIGNING_SECRET,
-    AFFIDAVIT_WORKSPACE and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for a secret that is empty, short or
-    holds white space, and for a value that by its prefix is something else, such as a key in place of a secret.
+    AFFIDAVIT_WORKSPACE and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for a secret that is empty, is short
+    or holds white space, and for a value whose prefix is that of something else, such as a key in place of a secret.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class IntentVerifier:
 
     @property
     def is_in_memory(self) -> bool:
-        """Return whether `verify` waits for nothing outside this process: it calls no function of the host."""
+        """Return whether `verify` waits for nothing outside this process and calls no function of the host."""
         return self._find_secrets is None and self._step_up is None and is_in_memory(self._nonces)
 
     def verify(
@@ -234,7 +234,7 @@ class IntentVerifier:
         return None
 
     def _find_keys(self, tenant_id: Json) -> Sequence[SigningKey]:
-        """Return the keys to try. Decoys are added to looked-up ones, so that each workspace takes the same time."""
+        """Return the keys to try. Decoys are added to looked-up keys, so that each workspace takes the same time."""
         if self._find_secrets is None:
             return self._fixed_keys
         owner = tenant_id if self.workspace is None else self.workspace
@@ -335,7 +335,7 @@ def _assume_passed(name: str, attempt: Attempt) -> bool:
 
 
 def _refuse_mistakes(secrets: Secrets, workspace: str | None, audience: str | None) -> None:
-    """Raise ValueError for a value whose prefix belongs to another kind of value; no message repeats it."""
+    """Raise ValueError for a value whose prefix belongs to another kind of value. No message repeats the value."""
     signing_secrets = () if callable(secrets) else (secrets,) if isinstance(secrets, str) else secrets
     values: list[tuple[str, str, str | None]] = [("secrets", "gas_", secret) for secret in signing_secrets]
     values += [("workspace", "ws_", workspace), ("audience", "urn:affidavit:", audience)]

@@ -1,4 +1,4 @@
-"""Idempotency by toolCallId: a call delivered again gets the response of the first (contract 3, "toolCallId").
+"""Idempotency by toolCallId: a repeated delivery of a call gets the first response (contract 3, "toolCallId").
 
 For each (workspace, toolCallId) a store keeps a fingerprint of the call, a lease while it runs, and its response for
 24 hours. After a crash the lease expires, and a retry runs the call again. For a call that only reads, no response is
@@ -125,7 +125,7 @@ def resolve_known_call(
 ) -> Delivery:
     """Return the answer to a delivery whose call was claimed by an earlier delivery.
 
-    state: None while it runs.
+    state: None while the call runs.
     """
     if known_fingerprint != fingerprint:
         return Mismatch()
@@ -154,7 +154,7 @@ class Leases:
             if self._thread_pid == os.getpid():
                 return
             self._claims, self._thread_pid = {claim}, os.getpid()  # a thread does not survive a fork
-        # Without the lock: under gevent, starting a thread lets other greenlets run.
+        # Started after the lock is released: under gevent, starting a thread lets other greenlets run.
         threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
 
     def release(self, claim: Claim) -> None:

@@ -56,7 +56,10 @@ DELETE FROM affidavit_deliveries WHERE delivery_key IN (
 
 
 class SqlDeliveries:
-    """A store in the table `affidavit_deliveries`, like `SqlNonces`; call `create_table` once, where you migrate."""
+    """A store in the table `affidavit_deliveries`, like `SqlNonces`.
+
+    Call `create_table` once, where you run migrations.
+    """
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:
         self._database: Database = Database(connect, paramstyle)
@@ -120,7 +123,7 @@ class SqliteDeliveries(SqlDeliveries):
         self._claims = itertools.count(1)
 
 
-# KEYS[1] is the delivery. Redis runs each script as one atomic step.
+# KEYS[1] is the key of the delivery. Redis runs each script as one atomic step.
 _REDIS_CLAIM = """
 local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'response', 'lease')
 if not record[1] or (record[1] == ARGV[1] and not record[2] and tonumber(record[3]) < tonumber(ARGV[3])) then
@@ -181,5 +184,5 @@ class RedisDeliveries:
 
 
 def _decode(part: bytes | str) -> str:
-    """Return text; whether the client decodes depends on its settings."""
+    """Return a part of an answer of Redis as text. Some clients return bytes, depending on their settings."""
     return part.decode("utf-8") if isinstance(part, bytes) else part

@@ -14,7 +14,7 @@ _WARNED_AT = 0.8
 """The share of a limit at which the store warns."""
 
 _FlatResponse = tuple[Any, ...]
-"""Status, body, then names and values of the headers in turns."""
+"""Status and body, then the name and the value of each header."""
 
 _log = logging.getLogger("affidavit.protection")
 
@@ -40,7 +40,7 @@ class MemoryDeliveries:
         # other objects again and again.
         self._fingerprints: OrderedDict[str, str] = OrderedDict()  # of all calls, in the order in which they expire
         self._keep_until: dict[str, float] = {}  # of all calls, in Unix seconds
-        self._leases: dict[str, tuple[str, float]] = {}  # owner and end of each call that is not finished
+        self._leases: dict[str, tuple[str, float]] = {}  # owner and end of the lease of each running call
         self._responses: OrderedDict[str, _FlatResponse] = OrderedDict()  # the oldest first
         self._bytes = 0
         self._claims = count(1)
@@ -110,7 +110,7 @@ class MemoryDeliveries:
         return claim
 
     def _is_running(self, claim: Claim) -> bool:
-        """Return whether this claim is the call's, and the call is not finished."""
+        """Return whether the call belongs to this claim and is not finished."""
         lease = self._leases.get(claim.key)
         return lease is not None and lease[0] == claim.owner
 

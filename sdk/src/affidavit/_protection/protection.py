@@ -26,7 +26,7 @@ _LOG_EVERY = 10
 """Seconds between two equal log lines."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _RETRY_STATUSES = frozenset({408, 425, 429})
-# These belong to one connection or one moment; a kept cookie would be a stored credential.
+# These headers belong to one connection or one moment; a kept cookie would be a stored credential.
 _HEADERS_NOT_KEPT = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "date", "server", "set-cookie"}
@@ -47,7 +47,7 @@ def _find_no_route() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """The demands of one route on its intents. See `IntentVerifier.verify` for both."""
+    """The demands of one route on its intents. `IntentVerifier.verify` explains both members."""
 
     minimum_version: int | None = None
     operation: str | None = None
@@ -68,8 +68,9 @@ NO_DEMANDS = Demands()
 class Call:
     """The facts of a request. See `IntentVerifier.verify` for those not explained here.
 
-    route: called when the call is reported; returns the framework's path template with the mount prefix, None if it is
-        unknown. Then the report names no operation, because a raw path holds values.
+    route: a callable that returns the framework's path template with the mount prefix, None if the template is unknown.
+        It is called when the call is reported. Without a template the report names no operation, because a raw path
+        holds values.
     """
 
     header: str | None
@@ -201,7 +202,7 @@ class _RunningCall:
             _log.warning("a response was not kept: its lease ran out, and another delivery may have run the call")
 
     def expire(self) -> None:
-        """End the lease without a response: a retry runs the call again, and the toolCallId stays bound to it."""
+        """End the lease without a response: a retry runs the call again. No other call can use the toolCallId."""
         self._settle_in_store(lambda: self._store.renew(self._claim, now=-LEASE))
 
     def abandon(self) -> None:
@@ -248,7 +249,7 @@ class Admission:
 
     @property
     def keeps_response(self) -> bool:
-        """Return whether `finish` needs the response. If not, it may be incomplete, and `finish` never waits."""
+        """Return whether `finish` uses the response. If not, no body need be passed, and `finish` never waits."""
         return self._running is not None
 
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
@@ -256,8 +257,8 @@ class Admission:
 
         body: None if it streams or is too large to be kept.
 
-        Three kinds of responses are not kept. A response that asks for a retry (5xx, 408, 425, 429) and one to a safe
-        method (GET, HEAD, OPTIONS): a retry runs the call again. Any other response without `body`: a retry gets 409,
+        Three kinds of responses are not kept. If the response asks for a retry (5xx, 408, 425, 429) or the method is
+        safe (GET, HEAD, OPTIONS), a retry runs the call again. If any other response has no `body`, a retry gets 409,
         because the call has run.
         """
         running = self._settle()

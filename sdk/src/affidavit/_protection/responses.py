@@ -1,4 +1,4 @@
-"""The responses of a protected app in place of its handler's: problem documents (RFC 9457, contract 1 and 3)."""
+"""The problem documents that a protected app sends in place of a handler's response (RFC 9457, contract 1 and 3)."""
 
 import json
 

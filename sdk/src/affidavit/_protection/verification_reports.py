@@ -23,7 +23,7 @@ _MAX_ITEMS = 500
 _MAX_TOOL_CALL_ID = 255
 _PREFIX_CHARACTERS = 8
 _QUARTER = 900
-"""Seconds of one time bucket of the hub's tallies. No sum spans two buckets."""
+"""Seconds of one time bucket of the hub's tallies. A report entry never spans two buckets."""
 
 _log = logging.getLogger("affidavit.reports")
 
@@ -56,16 +56,17 @@ class VerificationReports(Reporter):
     """Sum up verifications and report them every few seconds. `add` never raises and never waits.
 
     api_key: a secret key (`gak_…`) with the scope `report`.
-    environment: if None, that of AFFIDAVIT_ENVIRONMENT, else `production`.
+    environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
     every: seconds between two reports.
-    limit: how many different entries are kept; beyond it, counts stay right, but lose operation, version and
-        toolCallId.
+    limit: how many different entries are kept. Beyond it, counts stay right, but lose operation, version and
+        toolCallId. Beyond twice as many, verifications are lost.
     transport: used in place of `base_url` and `timeout`.
 
-    One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
-    ends. While the hub is away, or something else answers in its place, counts are kept and sent later. Verifications
-    that the hub refuses for their content, or does not take before the process ends, are lost: `dropped` counts them.
-    The logger `affidavit.reports` reports each of these cases once. Raises ReportError for an invalid key.
+    One daemon thread per process starts when it is first needed, and again after a fork. It sends the rest when the
+    process ends. While the hub cannot be reached, or something else answers in its place, counts are kept and sent
+    later. Verifications that the hub refuses for their content, or does not take before the process ends, are lost.
+    `dropped` counts the lost ones. The logger `affidavit.reports` warns once in each of these cases. Raises ReportError
+    for an invalid key.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class VerificationReports(Reporter):
         self._follow_process()
 
     def _reset(self) -> None:
-        """Start with nothing pending; also in a forked child, since the parent sends its own."""
+        """Start with nothing pending. A forked child does so too, because the parent sends what was pending."""
         self.dropped = 0
         self._pending: dict[_Verification, _Tally] = {}
         self._outbox = Outbox(self._post, self._drop, Availability("verifications", _log))
