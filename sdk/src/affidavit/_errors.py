@@ -98,7 +98,7 @@ class ReportError(AffidavitError):
 
 
 class HubUnreachable(ReportError):
-    """No try got a response: the hub or the network is down. Whether anything was stored is unknown."""
+    """The last try got no response: the hub or the network is down. Whether anything was stored is unknown."""
 
 
 def end_sentence(text: str) -> str:

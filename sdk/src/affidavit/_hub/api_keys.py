@@ -42,9 +42,10 @@ def is_well_formed(key: str) -> bool:
 
 
 def require_secret_key(api_key: str | None) -> str:
-    """Return the key if it may be sent; if None, the value of the environment variable AFFIDAVIT_API_KEY.
+    """Return `api_key`, or the value of the environment variable AFFIDAVIT_API_KEY if `api_key` is None.
 
-    Raises ReportError for a missing, publishable or garbled key, and for a value without the prefix of a key.
+    Raises ReportError for a missing or publishable key, for a value with the prefix of something else (such as a
+    signing secret), and for white space or characters that no key has.
     """
     api_key = read_variable(api_key, KEY_VARIABLE)
     if not api_key:

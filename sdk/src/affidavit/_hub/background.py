@@ -36,7 +36,8 @@ class Background:
         with self._lock:
             if self._thread is not None:
                 return True
-            # Both are made now: gevent may have replaced the classes since `reset`, and old and new do not mix.
+            # Condition and thread are made now: gevent may have replaced their classes since `reset`, and objects of
+            # old and new classes do not work together.
             self._condition = threading.Condition()
             thread = self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         try:
@@ -55,8 +56,9 @@ class Background:
             self._condition.notify_all()
 
     def flush(self, timeout: float | None) -> bool:
-        """Ask for a round of work now and wait. Return False if it is not done within `timeout` seconds, or there is no
-        thread.
+        """Ask for a round of work now, and wait until it is done.
+
+        Return False if it is not done within `timeout` seconds, or if the thread cannot be started.
         """
         if self.is_ending:
             return True

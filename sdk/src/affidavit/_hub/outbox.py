@@ -26,8 +26,9 @@ class Outbox:
     """Deliver parcels in order, from one thread at a time.
 
     post: sends one parcel; raises ReportError.
-    on_loss: called with the weight of a parcel that the hub refused for its content, and with the error.
-    delivered: the weight that the hub has stored.
+    on_loss: called with the weight of a lost parcel and with the error. A parcel is lost if the hub refuses it for its
+        content, or if `post` raises anything but a ReportError.
+    delivered_weight: the weight that the hub has stored.
 
     After any other error, such as one from a proxy or about a wrong key, the parcel is kept and sent again.
     """

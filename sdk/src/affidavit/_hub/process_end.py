@@ -5,7 +5,7 @@ A process ends in more ways than `atexit` sees:
 - children of `multiprocessing` and billiard end by `os._exit`, after the finalizers of `multiprocessing.util`;
 - pool workers of Celery end by `os._exit`, after its signal `worker_process_shutdown`;
 - SIGTERM ends a process at once, unless it has a handler;
-- uvicorn has one, but when it has shut down it restores the default and raises the signal again.
+- uvicorn has a handler for it, but after its shutdown it restores the default handler and raises the signal again.
 
 SIGKILL, `os._exit` and a crash of the interpreter end a process unnoticed: its unsent reports are lost.
 """
@@ -27,7 +27,7 @@ from weakref import WeakSet
 EXIT_PATIENCE = 3.0
 """Seconds that the end of a process waits for unsent reports."""
 _RETRY_SIGNAL = 0.02
-"""If a signal came while this package may have held a lock, it is raised again after so many seconds."""
+"""Seconds after which a signal is raised again that came while this package may have held a lock."""
 _LAST = -100
 """The priority of the finalizer: after the children were joined."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -53,7 +53,7 @@ class Reporter(ABC):
 
     @abstractmethod
     def _reset(self) -> None:
-        """Start with nothing unsent: in a forked child too, since the parent sends its own."""
+        """Start with nothing unsent. A forked child does so too, because the parent sends its own reports."""
 
     @abstractmethod
     def _hurry(self) -> None:
@@ -82,7 +82,7 @@ class Reporter(ABC):
             self._announce_loss(self._count_unsent())
 
     def _announce_loss(self, count: int) -> None:
-        """Log a loss, unless the same loss was logged at an earlier, likely end of the process."""
+        """Log a loss, unless `_settle` logged the same loss before, when the process was likely to end."""
         if count and count != self._announced_loss:
             self._log_loss(count)
         self._announced_loss = count
@@ -155,7 +155,7 @@ def _settle_worker(**_: object) -> None:
 
 
 def _watch_sigterm() -> None:
-    """Handle SIGTERM if it would end the process at once, and before uvicorn's handler. Leave other handlers alone."""
+    """Handle SIGTERM if it would end the process at once or if uvicorn handles it. Leave other handlers alone."""
     if threading.current_thread() is not threading.main_thread():
         return
     handler = signal.getsignal(signal.SIGTERM)
@@ -193,7 +193,7 @@ def _has_time() -> bool:
 
 
 def _may_hold_lock(frame: FrameType | None) -> bool:
-    """Return whether the main thread was interrupted within this package, and not only in an app that it wraps."""
+    """Return whether the main thread was interrupted within this package, adapters and the apps in them left out."""
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(_PACKAGE) and not name.startswith(_ADAPTERS):

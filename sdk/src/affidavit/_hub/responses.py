@@ -9,7 +9,7 @@ from affidavit._json import InvalidJson, Json, parse
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNDOCUMENTED = "http-"
-"""The beginning of the code of an answer without a problem document."""
+"""The prefix of the error code for an answer without a problem document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class HubAnswer:
 def parse_answer(answer: HubAnswer) -> Json:
     """Return the JSON of a 2xx answer.
 
-    Raises ReportError `bad-answer` if it is not JSON, or its Content-Type is not.
+    Raises ReportError `bad-answer` if the body is not JSON, or the Content-Type is not that of JSON.
     """
     with suppress(InvalidJson):
         if _is_json(answer.headers.get("content-type", "application/json")):
@@ -54,8 +54,8 @@ def is_temporary(error: ReportError) -> bool:
 def is_refusal(error: ReportError) -> bool:
     """Return whether the hub refuses this content, so that it would refuse it again.
 
-    A wrong key, a wrong address, a redirect and the answer of a proxy say nothing of the content: once they are set
-    right, the same request succeeds.
+    A wrong key, a wrong address, a redirect and the answer of a proxy say nothing about the content: once the mistake
+    is corrected, the same request succeeds.
     """
     is_documented = not error.code.startswith(_UNDOCUMENTED)
     return error.status == 413 or (error.status in (400, 415, 422) and is_documented)

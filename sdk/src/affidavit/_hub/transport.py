@@ -51,7 +51,7 @@ class ReadingTransport(Transport, Protocol):
 class Retry:
     """The limits of retries: at most `attempts` tries, none started later than `total` seconds after the first.
 
-    attempts: None for as many as begin within `total` seconds, the last at their end.
+    attempts: None for any number of tries. The last one begins `total` seconds after the first.
 
     The n-th wait is random between 0 and min(longest, first * 2^n) seconds ("full jitter"), plus the seconds of a
     Retry-After header.
@@ -74,7 +74,7 @@ class _ThreadConnection(threading.local):
 
 
 def resolve_base_url(base_url: str | None) -> str:
-    """Return `base_url`; if None, from the environment variable AFFIDAVIT_HUB, else of a hub on this machine."""
+    """Return `base_url`; if it is None, the value of AFFIDAVIT_HUB; without that, the URL of a hub on this machine."""
     address = read_variable(base_url, HUB_VARIABLE)
     return DEFAULT_BASE_URL if address is None else address
 
@@ -112,14 +112,15 @@ class HttpTransport:
         return parse_answer(self.post(path, body, headers))
 
     def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
-        """Return the JSON at `path`, which may carry a query. It retries and raises as `post` does."""
+        """Return the JSON at `path`, which may carry a query. Retries and errors are those of `post`."""
         return parse_answer(self._call("GET", path, None, headers))
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HubAnswer:
         """Deliver `body` at least once, with the same bytes and headers on every try. Return the 2xx answer.
 
-        These are retried: connection errors, time-outs, 429, 5xx and 409 `idempotency-key-in-use` (an earlier try is
-        still at work). Raises HubUnreachable if no try is answered, ReportError for any other answer than 2xx.
+        These are retried: connection errors, time-outs, 408, 429, 5xx and 409 `idempotency-key-in-use` (the hub still
+        works on an earlier try). Raises the error of the last try: HubUnreachable if it got no answer, ReportError for
+        any answer other than 2xx.
         """
         return self._call("POST", path, body, headers)
 
@@ -182,9 +183,9 @@ class HttpTransport:
             raise
 
     def _choose_wait(self, attempt: int, retry_after: float, remaining: float) -> float | None:
-        """Return the seconds until the next try; None if there is none.
+        """Return the seconds to wait before the next try; None if there is no next try.
 
-        remaining: seconds until it is too late.
+        remaining: seconds until no try may start any more.
         """
         retry = self._retry
         jitter = float(self._chance() * min(retry.longest, retry.first * 2 ** min(attempt, 30)))
@@ -210,7 +211,10 @@ class HttpTransport:
 
 
 def describe_failure(error: Exception, timeout: float) -> str:
-    """Say why no answer came. timeout: the seconds for each step."""
+    """Return the reason why no answer came.
+
+    timeout: the seconds for each step on the wire.
+    """
     if isinstance(error, TimeoutError):
         return f"nothing came for {timeout:g} s"
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -220,7 +224,7 @@ def describe_failure(error: Exception, timeout: float) -> str:
 
 @lru_cache(maxsize=8)
 def get_shared_transport(base_url: str, timeout: float) -> HttpTransport:
-    """Return the transport of a hub, so that reports sent one by one share a connection. It tries for a minute."""
+    """Return the transport of a hub, so that reports sent one by one share a connection. It retries for a minute."""
     return HttpTransport(base_url, timeout, retry=FOR_A_MINUTE)
 
 

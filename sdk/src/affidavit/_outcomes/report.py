@@ -46,7 +46,7 @@ def report_outcomes(
 
     api_key: a secret key (`gak_…`) with the scope `report`.
     outcomes: any number of them; they are sent in order, 500 per request.
-    environment: if None, that of AFFIDAVIT_ENVIRONMENT, else `production`.
+    environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
     timeout: seconds, see HttpTransport.
     transport: used in place of `base_url` and `timeout`.
 

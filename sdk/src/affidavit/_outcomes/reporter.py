@@ -47,15 +47,17 @@ class OutcomeCounts:
 class OutcomeReporter(Reporter):
     """Report outcomes as they happen: `reporter.report(conversation_id, "purchase")`, and go on.
 
-    One daemon thread sends the queue, up to 500 at once, at most `flush_every` seconds later. While the hub is away, or
-    something else answers in its place, it retries with growing pauses, the same batch under the same Idempotency-Key,
-    so that a retry never counts twice. The logger `affidavit` says so once, and once when the hub takes outcomes again.
-    At the end of the process it takes at most `exit_timeout` seconds to send the rest. A forked child starts with an
-    empty queue: the parent sends its own.
+    One daemon thread sends the queued outcomes after at most `flush_every` seconds, up to 500 in one request. While the
+    hub cannot be reached, or something else answers in its place, the thread retries with growing pauses. It sends the
+    same batch under the same Idempotency-Key, so that a retry never counts twice. The logger `affidavit` warns once
+    when this begins, and once when the hub takes outcomes again. At the end of the process, the reporter takes at most
+    `exit_timeout` seconds to send the rest. A forked child starts with an empty queue: the parent sends its own.
 
-    capacity: how many outcomes may be queued; more are counted, discarded, and warned of once a minute.
-    on_error: called in the thread with each ReportError that lost outcomes, because the hub refused their content;
-        without it they are logged.
+    environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
+    capacity: how many outcomes may be queued. Further ones are counted and discarded, with at most one warning a
+        minute.
+    on_error: called in the thread with a ReportError each time that outcomes are lost, mostly because the hub refused
+        their content. Without `on_error` these errors are logged.
     transport: used in place of `base_url` and `timeout`.
 
     Raises ReportError at once for an invalid key or address.
@@ -84,7 +86,7 @@ class OutcomeReporter(Reporter):
         self._follow_process()
 
     def _reset(self) -> None:
-        """Start with an empty queue; also in a forked child, since the parent sends its own queue."""
+        """Start with an empty queue. A forked child does so too, because the parent sends its own queue."""
         self._lock = threading.Lock()
         self._queue: deque[tuple[str, str]] = deque()
         self._outbox = Outbox(self._post, self._count_loss, Availability("outcomes", _log))
@@ -129,7 +131,7 @@ class OutcomeReporter(Reporter):
             )
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Send the queue now. Return True once it is empty, False if it is not after `timeout` seconds."""
+        """Send the queue now. Return True once it is empty, False if it is not empty after `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while self.counts.waiting:
             remaining = None if deadline is None else deadline - time.monotonic()
@@ -175,7 +177,7 @@ class OutcomeReporter(Reporter):
             )
 
     def _compute_pause(self) -> float | None:
-        """Return the seconds until the next send, which is delayed so that outcomes are batched; None without any."""
+        """Return the seconds until the next send, None if no outcome waits. The delay lets outcomes be batched."""
         if not (self._queue or self._outbox.weight):
             return None
         return max(0.0, self._due - time.monotonic())
@@ -223,7 +225,7 @@ class OutcomeReporter(Reporter):
 
 
 def _fits(conversation_id: object, outcome_key: object) -> bool:
-    """Return whether the hub accepts both; it would refuse the whole batch otherwise."""
+    """Return whether the hub accepts the outcome. If not, it would refuse the whole batch with it."""
     return is_valid_text(conversation_id, MAX_ID_LENGTH) and is_valid_text(outcome_key, MAX_KEY_LENGTH)
 
 
