@@ -1,4 +1,4 @@
-"""Forms that give data away: names, keys and path segments that are values rather than words (contract 4).
+"""Recognize data by its form: names, keys and path segments that are values rather than words (contract 4).
 
 Every pattern runs in linear time. Of the judged texts only ordinary names are remembered, never data.
 """
@@ -12,15 +12,15 @@ from urllib.parse import unquote
 
 MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
-MIN_MIXED = 24  # letters and digits, mixed
+MIN_MIXED = 24  # a mix of fewer letters and digits is not judged
 _LONGEST_WORDS = 3.5  # below this mean length of its runs of digits and letters, a text has no words
-# A random mix of capitals and small letters has runs of a shorter mean length, or a smaller share of it is in words
+# A random mix of capitals and small letters has runs below this mean length, or a smaller share of it is in words.
 _LONGEST_MIXED_WORDS = 4.5
 _LEAST_IN_WORDS = 0.8
 
 _PREFIXES_OF_KEYS_ALONE = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|shpat|whsec|dop_v1|gak"
 _KEY_PREFIXES = rf"{_PREFIXES_OF_KEYS_ALONE}|npm|pypi|hf|gas|pk|sk"
-_LONG_KEY = 32  # characters behind a prefix that names have too
+_LONG_KEY = 32  # characters behind a prefix that ordinary names have too
 
 _HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -68,8 +68,8 @@ _ordinary: set[str] = set()
 def detect_form(text: str) -> str | None:
     """Return the kind of value that `text` is or holds, None if it reads like a word.
 
-    It is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url, and
-    prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
+    The kind is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url,
+    and prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
     """
     if len(text) > MAX_NAME_LENGTH:
         return "text"
@@ -150,7 +150,7 @@ def _is_mixed(part: str) -> bool:
 def _is_random(body: str, has_own_prefix: bool) -> bool:
     """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters without words.
 
-    has_own_prefix: whether only keys have this prefix. A name that begins like a key has letters of one case.
+    has_own_prefix: whether only keys have this prefix. An ordinary name that begins like a key has letters of one case.
     """
     if (body.isalnum() and not body.isalpha()) or _has_no_words(body):
         return True

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from .evidence import KINDS, MAX_DEPTH, Evidence
 
 Descriptor: TypeAlias = dict[str, Any]
-"""The wire form of a shape: `{"type": T, ...}` as contract 4 lists its members."""
+"""The wire form of a shape: `{"type": T, ...}`. Contract 4 lists its members."""
 
 MAX_NODES = 5000
-BINARY = "binary"  # the format of files in forms; there is no other
+BINARY = "binary"  # the format of files in forms; there is no other format
 WIRE_NAMES = {"limit": "unknown"}  # in `types`; all other kinds keep their name
 _NO_TYPES = {"null", "limit", "divergent", "empty"}
 _NO_EVIDENCE = Evidence()
@@ -26,7 +26,7 @@ def describe(evidence: Evidence, *, counts: bool = True, max_nodes: int | None =
     max_nodes: the most nodes in the descriptor, those nearest to the root first; an object or array whose children do
         not fit is unknown (`limit`).
 
-    Without a limit (None), only the days are lost, and `from_descriptor` is the inverse.
+    With `counts` and without a limit (None), only the days are lost, and `from_descriptor` is the inverse.
     """
     beyond = set() if max_nodes is None else _find_cut_nodes(evidence, max_nodes)
     return _describe(evidence, counts, beyond)
@@ -100,7 +100,7 @@ def _describe_counts(counts: Mapping[str, int]) -> Descriptor:
 
 
 def _list_children(evidence: Evidence) -> list[Evidence]:
-    """Return the children of a node in the order of the descriptor. An array always has items there."""
+    """Return the children of a node in the order of the descriptor. In a descriptor, an array always has items."""
     shows_items = evidence.items is not None or _project_type(evidence)["type"] == "array"
     items = [evidence.items or _NO_EVIDENCE] if shows_items else []
     values = [] if evidence.values is None else [evidence.values]

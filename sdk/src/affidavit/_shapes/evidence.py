@@ -25,11 +25,11 @@ class Evidence:
 
     items: the evidence of the items of all arrays here; None if no item was seen.
     properties: the evidence of each name.
-    values: the evidence of all names that are data together.
-    collapsed: whether more than `MAX_NAMES` names were seen, so that all values since are in `values`.
+    values: the evidence of all names that are data, added up.
+    collapsed: whether more than `MAX_NAMES` names were seen, so that the evidence of all names is in `values`.
     redacted: whether the name of this position is sensitive.
     binary: whether files were seen here, as parts of forms.
-    first, last: the first and the last day, in days since 1970-01-01 UTC.
+    first, last: the first and the last day on which a value was seen here, in days since 1970-01-01 UTC.
     """
 
     __slots__ = (
@@ -108,9 +108,9 @@ class Evidence:
         return self.values
 
     def take_property(self, name: str, child: Evidence) -> None:
-        """Add the evidence for the values of `name`, which belongs to this one from now on.
+        """Add `child`, the evidence for the values of `name`. From now on `child` belongs to this evidence.
 
-        It is copied only where something is there already: copies at each level would multiply the work by the depth.
+        It is copied only if it is added to other evidence: a copy at each level would multiply the work by the depth.
         """
         if name not in self.properties and self._keeps_name(name):
             self.properties[name] = child
@@ -181,7 +181,7 @@ class Evidence:
         return result
 
     def cut(self, levels: int) -> Evidence:
-        """Return a copy of the first `levels` levels (at least 1); on the last, whatever has children is closed."""
+        """Return a copy of the first `levels` levels (at least 1). On the last one, nodes with children are closed."""
         if levels == 1:
             return self.close() if any(True for _ in self.children()) else self.copy()
         result = self._copy_marks()

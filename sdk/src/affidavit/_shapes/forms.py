@@ -1,7 +1,7 @@
 """Read the fields of forms: their names, and which are files; never their values (contract 4).
 
-Two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Clients also send other texts
-under the first of them, in which everything is a value. So a text that is not surely a form is not read as one.
+There are two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Clients also send
+other texts under the first type, in which everything is a value. So a text is read only if it is surely a form.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class TooManyFields(InvalidForm):
 
 
 def build_form(fields: Iterable[FormField]) -> FormFields:
-    """Return the form of these fields. Raises InvalidForm if a name is not a valid one, or TooManyFields."""
+    """Return the form of these fields. Raises InvalidForm without a field or for an invalid name, or TooManyFields."""
     form = FormFields(tuple(fields))
     if len(form.fields) > _MAX_FIELDS:
         raise TooManyFields

@@ -9,7 +9,7 @@ from functools import lru_cache
 from .data_like import detect_form
 
 ANY = "*/*"
-MAX_MEDIA_TYPES = 12  # of one part of an operation; all others are ANY
+MAX_MEDIA_TYPES = 12  # of one part of an operation; if there are more, all of them are counted as ANY
 URL_ENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 

@@ -34,8 +34,8 @@ class InvalidDescriptor(ValueError):
 def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) -> Evidence:
     """Return the evidence of one descriptor. Raises InvalidDescriptor. Unknown members are ignored.
 
-    seen: how many values it describes, if it has no `seen` of its own.
-    day: when they were seen, in days since 1970-01-01 UTC.
+    seen: how many values the descriptor describes, if it has no `seen` of its own.
+    day: when these values were seen, in days since 1970-01-01 UTC.
 
     Levels beyond `MAX_DEPTH` are cut, not refused. Names that are data go under `values`.
     """
@@ -88,14 +88,14 @@ class _Reader:
         if self.read_flag(node, "collapsed", pointer):
             evidence.collapse()
         if not is_sound:
-            evidence.counts = {"divergent": MAX_COUNT}  # its children must fit any counts: one fault is enough
+            evidence.counts = {"divergent": MAX_COUNT}  # with which any children agree: one fault is enough
         self.read_children(evidence, node, pointer, level + 1)
         if not is_sound:
             evidence.counts = {}  # so that the parent is not compared with wrong counts
         return evidence
 
     def read_type(self, node: Mapping[str, Any], pointer: str) -> str | None:
-        """Return the kind to count without `types`: a type, or the reason why it is unknown. None after a fault."""
+        """Return the kind to count if there is no `types`: a type, or why the type is unknown. None after a fault."""
         name = self.read_choice(TYPES, node, "type", pointer)
         reason = self.read_choice(UNKNOWN_REASONS, {"reason": "empty", **node}, "reason", pointer)
         if node.get("of", "object") != "object":
@@ -108,7 +108,7 @@ class _Reader:
             return name
         if reason == "empty" and "of" in node:
             return "object"
-        # A node with children but without a reason is not unknown for lack of values.
+        # A node with children but without a reason is not empty, because values were seen in it.
         return "divergent" if "reason" not in node and not INSIDE.isdisjoint(node) else reason
 
     def read_choice(self, choices: Set[str], node: Mapping[str, Any], name: str, pointer: str) -> str | None:

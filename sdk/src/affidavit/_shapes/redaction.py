@@ -27,7 +27,7 @@ SENSITIVE_NAMES = (
     "street", "postal code", "zip code", "ip address",
 )  # fmt: skip
 
-_ERASED: dict[type, Json] = {str: "", bool: False, int: 0, float: 0.0, type(None): None}  # bool is an int
+_ERASED: dict[type, Json] = {str: "", bool: False, int: 0, float: 0.0, type(None): None}  # a bool is an int
 
 
 @dataclass(frozen=True)
