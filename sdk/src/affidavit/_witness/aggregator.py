@@ -27,7 +27,7 @@ _MAX_FACTS = 200_000
 """Limit on the names and types of all known shapes; beyond it, new shapes are not kept."""
 
 _DAYS_KEPT = 4
-"""Days of sums per operation that are kept while the hub is away."""
+"""How many days of sums are kept per operation while the hub cannot be reached."""
 
 _NO_EVIDENCE = Evidence()
 
@@ -84,7 +84,7 @@ class Aggregator:
         return observations
 
     def _drop_longest_undecided(self) -> None:
-        """Drop the paths that were undecided for longest, to leave room for new ones, which may decide the others."""
+        """Drop the paths that were undecided for longest. New paths need the room, and may help to decide the rest."""
         for operation, day in list(self._sums)[: -self._max_undecided]:
             self._intake.drop(self._sums.pop((operation, day)).count)
             self._forget(operation)
@@ -111,7 +111,7 @@ class Aggregator:
             at=exchange.moment, query=query, request=request, response=response,
         )  # fmt: skip
         for key, part in observations.sums().items():
-            part.count = 0  # counted by the tally
+            part.count = 0  # the tally counts the request
             self._add(operation, key.day, part)
 
     def _add(self, operation: Operation, day: int, part: EntrySum) -> None:

@@ -151,8 +151,9 @@ def open_copy(content_type: str, limit: int) -> BodyCopy:
 def select_body(
     body: CopiedBody, content_type: str | None, encoding: str | None, limit: int, *, forms: bool = False
 ) -> RawBody | FormFields | Unread | None:
-    """Return the body if it should be read, else why not; None without a body. This is cheap, because the body is not
-    parsed yet.
+    """Return the body if it should be read, else why not; None without a body.
+
+    This is cheap, because the body is not parsed yet.
 
     forms: whether forms are read, too.
     """

@@ -33,7 +33,7 @@ class WitnessReceipt:
 
 
 def make_random_report_id(content: bytes) -> str:
-    """Return a new id: a report that is built twice counts twice."""
+    """Return a random id: if the same content is built into a report again, it counts again."""
     return str(uuid.uuid4())
 
 

@@ -26,7 +26,7 @@ def apply_rules(redactor: Redactor, answer: Json) -> Redactor:
 
     answer: `{"rules": [{"kind": "sensitive" or "drop", "name": "user*Email"}]}`.
 
-    Raises ReportError for any other.
+    Raises ReportError for an answer of another form.
     """
     rules = answer.get("rules") if isinstance(answer, dict) else None
     if not isinstance(rules, list):

@@ -1,4 +1,4 @@
-"""The intake of the host's threads: a count for each request, and a queue of bodies to be inspected.
+"""The intake, which the host's threads fill: a count for each request, and a queue of bodies to be inspected.
 
 Bodies are queued as bytes and parsed in the reporter's thread: parsing takes as long as the app took to write them,
 and the request, or a whole event loop, would have to wait for it. The queue is bounded; a body for which there is no
@@ -36,7 +36,7 @@ _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-00000000000
 class OperationKey(NamedTuple):
     """The members in which the requests of one `Operation` agree.
 
-    path: its template, or a learned path without data.
+    path: the template of the route, or without a route the raw path with placeholders for its data.
     """
 
     method: str
@@ -51,7 +51,7 @@ def find_routed_key(
 ) -> OperationKey | None:
     """Return the key of the requests of a framework's route; None if the template of their path must be learned.
 
-    It is cached, because adapters ask for every request, with the same few arguments.
+    The result is cached, because adapters call this for every request, with the same few arguments.
     """
     template = build_route_template(route)
     if template is None:
@@ -84,7 +84,7 @@ class Operation:
 
     @property
     def has_enough_waiting(self) -> bool:
-        """Return whether enough of its exchanges are queued, until some of them are inspected."""
+        """Return whether enough of its exchanges are queued, so that no more are queued until these are inspected."""
         return self.waiting >= _MAX_WAITING
 
 
@@ -125,12 +125,13 @@ def _measure_body(body: RawBody | FormFields | Unread | None) -> int:
 
 
 class Intake:
-    """Shared by all threads of the host. Every `observed` request is in a tally or in one of the other counts.
+    """The counts and the queue, shared by all threads of the host.
 
-    dropped: requests without room even for a count.
-    ignored: requests answered 404, 405 or 501 on a path that never answered otherwise, and requests that cannot be an
-        operation.
-    unlooked: requests counted without their bodies, because the shape has settled, or enough bodies wait.
+    request_count: all requests. Each is counted in a tally, as dropped or as ignored.
+    dropped_count: requests without room even for a count, or whose report was lost.
+    ignored_count: requests answered 404, 405 or 501 on a path that never answered otherwise, and requests that cannot
+        be an operation.
+    uninspected_count: requests counted without their bodies, because the shape has settled, or enough bodies wait.
     """
 
     def __init__(self, max_operations: int) -> None:
@@ -188,8 +189,9 @@ class Intake:
             return self._enqueue(exchange) or was_empty
 
     def count_settled(self, key: OperationKey, *, moment: float, now: float) -> bool | None:
-        """Count one request if it need not be inspected, and return whether the intake was empty; None if it must be
-        inspected.
+        """Count one request if it need not be inspected, and return whether the intake was empty.
+
+        Return None, and do not count the request, if it must be inspected.
 
         key: the key of a routed operation.
         """
@@ -242,7 +244,7 @@ class Intake:
             operation.pace.adjust(news=news)
 
     def forget(self, operation: Operation) -> None:
-        """Forget an operation whose learned path has another template now."""
+        """Forget an operation without a route, so that the next request of its path is inspected again."""
         with self._lock:
             if self._unrouted_operations.pop(operation.key, None):
                 self._variants[operation.key._replace(media_types=NO_MEDIA_TYPES)] -= 1
@@ -307,9 +309,10 @@ class Intake:
 
 
 def erase_data(path: str) -> str:
-    """Return a raw path with placeholders in place of its data, so that none is kept and all such paths are equal.
+    """Return a raw path with placeholders in place of its data.
 
-    The result has the same template. It is empty for a path that no operation has.
+    So no data is kept, and paths that differ in their data only are equal. The result has the same template as the
+    path. It is empty for a path that no operation can have.
     """
     path = quote(path.partition("?")[0].partition("#")[0] or "/", safe=PATH_SAFE, errors="replace")
     segments = path.split("/")

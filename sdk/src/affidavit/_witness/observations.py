@@ -39,7 +39,7 @@ NO_MEDIA_TYPES = MediaTypes()
 
 @lru_cache(maxsize=1024)
 def find_media_types(status: int, request_content_type: str | None, response_content_type: str | None) -> MediaTypes:
-    """Return the media types of one exchange by their `Content-Type`; of the request for 2xx and 3xx only."""
+    """Return the media types of one exchange by their `Content-Type`; the request's only for 2xx and 3xx."""
     request = request_content_type if 200 <= status < 400 else None
     return MediaTypes(
         reduce_media_type(request) if request else "",
@@ -77,7 +77,7 @@ class EntrySum:
     response: Evidence = field(default_factory=Evidence)
 
     def add(self, part: EntrySum) -> None:
-        """Add another sum of the same key, or of the same path under another name."""
+        """Add another sum, of the same key or of a path that has the same template."""
         self.count += part.count
         self.first, self.last = min(self.first, part.first), max(self.last, part.last)
         for name in PARTS:
@@ -87,7 +87,7 @@ class EntrySum:
 class Observations:
     """Sums of requests and responses: shapes and counts, never a value or a raw path.
 
-    redactor: the same for everything that is added: a known name is not checked again.
+    redactor: used for everything that is added, so that a known name is not checked again.
     """
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
@@ -138,7 +138,7 @@ class Observations:
         return self._sums
 
     def entries(self) -> Iterator[dict[str, Json]]:
-        """Yield wire observations, sorted by path, method, status, day and media types; each fits in a body."""
+        """Yield wire observations, sorted by path, method, status, day and media types. Each one fits in a report."""
         for key, total in sorted(self._sums.items(), key=lambda entry: entry[0]):
             entry: dict[str, Json] = {
                 "method": key.method,

@@ -19,7 +19,7 @@ def find_unknown(template: Template) -> dict[str, str]:
 
 
 def infer_types(template_path: str, path: str) -> Iterator[tuple[str, str]]:
-    """Yield name and type of each parameter of a template, by the values in a raw path; none if it does not fit."""
+    """Yield name and type of each parameter of a template, by the values in a raw path; none if they do not fit."""
     names, pattern = _compile(template_path)
     match = pattern.fullmatch(path)
     if match is not None:

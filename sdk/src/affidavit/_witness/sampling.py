@@ -29,7 +29,7 @@ class Pace:
         return True
 
     def skips(self, now: float) -> bool:
-        """Return whether this request need not be inspected, and count it then. Otherwise, ask `admits` for it."""
+        """Return whether this request need not be inspected, and count it as skipped. If it must be, call `admits`."""
         if self._skip_count + 1 < self._stride and now < self._due:
             self._skip_count += 1
             return True

@@ -29,7 +29,7 @@ from .schedule import Schedule
 _MAX_BODY = 256 * 1024
 _MAX_OPERATIONS = 2_000
 _BATCH = 0.1
-"""Seconds in which bodies are queued, to be inspected in one go."""
+"""Seconds in which bodies are queued, to be inspected together."""
 _REPORTER = "affidavit-python"
 _USUAL_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
@@ -66,18 +66,19 @@ class Witness(Reporter):
     """Report the shapes of an app's requests and responses, never a value. Call `observe`, or use a middleware.
 
     `observe` never raises and never waits: one daemon thread, started by the first request and again after a fork,
-    infers and sends. It reports every `interval` seconds at most, within a few seconds when a shape or an operation is
-    new, and once more when the process ends, for 3 seconds at most. While the hub is away, reports are sent later.
+    infers shapes and sends them. It reports within `interval` seconds, and within a few seconds when a shape or an
+    operation is new. It reports once more when the process ends, which takes at most 3 seconds. While the hub cannot be
+    reached, reports are kept and sent later.
 
     api_key: a secret key with the scope `report`.
-    environment: if None, that of AFFIDAVIT_ENVIRONMENT, else `production`.
+    environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
     redactor: how values and names are redacted; the hub's rules are added, and nothing is sent before they are known,
         unless `rules` is False.
     reporter: the name of this program in the hub.
     exempt: a function that is called with method and path. It returns True for requests that are not observed.
     max_body: the limit in bytes; larger bodies get no shape.
     max_operations: how many operations are kept apart.
-    send_undecided: whether to report paths with segments that may be values, unchanged.
+    send_undecided: whether to report paths even if some of their segments may be values; these stay as they are.
     transport: used in place of `base_url` and `timeout`.
 
     Raises ReportError for an invalid key or address.
@@ -114,7 +115,7 @@ class Witness(Reporter):
         self._follow_process()
 
     def _reset(self) -> None:
-        """Start with nothing observed; also in a forked child, since the parent reports its own."""
+        """Start with nothing observed. A forked child does so too, because the parent reports its own requests."""
         self._intake = Intake(self._max_operations)
         self._availability = Availability("shapes", _log)
         self._outbox = Outbox(self._post, self._count_loss, self._availability)
@@ -144,7 +145,7 @@ class Witness(Reporter):
 
         path: the raw path, percent-encoded, with its mount prefix.
         route: the framework's route, such as `/orders/<int:pk>`, `/orders/{pk}` or a regular expression with named
-            groups, prefix included; without it, or with a more complex one, the template is learned.
+            groups, prefix included. Without a route, or with a more complex one, the template is learned.
         query: the query as in the request line.
         at: Unix seconds.
 
@@ -195,7 +196,7 @@ class Witness(Reporter):
     ) -> bool:
         """Return whether a request needs no `observe`: it is exempt, or its shape is known and it was counted just now.
 
-        Adapters call it before they copy a body, because most requests need no copy.
+        Adapters call this method before they copy a body, because most requests need no copy.
 
         path: a function that returns the path.
 
