@@ -1,7 +1,8 @@
 """Decide which segments in a tree of paths are parameters, position by position from the left.
 
 Each segment gets one probability of being data: the sum of the weights of its signs is the logarithm of its odds.
-The first look judges each segment alone; the second adds the signs of its neighbours, as the first look judged them.
+The first look judges each segment alone. The second look adds the signs that its neighbours give, for which it uses the
+results of the first look.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from .tree import PathNode, count_paths
 from .weights import WEIGHTS
 
 LITERAL_BELOW = 0.1
-"""Treating data as a literal costs as much as holding back ten segments."""
+"""A segment is a literal below this probability: to keep data as a literal is as bad as to hold back ten segments."""
 PARAMETER_ABOVE = 0.85
-"""Treating a word as a parameter mixes operations."""
+"""A segment is a parameter above this probability: to treat a word as a parameter mixes operations."""
 LONE_PARAMETER_ABOVE = 0.5
-"""Treating a word as a parameter mixes nothing if it is the only segment of its position; see `OWN_IDENTITY`."""
+"""The same for the only segment of its position, where a wrong parameter mixes nothing; see `OWN_IDENTITY`."""
 
 
 class Verdict(Enum):
@@ -86,8 +87,8 @@ class Decision:
     def judge_new(self, segment: str) -> Judgement:
         """Judge a segment that was never seen at this position, so that no response is known for it.
 
-        It is a word only if this API or others have such a word; else a parameter if the position has one, or
-        undecided.
+        It is a word only if this API or others have such a word. Else it is a parameter if the position has a
+        parameter, and undecided if not.
         """
         judgement = judge_segment(self.siblings, segment, self.first_look)
         is_known = bool(judgement.signs.keys() & KNOWN_WORDS)
@@ -97,7 +98,7 @@ class Decision:
 
 
 def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) -> Decision:
-    """Decide which segments of `nodes` are parameters. The nodes are one position: what is before them is equal."""
+    """Decide which segments of `nodes` are parameters. The nodes form one position: the path before them is equal."""
     siblings = Siblings(nodes, facts, prefix)
     first_look = take_first_look(siblings)
     judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
@@ -126,7 +127,7 @@ def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -
 
 
 def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
-    """Hold back words in capitals that a body of their exchange has, if the words of the API are in small letters."""
+    """Hold back words in capitals that are in a body of their exchange, if the API writes words in small letters."""
     for segment, judgement in judgements.items():
         in_doubt = judgement.signs.keys() >= FOREIGN_CAPITALS and judgement.signs.keys() & OWN_VALUES
         if in_doubt and judgement.verdict is Verdict.LITERAL:
@@ -134,7 +135,7 @@ def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
 
 
 def _decide_lone_segment(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Make the only segment of a position a parameter if that is likelier than a word, and its exchange names it."""
+    """Make the only segment of a position a parameter if it is more likely data, and a body of its exchange has it."""
     open_segments = [segment for segment in judgements if not siblings.is_fixed(segment)]
     if len(open_segments) != 1 or siblings.data:
         return

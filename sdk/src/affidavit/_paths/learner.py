@@ -110,7 +110,7 @@ class Learner:
     def _walk(self, path: str, facts: ExchangeFacts | None) -> PathNode:
         """Return the node where a path ends. On the way, note how bodies of the exchange use each segment as a value.
 
-        A value that is in a path twice counts at its last position: a parameter follows the word for it.
+        A value that is in a path twice counts at its last position: a parameter follows the word that names it.
         """
         node, leading = self._root, True
         scalars = dict(facts.scalars) if facts else {}

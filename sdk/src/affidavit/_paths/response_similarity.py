@@ -38,7 +38,7 @@ def collect_shapes(nodes: Iterable[PathNode]) -> Shapes:
 
 
 def measure_similarity(first: Shapes, second: Shapes) -> float | None:
-    """Return from 0 to 1 how much of the shapes at the same ends is equal; None if nothing can be compared.
+    """Return how much of the shapes at the same ends is equal, from 0 to 1; None if nothing can be compared.
 
     An end at which only one of the two has JSON counts as unlike.
     """

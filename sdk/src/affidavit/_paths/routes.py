@@ -61,8 +61,9 @@ def parse_route_path(rule: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def build_route_template(rule: str) -> Template | None:
-    """Return the template of a route as the hub accepts it, with the types of its converters; None if the route
-    cannot be written as a template, or is too long.
+    """Return the template of a route as the hub accepts it, with the types of its converters.
+
+    Return None if the route cannot be written as a template, or is too long.
     """
     route = _parse_route(rule)
     if route is None or not route.path.startswith("/"):

@@ -62,7 +62,7 @@ class Siblings:
         return is_known or (segment in self.versions and len(self.versions) == 1 and not self.data)
 
     def is_known_word(self, segment: str) -> bool:
-        """Return whether a property has the name of a segment, or it is an action, which can occur in any API."""
+        """Return whether a segment is the name of a property, or an action, which can occur in any API."""
         return segment in self.facts.vocabulary or is_action(segment)
 
     def is_strange(self, segment: str) -> bool:
@@ -74,7 +74,7 @@ class Siblings:
         return not is_known and find_origin(segment) in STRANGE_ORIGINS
 
     def is_in_namespace(self, segment: str) -> bool:
-        """Return whether a segment is in a namespace of the API, and goes on in its own way.
+        """Return whether a segment is in a namespace of the API, and words follow it that do not follow its neighbours.
 
         `gateways` follows `Lumen.Network` only, but `orders` follows each customer of `/customers/Acme.Sales/orders`.
         """
@@ -84,7 +84,7 @@ class Siblings:
 
     @cached_property
     def _goes_on_in_many_ways(self) -> bool:
-        """Return whether no word follows more than half of the segments that words follow.
+        """Return whether each following word follows at most half of the segments that have following words.
 
         A word that follows one segment only does not count.
         """
@@ -160,7 +160,7 @@ class Siblings:
 
     @cached_property
     def place(self) -> str:
-        """Return the place of the position, in words that follow a sign."""
+        """Return the place of the position, as a text that is appended to a sign."""
         if self.is_leading:
             return "at the beginning"
         return "behind data" if self.prefix[-1] is None else "behind a word"

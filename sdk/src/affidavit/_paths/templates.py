@@ -29,7 +29,7 @@ MAX_NAME = 80  # characters of a parameter's name before `Id`
 class Template:
     """A path with `{name}` in place of data.
 
-    parameters: the type of each by name, in their order.
+    parameters: the type of each parameter by its name, in the order of the path.
     undecided: the indexes, from 0, of segments that are kept but may be data.
     """
 

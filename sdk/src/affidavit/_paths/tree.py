@@ -58,8 +58,8 @@ class PathNode:
     def open_branch(self, segment: str, segment_hash: int, *, leading: bool, first: bool = False) -> PathNode:
         """Return the node that a decoded segment leads to.
 
-        leading: whether only scaffold comes before it.
-        first: whether it is the first of several segments, so that it may be a version.
+        leading: whether only scaffold, such as `api` or `v2`, comes before the segment.
+        first: whether the segment is the first of several, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
         if scaffold or not (self.is_crowded or detect_segment_form(segment)):
@@ -163,7 +163,7 @@ def split_segments(path: str) -> list[str]:
 
 
 def is_leading(before: Sequence[str | None]) -> bool:
-    """Return whether only scaffold comes before; None is a parameter."""
+    """Return whether `before` has only scaffold, such as `api` or `v2`. None in it is a parameter."""
     following = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
     return all(segment is not None and is_scaffold(segment) for segment in following)
 

@@ -1,6 +1,6 @@
 """The facts of one exchange for the learner of path templates: names, shapes, hashes in place of values (contract 4).
 
-The key is random and of this process; neither it nor a hash is ever sent.
+The key of the hashes is random and made in this process. Neither the key nor a hash is ever sent.
 """
 
 from __future__ import annotations

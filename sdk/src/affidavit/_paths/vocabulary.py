@@ -83,10 +83,10 @@ _QUALIFIED = re.compile(r"[A-Z]+[a-z][A-Za-z0-9]*(?:\.[A-Z]+[a-z][A-Za-z0-9]*)+"
 
 
 class Style:
-    """The style in which an API writes the words of its paths: in capitals or not, joined by which sign.
+    """The style in which an API writes the words of its paths: whether in capitals, and which sign joins them.
 
-    Only segments count that are made of words of other APIs, too. Of qualified names, such as `Lumen.Network`, the
-    first part counts: most of them begin with a namespace of the API, whereas people have many names.
+    Only segments made of words that other APIs have count. Of qualified names, such as `Lumen.Network`, the first part
+    counts: most of them begin with a namespace of the API, whereas people have many different names.
     """
 
     def __init__(self, segments: Iterable[str]) -> None:
