@@ -1,1 +1,1 @@
-"""Adapters for web frameworks: `django`, `wsgi` (Flask …), `asgi` (Starlette, FastAPI …)."""
+"""Adapters for web frameworks: `django`, `fastapi`, `aiohttp`, `wsgi` (Flask …), `asgi` (Starlette …)."""

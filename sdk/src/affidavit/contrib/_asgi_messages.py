@@ -1,4 +1,4 @@
-"""The streams of an ASGI app: bodies for verifier and app, responses held until they are complete, and its lifespan."""
+"""The messages of an ASGI app: bodies for verifier and app, responses held until they are complete, the lifespan."""
 
 import asyncio
 from collections import deque
@@ -16,7 +16,10 @@ _LIFESPAN_ENDED = ("lifespan.shutdown.complete", "lifespan.shutdown.failed")
 
 
 class RequestBody:
-    """The body of a request. The app may read it earlier, later or never; nothing over `limit` bytes is kept."""
+    """The body of a request. The app may read it before the verifier, after it or never.
+
+    No body over `limit` bytes is kept.
+    """
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive

@@ -70,7 +70,7 @@ def find_route(scope: Scope) -> str | None:
 
 
 def _find_litestar_route(scope: Scope) -> str | None:
-    """Return the route with the mount prefix, without converters. Litestar leaves it empty for a mounted app."""
+    """Return the route with the mount prefix, without converters; None for a mounted app, as its template is empty."""
     template = scope.get("path_template")
     return str(scope.get("root_path", "")).rstrip("/") + template if isinstance(template, str) and template else None
 
@@ -107,7 +107,7 @@ def _list_converters(dependant: Any) -> Iterator[tuple[str, str]]:
 
 
 def _find_mount(scope: Scope, rule: str) -> str | None:
-    """Return the mount path of a route with the mounts' parameters; None if they cannot be identified.
+    """Return the path of a route's mounts, with `{name}` for their parameters; None if these cannot be identified.
 
     The scope has only the values of these parameters, which are data and must not be in a route.
     """

@@ -15,9 +15,9 @@ _HEADERS = frozenset({b"content-type", b"content-encoding", b"content-length"})
 
 
 class WitnessMiddleware:
-    """Wrap an ASGI app: `witness` observes its traffic, unchanged and undelayed. Make it the outermost.
+    """Wrap an ASGI app: `witness` observes its traffic, and neither changes nor delays it.
 
-    In Starlette, FastAPI and Litestar, requests without a route are not observed.
+    Make this the outermost middleware. In Starlette, FastAPI and Litestar, requests without a route are not observed.
     """
 
     def __init__(self, app: AsgiApp, witness: Witness) -> None:
@@ -89,7 +89,7 @@ class _Exchange:
                     self._note_start(message)
                 elif message["type"] == "http.response.body":
                     self._note_body(message)
-            except Exception:  # whether the message is valid is for the server to say
+            except Exception:  # the server decides whether the message is valid
                 self.is_reported = True
         return self._send(message)
 

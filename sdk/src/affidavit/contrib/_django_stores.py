@@ -31,7 +31,7 @@ class DjangoDeliveries(SqlDeliveries):
 
 
 def create_tables(apps: Any, schema_editor: Any) -> None:
-    """Create the tables of both stores unless they exist; pass it to RunPython in a migration of yours."""
+    """Create the tables of both stores unless they exist. Pass this function to RunPython in a migration of yours."""
     for statement in (CREATE_NONCES, INDEX_NONCES, CREATE_DELIVERIES, INDEX_DELIVERIES):
         schema_editor.execute(statement)
 
@@ -43,7 +43,7 @@ def _make_connect(alias: str) -> Any:
 
 
 def _connect(alias: str) -> Any:
-    """Return a new DB-API connection as Django makes them, neither shared nor from its pool."""
+    """Return a new DB-API connection with Django's settings, neither shared nor from Django's pool."""
     wrapper = connections.create_connection(alias)
     options = {name: value for name, value in wrapper.settings_dict["OPTIONS"].items() if name != "pool"}
     wrapper.settings_dict = {**wrapper.settings_dict, "OPTIONS": options}

@@ -21,9 +21,10 @@ from affidavit.contrib._wsgi_environ import read_body_type
 
 
 class WitnessMiddleware:
-    """Let the witness of the settings observe the traffic of the views, unchanged and undelayed.
+    """Let the witness of the settings observe the traffic of the views. It neither changes nor delays the traffic.
 
-    Put it first. Requests without a route are not observed. A streaming response is reported without its shape.
+    Put this middleware first. Requests without a route are not observed. A streaming response is reported without its
+    shape.
     """
 
     sync_capable = True

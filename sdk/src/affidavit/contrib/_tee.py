@@ -57,7 +57,7 @@ class Tee:
     def _note(self, data: bytes, *, expects_data: bool = True) -> bytes:
         """Copy what was read.
 
-        expects_data: whether more than 0 bytes were requested, so that none means the end.
+        expects_data: whether more than 0 bytes were requested. Then empty data means the end.
         """
         if data:
             self._copy.add(data)

@@ -20,7 +20,7 @@ def read_prefix(environ: Environ) -> str:
 
 
 def read_body_type(environ: Environ) -> str | None:
-    """Return the `Content-Type` of a request that has a body, by its length or because it is sent in chunks."""
+    """Return the `Content-Type` of a request; None without a body, that is, without a length and not sent in chunks."""
     has_body = environ.get("CONTENT_LENGTH") not in (None, "", "0") or "HTTP_TRANSFER_ENCODING" in environ
     return environ.get("CONTENT_TYPE") or None if has_body else None
 
@@ -33,7 +33,8 @@ def has_no_route(environ: Environ) -> bool:
 def find_rule(environ: Environ) -> str | None:
     """Return the route that Flask, or another user of Werkzeug's router, found.
 
-    Flask forgets it at the end of the request; read once, it is kept in the environ for an outer middleware.
+    Flask forgets the route at the end of the request. Therefore this function also keeps it in the environ, where an
+    outer middleware finds it later.
     """
     rule = getattr(getattr(environ.get("werkzeug.request"), "url_rule", None), "rule", None)
     if isinstance(rule, str):

@@ -13,9 +13,9 @@ from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule,
 
 
 class WitnessMiddleware:
-    """Wrap a WSGI app: `witness` observes its traffic, unchanged and undelayed. Make it the outermost.
+    """Wrap a WSGI app: `witness` observes its traffic, and neither changes nor delays it.
 
-    In Flask, requests without a route are not observed.
+    Make this the outermost middleware. In Flask, requests without a route are not observed.
     """
 
     def __init__(self, app: WsgiApp, witness: Witness) -> None:
@@ -62,7 +62,7 @@ class _Exchange:
 
     def watch(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
         """Return the chunks for the server: the app's own chunks, unless they must be copied as they pass."""
-        if "content-length" in self._headers and self._is_settled():  # without a length it may still fail
+        if "content-length" in self._headers and self._is_settled():  # without a length the app may still fail
             return chunks
         if isinstance(chunks, (list, tuple)):
             for chunk in chunks:
@@ -113,7 +113,7 @@ class _Exchange:
             )  # fmt: skip
 
     def _is_settled(self) -> bool:
-        """Return whether there is nothing to observe: it was reported, or is counted now because its shape is known."""
+        """Return whether nothing is to be observed: the exchange was reported, or is counted now as of known shape."""
         if not self._is_reported:
             try:
                 self._is_reported = self._witness.settles(
@@ -149,7 +149,7 @@ class _Exchange:
             self._response = BodyCopy(self._witness.max_body) if is_due else None
             self._route = self._find_route()
             self._is_reported = self._is_reported or has_no_route(self._environ)
-        except Exception:  # the server has accepted it; whether it is valid is not checked here
+        except Exception:  # the server has accepted status and headers; they are not checked again here
             self._is_reported = True
 
     def _find_route(self) -> str | None:

@@ -57,7 +57,7 @@ def intent_middleware(protection: Protection, *, everything: bool = True) -> Mid
     """Return a middleware that verifies every request that `protection` does not exempt, before its handler runs.
 
     everything=False protects only handlers that are decorated with `intent_required`. A handler can read the body as
-    before. `step_up` of the verifier gets the request, and runs in a thread, as the stores do, except those in memory.
+    before. `step_up` of the verifier gets the request. It runs in a thread, and so do all stores but those in memory.
     """
 
     @web.middleware
@@ -137,7 +137,7 @@ class _Gate:
         return await asyncio.shield(self._admitting)
 
     async def finish(self, response: web.StreamResponse) -> None:
-        """Settle an admitted call with its response, before it is sent. What streams has been sent already."""
+        """Settle an admitted call with its response before that is sent. A streamed response has been sent already."""
         if self.admission is None or self.admission.is_settled:
             return
         body = response.body or b"" if isinstance(response, web.Response) else None
@@ -222,7 +222,7 @@ def _build_response(answer: StoredResponse) -> web.Response:
 
 
 def _find_route(request: web.Request) -> str | None:
-    """Return the route that aiohttp found, prefixes of its sub-applications included; None without any."""
+    """Return the route that aiohttp found, prefixes of its sub-applications included; None if it found none."""
     resource = request.match_info.route.resource
     return None if resource is None else resource.canonical
 
@@ -233,9 +233,10 @@ def _find_route_path(request: web.Request) -> str | None:
 
 
 def witness_middleware(witness: Witness) -> Middleware:
-    """Return a middleware through which `witness` observes the traffic, unchanged and undelayed. Make it the first.
+    """Return a middleware through which `witness` observes the traffic. It neither changes nor delays the traffic.
 
-    Requests without a route are not observed. A streamed response is reported without its shape.
+    Make it the first middleware. Requests without a route are not observed. A streamed response is reported without its
+    shape.
     """
 
     @web.middleware

@@ -74,8 +74,8 @@ def intent_required(
 
     minimum_version, operation: see `IntentVerifier.verify`.
 
-    The app needs the middleware. Without it, every call raises RuntimeError, so that none passes unverified. So does a
-    `def` that runs on the event loop.
+    The app needs the middleware. Without it, every call raises RuntimeError, so that none passes unverified. A call of
+    a `def` view that runs on the event loop raises RuntimeError too.
     """
     demands = Demands(minimum_version, operation)
 
@@ -100,7 +100,7 @@ def intent_required(
 
 
 def find_demands(view: object) -> Demands:
-    """Return what a view's `intent_required` demands; nothing more than an intent if it is not decorated."""
+    """Return the demands of a view's `intent_required`; NO_DEMANDS if the view is not decorated."""
     demands = getattr(view, _DEMANDS, NO_DEMANDS)
     return demands if isinstance(demands, Demands) else NO_DEMANDS
 
@@ -108,9 +108,10 @@ def find_demands(view: object) -> Demands:
 class IntentMiddleware:
     """Wrap an ASGI app: verify every request that `protection` does not exempt, before the app sees it.
 
-    everything=False protects only views that are decorated with `intent_required`. Otherwise WebSockets, which no
-    intent covers, are closed unless they are exempt (their method is `GET`). The app can read the body as before.
-    `step_up` of the verifier gets the ASGI scope. It runs in a thread, and so do all stores but those in memory.
+    everything=False protects only views that are decorated with `intent_required`. With everything=True, WebSockets are
+    closed, because no intent covers them, unless `protection` exempts them (as method `GET`). The app can read the body
+    as before. `step_up` of the verifier gets the ASGI scope. It runs in a thread, and so do all stores but those in
+    memory.
     """
 
     def __init__(self, app: AsgiApp, protection: Protection, *, everything: bool = True) -> None:
@@ -287,7 +288,7 @@ def require_gate() -> Gate:
 
 
 def _require_thread_of_its_own() -> None:
-    """Raise RuntimeError on an event loop: the view would block it, and its verification would never end."""
+    """Raise RuntimeError on an event loop: the view would block the loop, and the verification would never end."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -9,8 +9,8 @@
     MIDDLEWARE = ["affidavit.contrib.django.WitnessMiddleware", ...] # what views answer; before all others
     AFFIDAVIT_WITNESS = "shop.witness.witness"                       # an affidavit.Witness, or its dotted path
 
-Intents are verified outside the request's transaction, ATOMIC_REQUESTS or not: a rollback restores no nonce, and a
-response is kept only after its transaction is committed.
+Intents are verified outside the request's transaction, with and without ATOMIC_REQUESTS: a rollback restores no nonce,
+and a response is kept only after its transaction is committed.
 """
 
 from collections.abc import Callable
@@ -57,8 +57,8 @@ class IntentMiddleware:
 
     These are not verified: views decorated with `intent_exempt`, requests that `protection.exempt` names, and views
     decorated with `intent_required`, which verify themselves. A verified request has its intent in `request.intent`,
-    and needs no CSRF token: no browser can send an intent. Put it first, so that it runs before the check of that
-    token.
+    and needs no CSRF token: no browser can send an intent. Put this middleware first, so that it runs before the check
+    of the CSRF token.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -115,7 +115,7 @@ def intent_required(
 
     def protect(view: View) -> View:
         wrapper = (_wrap_async if iscoroutinefunction(view) else _wrap_sync)(view, demands, protection)
-        # What Django looks for; the transaction begins within, see _wrap_in_transaction.
+        # Django reads the first two attributes. The transaction begins inside the wrapper, see _wrap_in_transaction.
         vars(wrapper).update({"csrf_exempt": True, "_non_atomic_requests": set(connections), _VIEW_RULE: "required"})
         return wrapper
 
@@ -176,7 +176,7 @@ def _wrap_in_transaction(view: View) -> View:
 
 
 def _render(response: Any) -> Any:
-    """Render a TemplateResponse at once: a failure of the template is one of the view."""
+    """Render a TemplateResponse at once, so that a failure of the template counts as a failure of the view."""
     return response if getattr(response, "is_rendered", True) else response.render()
 
 
@@ -189,7 +189,7 @@ def _load_protection() -> Protection:
 
 
 def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands) -> HttpResponse | None:
-    """Return the response to send in place of the view's; None if it may run, then with `request.intent`."""
+    """Return the response to send in place of the view's; if the view may run, set `request.intent` and return None."""
     limit = protection.find_max_body(request.method or "", request.path)
     try:
         body = _read_body(request, limit)

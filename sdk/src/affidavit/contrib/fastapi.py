@@ -33,9 +33,9 @@ VerifiedIntent: TypeAlias = Annotated[Intent, Depends(_find_intent)]
 class IntentRoute(APIRoute):
     """A route whose intent is verified first: unsigned calls reach no validation, no dependency and no code of the app.
 
-    Give it as `route_class` to an APIRouter, or to `app.router` before the first route is added. Below the route's
-    decorator, `intent_required` still says what a route demands. The app needs the middleware. Without it, every call
-    raises RuntimeError, so that none passes unverified.
+    Pass this class as `route_class` to an APIRouter, or set it on `app.router` before the first route is added. Below
+    the route's decorator, `intent_required` still says what a route demands. The app needs the middleware. Without it,
+    every call raises RuntimeError, so that none passes unverified.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
