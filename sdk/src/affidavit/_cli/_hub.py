@@ -19,7 +19,8 @@ class Undelivered(AffidavitError):
 def add_hub_options(parser: argparse.ArgumentParser, *, own_environment: str = "") -> None:
     """Add the options for address, key and environment of the hub.
 
-    own_environment: where else the command finds the environment, which it then takes instead of that in the variable.
+    own_environment: from where else the command takes the environment, in words for the help. The command then ignores
+        the environment variable.
     """
     parser.add_argument("--hub", metavar="URL", help=f"or AFFIDAVIT_HUB; default {DEFAULT_BASE_URL}")
     parser.add_argument("--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options")
@@ -30,8 +31,9 @@ def add_hub_options(parser: argparse.ArgumentParser, *, own_environment: str = "
 
 
 def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
-    """Return transport and key from the options, else from the environment variables. Raises UsageError if one is
-    invalid.
+    """Return transport and key from the options, else from the environment variables.
+
+    Raises UsageError if one of them is missing or invalid.
     """
     if options.key == "":
         raise UsageError("--key is empty. Is the variable that you pass set?")

@@ -53,7 +53,7 @@ class OutcomeLine:
 class FileSummary(NamedTuple):
     """The content of a file in numbers.
 
-    ignored_names: those that are not sent, each once, in order of first appearance.
+    ignored_names: the columns or members that are not sent, each once, in order of first appearance.
     """
 
     outcomes: int

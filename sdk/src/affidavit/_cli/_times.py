@@ -8,8 +8,8 @@ from datetime import datetime
 def parse_time(text: str) -> float:
     """Return the Unix seconds of a time: a finite number of them, or ISO 8601 with a zone, such as `2030-01-31T10:00Z`.
 
-    Raises ArgumentTypeError. NaN is refused, because every comparison with it is false; a time without a zone, because
-    it could be meant in the zone of this machine or of the hub.
+    Raises ArgumentTypeError. NaN is refused, because every comparison with it is false. A time without a zone is
+    refused, because it could be meant in the zone of this machine or of the hub.
     """
     try:
         seconds = float(text)

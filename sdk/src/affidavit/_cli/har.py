@@ -129,7 +129,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
 
     hosts: the hosts to read; if empty, all.
 
-    It is read twice: path templates are learned from all paths before any is used.
+    The file is read twice: path templates are learned from all paths before any template is used.
     """
     observations, skip_counts, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
     seen_hosts = Counter[str]()

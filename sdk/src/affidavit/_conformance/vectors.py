@@ -43,8 +43,9 @@ class Vector:
         return members
 
     def is_answered_by(self, answer: JsonObject) -> bool:
-        """Return whether an answer is right. Answers are compared as JSON values: 2 and 2.0 are one number, true and 1
-        are not.
+        """Return whether an answer is right.
+
+        Answers are compared as JSON values: 2 and 2.0 are equal, true and 1 are not.
         """
         try:
             return canonical_json(self.read_answer(answer)) == canonical_json(self.expected)

@@ -1,7 +1,7 @@
 """Read the entries of a HAR file as exchanges, or the reason why an entry is skipped.
 
-HAR 1.2, as browsers, proxies and test recorders write it. Only JSON and the forms of requests are read; any other body
-is left out.
+The format is HAR 1.2, as browsers, proxies and test recorders write it. Only JSON and the forms of requests are read;
+any other body is left out.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _read_request_body(
 
 
 def _list_fields(fields: list[Json], content_type: str) -> Iterator[FormField]:
-    """Yield the fields of `params`. Raises InvalidForm if they are none.
+    """Yield the fields of `params`. Raises InvalidForm if `params` are not fields.
 
     At least one field of a url-encoded form must have a value, as in `parse_form`: a text that is not a form is read as
     a single name.
@@ -230,9 +230,9 @@ def _read_sent_type(part: Mapping[str, Json]) -> str | None:
 def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodies) -> Json | Absent | LeftOut:
     """Return the JSON of `postData` or `content`. The media type, or else the first character, says whether it is JSON.
 
-    size: the bytes that were sent.
+    size: the number of bytes that were sent.
 
-    If there were any, but the part has no text, the file left the body out.
+    If bytes were sent, but the part has no text, the file left the body out.
     """
     media_type = _read_media_type(part)
     raw = _read_raw_body(part, bodies)
@@ -247,7 +247,7 @@ def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodi
         return LeftOut.NOT_JSON
     try:
         return parse(raw)
-    except ValueError:  # also InvalidJson, which is one
+    except ValueError:  # InvalidJson is a ValueError, too
         return LeftOut.INVALID
 
 

@@ -1,4 +1,4 @@
-"""Documents of an operation's sum: its named template, its parameters, its entry in a catalog (contract 5)."""
+"""What a catalog shows of an operation's sum: the named template, the parameters, the whole entry (contract 5)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def name_path(identity: Identity, operation_sum: OperationSum) -> str:
 
 
 def build_operation_document(identity: Identity, operation_sum: OperationSum, *, counts: bool = True) -> dict[str, Any]:
-    """Return one entry of `/api/catalog`. Without counts it changes only with the shape."""
+    """Return one entry of `/api/catalog`. Without counts, the entry changes only with the shape."""
     names = choose_names(operation_sum.names)
     totals = {
         "observations": operation_sum.observations,
@@ -85,7 +85,7 @@ def merge_parameter_types(types: Iterable[str]) -> str:
 
 
 def choose_names(positions: Iterable[Counter[str]]) -> list[str]:
-    """Return for each position the name observed most often, ties by code point; names in a path differ."""
+    """Return for each position the name observed most often, a different one for each. Code points decide ties."""
     names: list[str] = []
     for counts in positions:
         ranked_names = sorted(counts, key=lambda name: (-counts[name], name))

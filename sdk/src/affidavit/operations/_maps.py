@@ -16,7 +16,7 @@ from affidavit._shapes.evidence import Evidence
 MIN_NAMES = 20
 MAX_SHARE = 0.25  # a name that a larger share of the objects has is a property, not a key
 MIN_COMMON = 2  # properties that most values have; with fewer, values may only share a wrapper
-ALIKE_SHARE = 0.5  # the share of properties that one value has in common with most values, at least
+ALIKE_SHARE = 0.5  # the least share of properties that each value has in common with most values
 # For scalars, which are similar in ordinary records too: only very many and very rare names are keys.
 MIN_NAMES_OF_SCALARS = 64
 MAX_SHARE_OF_SCALARS = 0.05

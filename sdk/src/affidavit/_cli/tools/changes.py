@@ -18,7 +18,8 @@ class ToolChange:
     """One difference between two definitions.
 
     subject: `gate`, `input /query/page` and the like.
-    part, pointer: the changed node as the hub's drift names it, whose part begins with `part`; "" for other changes.
+    part, pointer: the changed node, as the hub's drift names it; the drift's part begins with `part`. Both are "" for a
+        change outside of the schemas.
     """
 
     subject: str
@@ -81,7 +82,7 @@ def _write(value: Any) -> str:
 
 
 def _compare_schemas(name: str, before: Any, after: Any) -> Iterator[ToolChange]:
-    """Report only the outermost added or removed node; under a node of another kind, only nodes that both have."""
+    """Yield only the outermost added or removed node. Under a node of changed type, yield only nodes that both have."""
     old_nodes, new_nodes = _index_nodes(before), _index_nodes(after)
     closed_pointers: set[str] = set()
     for pointer in sorted(old_nodes.keys() | new_nodes.keys()):
@@ -129,7 +130,7 @@ def _index_nodes(schema: Any) -> _Nodes:
 
 
 def _add_nodes(nodes: _Nodes, schema: Any, pointer: str, *, is_required: bool) -> None:
-    """Add a schema's nodes by pointer; nodes of alternatives are one, with the types of all."""
+    """Add a schema's nodes by pointer. The alternatives of a node (`anyOf`) are one node with the types of all."""
     schema = _as_object(schema)
     known_types = nodes[pointer].types if pointer in nodes else frozenset()
     alternatives = _as_list(schema.get("anyOf"))

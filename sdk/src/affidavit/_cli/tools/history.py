@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 class History:
     """The history of an environment's operations, as the hub tells it; empty if the hub does not answer.
 
-    The difference of a tool is known without the hub, so a hub that lacks these pages must not hide it.
+    The difference of a tool is known without these pages, so a hub that lacks them must not hide the difference.
     """
 
     def __init__(self, hub: HubReader, environment: str) -> None:
