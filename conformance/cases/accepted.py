@@ -248,7 +248,7 @@ def operations() -> Iterator[Vector]:
 
 
 def arguments() -> Iterator[Vector]:
-    """Yield one request of each kind; args.json has the rules of hashing arguments."""
+    """Yield one request of each kind; args.json tests each rule of hashing arguments."""
     get = {"method": "GET", "path": "/books", **NO_BODY}
     yield accept("no-arguments", "Neither body nor query.", v2_without_args("GET /books"), **get)
     list_payload = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"],"r":""}'))

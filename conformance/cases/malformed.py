@@ -1,5 +1,8 @@
-"""Headers that cannot be read. A signature is wrong only where its vector is about the signature, so that nothing but
-strict parsing refuses the header: a verifier that accepts one of these can read it differently from another program."""
+"""Headers that cannot be read.
+
+All signatures are right, except in vectors about signatures, so that only strict parsing refuses the header. A verifier
+that accepts one of these headers can read it differently from another program.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ SIGNERS = {
 def vectors(committed_headers: Mapping[str, str]) -> Iterator[Vector]:
     """Yield the vectors.
 
-    committed_headers: the header of each one by id, used if its signer's interpreter is missing.
+    committed_headers: the header of each vector by its id, used if the interpreter of its signer is missing.
     """
     signers = ForeignSigners(committed_headers)
     for signer, (label, payload) in SIGNERS.items():
@@ -105,7 +105,7 @@ def _rewrite_payload(rewrite: Callable[[Payload], str], header: str) -> str:
 
 
 def _indexes_last(payload: Payload) -> str:
-    """Return the payload as JSON, with the names last that JavaScript writes first."""
+    """Return the payload as JSON, with those names at the end that JavaScript writes first."""
     indexes = ("4294967294", "10", "9")
     other_members = {name: value for name, value in payload.items() if name not in indexes}
     return json.dumps({**other_members, **{name: payload[name] for name in indexes}})

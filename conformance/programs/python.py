@@ -102,7 +102,7 @@ def read_args(request: dict[str, Any]) -> RequestArgs | None:
 def write_canonical(text: str) -> str | None:
     """Return the RFC 8785 form of a JSON text, None if it has none."""
     try:
-        args = request_args(text.encode() or b" ", "application/json")  # without any body the arguments would be {}
+        args = request_args(text.encode() or b" ", "application/json")  # an empty body would be no arguments, {}
     except InvalidArgs:
         return None
     return None if isinstance(args.value, bytes) else canonical_json(args.value).decode()

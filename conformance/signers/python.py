@@ -1,6 +1,6 @@
 """Sign as a Python backend does. The argument names the style in which json.dumps writes.
 
-It reads the job that ../README.md describes under "Signers".
+The standard input is the job that ../README.md describes under "Signers".
 """
 
 import base64
