@@ -118,7 +118,7 @@ def _without_form() -> Iterator[tuple[str, str, None]]:
 
 
 def numbers(committed_cases: list[Case]) -> list[Case]:
-    """Return random finite doubles (their bits, big-endian) and their ECMAScript texts; without Node, the committed."""
+    """Return random finite doubles (bits, big-endian) and their ECMAScript texts; without Node, the committed ones."""
     bits = _random_doubles()
     texts = run_signer(NUMBER_SIGNER, "\n".join(bits))
     if texts is None:

@@ -34,9 +34,10 @@ class HarError(AffidavitError):
 class ReportError(AffidavitError):
     """The hub could not be reached, or refused what was sent.
 
-    code: a stable slug, listed in the hub's docs; those raised without the hub are `missing-api-key`,
+    code: a stable slug. The hub's docs list the codes of the hub. The codes of this package are `missing-api-key`,
         `publishable-key-refused`, `invalid-api-key`, `invalid-base-url`, `invalid-request`, `bad-answer`, `redirected`,
-        `unreachable`.
+        `unreachable`, `failed` (your own transport raised another error), and `http-` with the status of an answer that
+        is not the hub's, such as `http-502`.
     status: the HTTP status, None if there was no response.
     detail: what to do next.
     errors: the faults that the hub named; their pointers are relative to the argument of the call.

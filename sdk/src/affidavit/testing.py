@@ -21,7 +21,7 @@ def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", 
     """Return the header of a call with a fresh intent, as a mapping for a test client.
 
     operation: the operation as `METHOD path`.
-    args: the JSON body or the query as an object, None if there is neither.
+    args: the JSON body, or the query as an object; None if there is neither.
     options: see `mint_intent`, for instance `tool_call_id` for a retry, `now` for an expired intent, or `args_hash` in
         place of args.
 

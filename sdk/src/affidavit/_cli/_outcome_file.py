@@ -15,7 +15,7 @@ from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid
 
 _DELIMITERS = ",;\t"
 _MAX_FAULTY_ROWS_SHOWN = 10
-_MAX_IGNORED = 1000  # how many names to list, because every line of JSON can have others
+_MAX_IGNORED = 1000  # the most names that are kept, because every line of JSON can have others
 # All rows go to the environment of the command; a column of this name would be silently ignored.
 _ENVIRONMENT = "environment"
 _USE_THE_OPTION = "an environment is not read from the file. Split it by environment, and send each with --environment"

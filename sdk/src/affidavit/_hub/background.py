@@ -41,7 +41,7 @@ class Background:
             self._condition = threading.Condition()
             thread = self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
         try:
-            thread.start()  # without the lock, since under gevent it lets other greenlets run
+            thread.start()  # without the lock, since under gevent a start lets other greenlets run
         except RuntimeError:  # the interpreter is shutting down, or the system has no thread left
             self._thread = None
             return False

@@ -193,7 +193,10 @@ def _has_time() -> bool:
 
 
 def _may_hold_lock(frame: FrameType | None) -> bool:
-    """Return whether the main thread was interrupted within this package, adapters and the apps in them left out."""
+    """Return whether the main thread was interrupted within this package.
+
+    Adapters do not count, because the app runs inside them.
+    """
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(_PACKAGE) and not name.startswith(_ADAPTERS):

@@ -17,7 +17,7 @@ from .sqlite_file import open_file
 from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 KEPT_AFTER_EXPIRY = 300
-"""Seconds."""
+"""Seconds that a nonce is kept after its intent has expired."""
 
 
 class NonceStore(Protocol):

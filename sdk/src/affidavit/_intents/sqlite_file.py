@@ -18,7 +18,9 @@ _JOURNAL_LIMIT = 16 * 1024 * 1024
 
 
 class SqliteFile(Database):
-    """One file in one process. All stores in the file share one connection, so that threads do not wait for its lock.
+    """One file in one process.
+
+    All stores in the file share one connection, so that threads wait for each other here and not at the file's lock.
 
     The journal is a write-ahead log, with `synchronous = NORMAL`: a write survives the crash of any process. A power
     failure can undo the writes of the last moments. That is harmless. An intent of these moments is valid for a few

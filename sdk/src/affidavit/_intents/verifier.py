@@ -57,7 +57,7 @@ class IntentRejected(AffidavitError):
 
 
 class IntentVerifier:
-    """Verifies intents for one audience, and for one workspace or all of a hub. Threads may share a verifier.
+    """Verifies intents for one audience, and for one workspace or all workspaces of a hub. Threads may share it.
 
     secrets: the signing secret, or several during a rotation. It can also be a callable that takes the workspace
         (`tenantId`) and returns its secrets, or None for an unknown workspace. The callable is called for each
@@ -149,8 +149,8 @@ class IntentVerifier:
 
         path: the decoded path as it was routed, mount prefix included.
         query: the raw query, without the question mark.
-        operation: the exact string that a view of another transport declares; it is then verified instead of method and
-            path.
+        operation: the exact operation that the view declares, if calls come over another transport than plain HTTP. It
+            is verified instead of method and path.
         request: the object that `step_up` gets.
         raw_path: the path before decoding, if the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.

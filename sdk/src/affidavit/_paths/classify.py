@@ -116,7 +116,10 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
 
 
 def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Hold back strange words that no answer confirms, and all strange words if most of the position may be data."""
+    """Hold back strange words that no answer confirms, and all strange words if most of the position may be data.
+
+    `Siblings.is_strange` says which words are strange.
+    """
     strange = [segment for segment in judgements if siblings.is_strange(segment) and not siblings.is_fixed(segment)]
     literal = [segment for segment in strange if judgements[segment].verdict is Verdict.LITERAL]
     most_in_doubt = len(strange) - len(literal) >= max(LEAST_IN_DOUBT, len(literal) + 1)

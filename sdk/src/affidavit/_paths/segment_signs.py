@@ -74,7 +74,7 @@ class Siblings:
         return not is_known and find_origin(segment) in STRANGE_ORIGINS
 
     def is_in_namespace(self, segment: str) -> bool:
-        """Return whether a segment is in a namespace of the API, and words follow it that do not follow its neighbours.
+        """Return whether a segment is in a namespace of the API, and most of its neighbours go on with other words.
 
         `gateways` follows `Lumen.Network` only, but `orders` follows each customer of `/customers/Acme.Sales/orders`.
         """

@@ -64,6 +64,7 @@ def _compare_numbers(values: int, data: int, words: int, unsure: int) -> Iterato
 
     values: the neighbours that are data by their form.
     data, words: the neighbours that are surely data, and those that are surely words.
+    unsure: all other neighbours.
     """
     if not values + data + words + unsure:
         yield "alone"

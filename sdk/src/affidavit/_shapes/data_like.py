@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from urllib.parse import unquote
 
 MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
-MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
+MAX_REMEMBERED = 20_000  # the most ordinary names that are remembered, so that each is judged once
 MIN_MIXED = 24  # a mix of fewer letters and digits is not judged
 _LONGEST_WORDS = 3.5  # below this mean length of its runs of digits and letters, a text has no words
 # A random mix of capitals and small letters has runs below this mean length, or a smaller share of it is in words.

@@ -157,7 +157,7 @@ class Evidence:
         return _add_into(None, self)
 
     def stamp(self, day: int) -> None:
-        """Record that everything in here was seen on `day` (since 1970-01-01 UTC)."""
+        """Record that everything in here was seen on `day`, in days since 1970-01-01 UTC."""
         self.first = _choose_present(min, self.first, day)
         self.last = _choose_present(max, self.last, day)
         for child in self.children():

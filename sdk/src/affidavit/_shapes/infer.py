@@ -42,7 +42,7 @@ def infer(value: Json, *, redactor: Redactor | None = DEFAULT, day: int | None =
 def observe(evidence: Evidence, value: Json, *, redactor: Redactor | None = DEFAULT) -> None:
     """Add one value to `evidence` in place: faster than `evidence.add(infer(value))`, with the same result.
 
-    Use the same redactor for all values of an evidence: a known name is not judged again.
+    Use the same redactor for all values of an evidence, because a name in the evidence is not judged again.
     """
     if redactor is not None and redactor.replace is not None:
         value = redactor.replace(value)

@@ -87,7 +87,7 @@ class EntrySum:
 class Observations:
     """Sums of requests and responses: shapes and counts, never a value or a raw path.
 
-    redactor: used for everything that is added, so that a known name is not checked again.
+    redactor: used for everything that is added, because a name that was added before is not judged again.
     """
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:

@@ -29,7 +29,10 @@ class Pace:
         return True
 
     def skips(self, now: float) -> bool:
-        """Return whether this request need not be inspected, and count it as skipped. If it must be, call `admits`."""
+        """Return whether this request need not be inspected; if so, count it as skipped.
+
+        If it must be inspected, call `admits` for it.
+        """
         if self._skip_count + 1 < self._stride and now < self._due:
             self._skip_count += 1
             return True

@@ -66,9 +66,9 @@ class Witness(Reporter):
     """Report the shapes of an app's requests and responses, never a value. Call `observe`, or use a middleware.
 
     `observe` never raises and never waits: one daemon thread, started by the first request and again after a fork,
-    infers shapes and sends them. It reports within `interval` seconds, and within a few seconds when a shape or an
-    operation is new. It reports once more when the process ends, which takes at most 3 seconds. While the hub cannot be
-    reached, reports are kept and sent later.
+    infers shapes and sends them. It reports within `interval` seconds, and within a few seconds when an operation with
+    a route is new or has a new shape. It reports once more when the process ends, which takes at most 3 seconds. While
+    the hub cannot be reached, reports are kept and sent later.
 
     api_key: a secret key with the scope `report`.
     environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.

@@ -20,7 +20,10 @@ def read_prefix(environ: Environ) -> str:
 
 
 def read_body_type(environ: Environ) -> str | None:
-    """Return the `Content-Type` of a request; None without a body, that is, without a length and not sent in chunks."""
+    """Return the `Content-Type` of a request, None without a body.
+
+    A request has a body if it has a length above 0 or is sent in chunks.
+    """
     has_body = environ.get("CONTENT_LENGTH") not in (None, "", "0") or "HTTP_TRANSFER_ENCODING" in environ
     return environ.get("CONTENT_TYPE") or None if has_body else None
 

@@ -113,7 +113,7 @@ class _Exchange:
             )  # fmt: skip
 
     def _is_settled(self) -> bool:
-        """Return whether nothing is to be observed: the exchange was reported, or is counted now as of known shape."""
+        """Return whether the exchange needs no report: it had one, or is counted now because its shape is known."""
         if not self._is_reported:
             try:
                 self._is_reported = self._witness.settles(
