@@ -92,7 +92,7 @@ def request_args(
 def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
     """Return the member `name` of a larger JSON body as arguments, hashed as if they were the whole body of a request.
 
-    The member's text is hashed and not only its value, because a parsed number does not show whether its text was
+    The text of the member is needed as well as its value, because a parsed number does not show whether its text was
     exact. Use this to mint an intent from a request that holds the arguments.
 
     body: an object with this member, which `parse_json` accepts.

@@ -17,7 +17,7 @@ AMBIGUOUS = (
 
 
 def find_v1_mismatch(attempt: Attempt) -> str | None:
-    """Return the reason if the request is not the one of a version 1 intent, else None. The method is checked first."""
+    """Return the reason if the request is not what a version 1 intent signed, else None. The method comes first."""
     if attempt.payload["method"] != attempt.method:
         return "method-mismatch"
     if _is_ambiguous(attempt):
