@@ -153,3 +153,24 @@ def test_capital_letters_in_an_api_without_them_are_a_sign_of_a_value():
 
 def test_an_untrained_learner_holds_back_the_first_segment_too():
     assert Learner().template("/jane-doe/notes").undecided == (0, 1)
+
+
+def test_the_name_of_a_source_file_is_not_sent():
+    files = ("check.yml", "release.yml", "nightly.yaml", "1122")
+    body = {"id": 5, "name": "Build", "state": "active"}
+    learner = learn(*((f"GET /actions/workflows/{name}", body) for name in files), ("GET /actions/runs/17", {"id": 17}))
+    for name in files:
+        assert not leaks(learner.template(f"/actions/workflows/{name}"), name)
+
+
+@pytest.mark.parametrize("path", ["/openapi.yaml", "/v1/openapi.yaml", "/api/schema.yaml"])
+def test_the_description_of_an_api_is_no_value(path):
+    learner = learn((f"GET {path}", ABSENT), ("GET /v1/orders/17", {"id": 17}), ("GET /v1/orders", [{"id": 17}]))
+    assert template(learner, path) == path
+
+
+def test_two_names_that_are_joined_by_dots_are_not_sent():
+    ranges = ("main...develop", "develop..main", "topic...main")
+    learner = learn(*((f"GET /compare/{names}", {"status": "ahead", "commits": []}) for names in ranges))
+    for names in ranges:
+        assert not leaks(learner.template(f"/compare/{names}"), names)

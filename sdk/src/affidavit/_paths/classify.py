@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .segment_signs import Prefix, Siblings
 from .sibling_signs import list_sibling_signs
-from .sign_names import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES
+from .sign_names import FOREIGN_CAPITALS, KNOWN_WORDS, MORE_DATA, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES
 from .traffic_facts import TrafficFacts
 from .tree import PathNode, count_paths
 from .weights import WEIGHTS
@@ -24,8 +24,8 @@ LITERAL_BELOW = 0.1
 """A segment is a literal below this probability: to keep data as a literal is as bad as to hold back ten segments."""
 PARAMETER_ABOVE = 0.85
 """A segment is a parameter above this probability: to treat a word as a parameter mixes operations."""
-LONE_PARAMETER_ABOVE = 0.5
-"""The same for the only segment of its position, where a wrong parameter mixes nothing; see `OWN_IDENTITY`."""
+NAMED_PARAMETER_ABOVE = 0.5
+"""The same for a segment that a body of its exchange names, if it is alone or most segments beside it are data."""
 
 
 class Verdict(Enum):
@@ -56,6 +56,7 @@ NEVER_ANSWERED = "never answered with success"
 IN_DOUBT = "most strange words beside it may be data"
 NAMED_IN_CAPITALS = "in capitals, and in a body of its exchange"
 NOTHING_TO_MIX = "the only segment of its position"
+AMONG_DATA = "named by its exchange like the data beside it"
 
 UNKNOWN_SIGN = (0.0, 0.0)
 """The weights of a sign that no recording had."""
@@ -104,7 +105,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
     judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
     _doubt_strange_words(siblings, judgements)
     _doubt_named_capitals(judgements)
-    _decide_lone_segment(siblings, judgements)
+    _decide_named_segments(siblings, judgements)
     decision = Decision(siblings, judgements, first_look)
     parameters = {segment for segment, judgement in judgements.items() if judgement.verdict is Verdict.PARAMETER}
     for segment in sorted(siblings.words.keys() - parameters):
@@ -137,17 +138,19 @@ def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
             judgements[segment] = Judgement(LITERAL_BELOW, {**judgement.signs, NAMED_IN_CAPITALS: 0.0})
 
 
-def _decide_lone_segment(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Make the only segment of a position a parameter if it is more likely data, and a body of its exchange has it."""
+def _decide_named_segments(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
+    """Make each segment a parameter that is more likely data and that a body of its exchange names (OWN_IDENTITY).
+
+    It must be the only one of its position, where a parameter mixes nothing, or have more data than words beside it.
+    """
     open_segments = [segment for segment in judgements if not siblings.is_fixed(segment)]
-    if len(open_segments) != 1 or siblings.data:
-        return
-    judgement = judgements[open_segments[0]]
-    is_likely = judgement.verdict is Verdict.UNDECIDED and judgement.probability > LONE_PARAMETER_ABOVE
-    if is_likely and OWN_IDENTITY in judgement.signs:
-        judgements[open_segments[0]] = Judgement(
-            nextafter(PARAMETER_ABOVE, 1.0), {**judgement.signs, NOTHING_TO_MIX: 0.0}
-        )
+    is_alone = len(open_segments) == 1 and not siblings.data
+    for segment in open_segments:
+        judgement = judgements[segment]
+        is_likely = judgement.verdict is Verdict.UNDECIDED and judgement.probability > NAMED_PARAMETER_ABOVE
+        if is_likely and OWN_IDENTITY in judgement.signs and (is_alone or MORE_DATA in judgement.signs):
+            reason = NOTHING_TO_MIX if is_alone else AMONG_DATA
+            judgements[segment] = Judgement(nextafter(PARAMETER_ABOVE, 1.0), {**judgement.signs, reason: 0.0})
 
 
 def take_first_look(siblings: Siblings) -> dict[str, float]:

@@ -23,6 +23,8 @@ KNOWN_WORDS = frozenset({"word of a property name", "an action"})
 
 OWN_IDENTITY = "value of an identifying property of its own exchange"
 
+MORE_DATA = "more data than words beside it"
+
 OWN_VALUES = frozenset({OWN_IDENTITY, "value of a property of its own exchange"})
 
 FOREIGN_CAPITALS = frozenset({"in capitals", "capital letters unlike the words of the API"})

@@ -12,10 +12,11 @@ from .vocabulary import is_qualified_name
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters
 
-_ODD_SIGN = re.compile(r"[^\w.$-]|[^\x00-\x7f]")
+_ODD_SIGN = re.compile(r"[^\w.$-]|[^\x00-\x7f]|\.\.")
 _CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")
 _CAPITALISED = re.compile(r"(?:[A-Z][a-z]+){2,}")
 _DOMAIN = re.compile(r"(?:[a-z0-9_-]+\.)+[a-z]{2,}\.?|(?:[A-Z0-9_-]+\.)+[A-Z]{2,}\.?")
+_SOURCE_FILE = re.compile(r".+\.(?:ya?ml|md|rst|toml|ini|cfg|py|sh|rb)", re.IGNORECASE)
 _RUN = re.compile(r"[0-9]+|[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -29,12 +30,16 @@ def list_text_signs(text: str) -> tuple[str, ...]:
 
 def _read_text(text: str) -> Iterator[str]:
     stem, letters = strip_ending(text), [character for character in text if character.isalpha()]
-    if stem != text:
+    is_source_file = _SOURCE_FILE.fullmatch(text) is not None  # no API offers its answers in these formats
+    if is_source_file:
+        yield "named like a source file"
+        stem = text.rpartition(".")[0]
+    elif stem != text:
         yield "has a file ending"
     is_qualified = is_qualified_name(stem)
     if is_qualified:
         yield "reads like a qualified name"
-    elif "." in stem:
+    elif "." in stem and ".." not in stem:
         yield "reads like a domain" if _DOMAIN.fullmatch(stem) else "has a dot"
     if _ODD_SIGN.search(stem):
         yield "has a sign that no word has"

@@ -85,6 +85,7 @@ WEIGHTS: Mapping[str, tuple[float, float]] = {
     "many unsure beside it, at the beginning": (0.00, 0.42),
     "property of the answer right before": (0.26, 0.42),
     "a plural, behind a word": (0.14, 0.39),
+    "named like a source file": (0.87, 0.38),
     "not comparable with the words beside it": (0.00, 0.38),
     "alone, behind a word": (0.00, 0.37),
     "a tenth of all paths goes through it": (0.41, 0.32),
