@@ -1,4 +1,4 @@
-"""The kinds of change, and which side a change can break (pure), as they are stored, shown and downloaded."""
+"""The kinds of change and the sides that a change can break, as they are stored, shown and downloaded (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from catalog.shape_pointers import join_property, parent_pointer
 
 CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
 BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)
-# Each kind of change and its words.
+# Each kind of change, as it is stored, with the words that pages show for it.
 CHANGE_KINDS: Mapping[str, str] = {
     "new": "new",
     "gone": "removed",
@@ -31,7 +31,7 @@ SUCCESSOR = re.compile(r"perhaps (.+) now", re.DOTALL)
 
 
 def describe_successor(name: str) -> str:
-    """Return the `after` text of a property that is no longer seen and was perhaps renamed to `name`."""
+    """Return the text of `Drift.after` for a property that is no longer seen and was perhaps renamed to `name`."""
     return f"perhaps {name} now"
 
 
@@ -50,7 +50,7 @@ def locate_successor(pointer: str, kind: str, after: str) -> str:
 def list_new_types(before: str, after: str) -> list[str]:
     """Return the types that a change added: `string` if `integer` became `integer or string`.
 
-    Types in parentheses, such as those of an array's items, are not split: `after` is then returned whole.
+    If `after` has types in parentheses, such as those of an array's items, it is returned whole.
     """
     if "(" in after:
         return [after]
@@ -59,13 +59,13 @@ def list_new_types(before: str, after: str) -> list[str]:
 
 
 def list_counted_types(before: str, after: str) -> list[str]:
-    """Return the new types as evidence counts them: `object` for a map, `array` for an array of anything."""
+    """Return the new types by the names that evidence uses: `object` for a map, `array` for an array of anything."""
     heads = [name.split()[0] if name else "" for name in list_new_types(before, after)]
     return ["object" if head in ("map", "empty") else head for head in heads]
 
 
 def count_new_type(count: int, before: str, after: str) -> str:
-    """Return `2 strings`, or `2 values of new types` if there is more than one new type."""
+    """Return `2 strings`, or `2 values of new types` if the new type is not a single name."""
     names = list_new_types(before, after)
     plural = "" if count == 1 else "s"
     if len(names) != 1 or "(" in names[0] or not names[0]:

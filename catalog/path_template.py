@@ -7,7 +7,7 @@ import re
 from affidavit import retemplate
 from affidavit.operations import PARAMETER
 
-MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
+MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL limits an index row to 2,700 bytes
 MAX_SEGMENTS = 100
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
 # What to do about each error of a template, by its code
@@ -42,5 +42,8 @@ def find_path_errors(path: str) -> list[str]:
 
 
 def split_path(path: str) -> list[str]:
-    """Split a path into segments, which `undecided` counts from 0: `/orders/{orderId}` → `orders`, `{orderId}`."""
+    """Return the segments of a path: `orders` and `{orderId}` for `/orders/{orderId}`.
+
+    The indexes in the member `undecided` of an observation refer to them; the first segment is 0.
+    """
     return path.split("/")[1:]

@@ -14,7 +14,7 @@ from wire.period import Period
 from workspaces.models import Environment
 
 BY_PATH = (Collate("path", "C").asc(), Collate("method", "C").asc())  # by code point
-LARGE_TEXTS = ("document", "outline", "search")  # large columns with evidence, which few readers need
+LARGE_TEXTS = ("document", "outline", "search")  # large columns, which few queries need
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,10 @@ class OperationCounts:
 
 
 def visible_operations(environment: Environment) -> QuerySet[Operation]:
-    """Return the operations that have begun and that no rule shows elsewhere; pages show no others (contract 4)."""
+    """Return the operations that pages show.
+
+    They have begun (contract 4), and no template rule shows them under another operation.
+    """
     return Operation.objects.filter(environment=environment, begun=True, shown_under=None)
 
 
@@ -37,13 +40,15 @@ def count_operations(environment: Environment, period: Period) -> OperationCount
 
 
 def find_observed_span(environment: Environment) -> tuple[datetime, datetime] | None:
-    """Return the times of the first and the last observation of an environment; None if there is none."""
+    """Return the times of the first and the last observation of visible operations; None if there is none."""
     times = visible_operations(environment).aggregate(first=Min("first_seen_at"), last=Max("last_seen_at"))
     return (times["first"], times["last"]) if times["first"] else None
 
 
 def find_operation(environment: Environment, method: str, path: str, *, as_reported: bool = False) -> Operation | None:
-    """Return one operation with its parts, or the one that it is shown under; names of parameters do not matter.
+    """Return the operation of this method and path, or the one under which it is shown, with its evidence prefetched.
+
+    The names of parameters in `path` do not matter.
 
     as_reported: return the operation itself, even if it is shown under another.
     """
@@ -75,10 +80,10 @@ def unfolded_reports() -> QuerySet[WitnessReport]:
 
 
 def list_environments_to_fold(*, after: datetime, now: datetime) -> list[int]:
-    """Return the ids of environments with reports to fold. Reports received between these two times do not count.
+    """Return the ids of environments with reports to fold. Reports received from `after` to `now` do not count.
 
-    A report with a time in the future was received before the clock was set back. It counts, because nothing else would
-    fold it before the clock reaches that time again.
+    A report with a time after `now` was received before the clock was set back. It counts, because otherwise it would
+    wait until the clock reaches that time again.
     """
     reports = unfolded_reports().exclude(received_at__range=(after, now))
     return list(reports.order_by("environment_id").values_list("environment_id", flat=True).distinct())

@@ -1,13 +1,14 @@
-"""Pointers to the nodes of a shape (pure): `/lines/[]/sku`, `[]` for each item, `{}` for each value of a map.
+"""Pointers to the nodes of a shape, such as `/lines/[]/sku` (pure).
 
-Names are escaped as in RFC 6901, `~0` for `~` and `~1` for `/`. A property whose whole name is `[]` or `{}` is `~2]` or
-`~3}`, so that it is never confused with the items of an array or the values of a map.
+`[]` stands for each item of an array, `{}` for each value of a map. Names are escaped as in RFC 6901, `~0` for `~` and
+`~1` for `/`. A property whose whole name is `[]` or `{}` is `~2]` or `~3}`, so that it is never confused with the items
+of an array or the values of a map.
 """
 
 from __future__ import annotations
 
 ITEMS, VALUES = "[]", "{}"
-_STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # of properties that are named like the steps above
+_STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # for properties whose name is ITEMS or VALUES
 _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
 
@@ -17,7 +18,7 @@ def join_property(pointer: str, name: str) -> str:
 
 
 def property_step(name: str) -> str:
-    """Return the step to a property, which is never ITEMS or VALUES."""
+    """Return the step to a property: the last segment of its pointer. It is never ITEMS or VALUES."""
     return _STEP_BY_NAME.get(name) or name.replace("~", "~0").replace("/", "~1")
 
 

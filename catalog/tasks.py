@@ -17,7 +17,7 @@ LONGEST_WAIT = timedelta(seconds=3)  # the sweep folds a report that has waited 
 
 @shared_task
 def fold(environment_id: int) -> None:
-    """Fold the unfolded reports of one environment; after a turn, let other tasks run first."""
+    """Fold the unfolded reports of one environment for one turn; if some may be left, send this task again."""
     if fold_for_a_turn(environment_id):
         wake_worker.send_after_commit(fold, environment_id)
 
@@ -37,7 +37,7 @@ def sweep() -> None:
 
 
 def fold_for_a_turn(environment_id: int) -> bool:
-    """Fold reports of one environment. Return whether some may be left."""
+    """Fold reports of one environment for one turn. Return whether some may be left."""
     environment = Environment.objects.filter(pk=environment_id).first()
     turn = Turn()
     if environment:

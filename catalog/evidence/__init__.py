@@ -1,1 +1,1 @@
-"""The evidence of one part, and what is shown of it. Pure."""
+"""The evidence of operations and of their parts, and what is shown of it."""

@@ -1,4 +1,7 @@
-"""Baseline resets after which nothing was observed yet: what they hide is neither sent nor gone, but not counted."""
+"""Baseline resets after which nothing was observed yet.
+
+For what such a reset hides, it is unknown whether the API still has it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ def find_unobserved_reset(operation: Operation, key: str = "") -> BaselineReset 
 def find_unobserved_node_reset(
     operation: Operation, key: str, nodes: Mapping[str, Node], pointer: str
 ) -> BaselineReset | None:
-    """Return the latest active reset of this node, or of one around it, that could not have been present since.
+    """Return the latest active reset of this node, or of a node around it, after which nothing was observed yet.
+
+    This holds if the reset node was not seen since, and its parent was never an object since.
 
     nodes: all nodes of the part, by pointer.
     """

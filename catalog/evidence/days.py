@@ -50,7 +50,7 @@ class ObservedDays:
         return self._count_statuses("")
 
     def build_part(self, shape: PartShape) -> PartShape:
-        """Return what a part would be if nothing had been observed on other days; it has the same maps as all time."""
+        """Return a part as if nothing had been observed on other days; the maps are those of `shape`."""
         evidence = [
             EpochEvidence(epochs, list_node_resets(row, shape.key))
             for row in self.operation.merged_rows
@@ -101,7 +101,7 @@ class Gap:
 
 
 def find_gap(operation: Operation, days: DaySpan | None) -> Gap | None:
-    """Return the days of a span without counts, such as those before an upgrade; None if all have counts."""
+    """Return a gap if some days of the span have no counts, such as days before an upgrade; else None."""
     if days is None:
         return None
     first, last = (moment.astimezone(UTC).date() for moment in (operation.first_seen_at, operation.last_seen_at))

@@ -1,4 +1,6 @@
-"""Merge the epochs of one part into what is shown (pure): their sum, with reset nodes counted from a later epoch on.
+"""Merge the epochs of one part into what is shown (pure).
+
+This is their sum, in which a reset node counts only from the epoch of its reset on.
 
 The evidence of an epoch stays as it was reported, so that every reset can be undone exactly (contract 4).
 """
@@ -50,7 +52,7 @@ def build_visible_part(
     """Return the visible evidence of one part.
 
     operations: the evidence of every operation that is shown here.
-    map_rules: the `rules` of apply_maps.
+    map_rules, by_likeness: the `rules` and `by_likeness` of apply_maps.
     """
     sums = [sum_epochs(*operation) for operation in operations]
     evidence = sum_evidence(total for total, _ in sums)
@@ -61,7 +63,8 @@ def build_visible_part(
 def sum_epochs(epochs: Mapping[int, Evidence], resets: Iterable[NodeReset]) -> tuple[Evidence, dict[str, Evidence]]:
     """Return the sum of all epochs, in which each reset node counts only from the epoch of its reset on.
 
-    Also return, by the pointer of each reset, the sum of the whole part since that epoch.
+    Also return, by the pointer of each reset, the sum of the whole part since that epoch. Leave out a reset if a later
+    one resets its node or a node around it.
     """
     total = sum_evidence(epochs.values())
     since: dict[str, Evidence] = {}
@@ -74,7 +77,7 @@ def sum_epochs(epochs: Mapping[int, Evidence], resets: Iterable[NodeReset]) -> t
 
 
 def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
-    """Return `whole` with the subtree at `steps` replaced from `later`; parts that are missing there become empty."""
+    """Return `whole` with the subtree at `steps` taken from `later`; nodes that `later` lacks become empty."""
     if not steps:
         return later
     first, *inner_steps = steps
@@ -90,7 +93,7 @@ def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
 
 
 def _empty_copy(node: Evidence) -> Evidence:
-    """Return an empty node that keeps the mark of a sensitive name. Then it has no type, and so is not a file."""
+    """Return an empty node that keeps only the mark of a sensitive name."""
     empty = Evidence()
     empty.redacted = node.redacted
     return empty

@@ -20,7 +20,7 @@ def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bo
     """Return the evidence with its maps shown as maps, and the number of names of each map by pointer.
 
     rules: whether an object is a map, by pointer; a rule wins over likeness.
-    by_likeness: whether an object with alike values is a map, too.
+    by_likeness: whether an object whose values are alike is a map, too.
     """
     name_counts: dict[str, int] = {}
 

@@ -65,7 +65,7 @@ class Node(NamedTuple):
 
     @property
     def main_type(self) -> str:
-        """Return the type without that of its items or values: `array` of `array of string`, `object` of a map.
+        """Return the type without that of its items or values: `array` for `array of string`, `object` for a map.
 
         Mixed types are `unknown`, as in outlines.
         """

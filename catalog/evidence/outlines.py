@@ -27,7 +27,7 @@ def list_media_types(outline: Outline, part: str) -> Sequence[str]:
 
 
 def list_contents(outline: Outline, part: str) -> dict[str, Descriptor | None]:
-    """Return the bodies of `request` or of a status by media type: the shape of JSON and of forms, None for any other.
+    """Return the bodies of `request` or of a status by media type: a shape for JSON and forms, None for any other.
 
     A shape that was reported without a media type counts as JSON.
     """

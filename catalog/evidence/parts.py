@@ -53,7 +53,7 @@ def part_of(row: OperationPart) -> Part:
 
 
 def build_part_shapes(operation: Operation) -> list[PartShape]:
-    """Return request and query, if any was seen, then a response for every status, with a body or without."""
+    """Return the request and the query, each if it was seen, then a response for every status, even without a body."""
     visible = _build_visible_parts(operation)
     with_type = {Part(REQUEST)} if REQUEST in operation.media_types else set()
     requests = [part for part in (Part(REQUEST), Part(QUERY)) if part in visible or part in with_type]
@@ -82,7 +82,7 @@ def list_part_nodes(shape: PartShape) -> Iterator[Node]:
 
 
 def list_observed_nodes(shape: PartShape) -> Mapping[str, EvidenceNode]:
-    """Return by pointer the evidence of the nodes of a part that were observed, and of its root."""
+    """Return the evidence of a part's root and of its observed nodes, by pointer."""
     nodes = walk_nodes(shape.evidence, observations=shape.observations)
     nodes_by_pointer = {pointer: node for pointer, node in nodes if not pointer or node.evidence.seen}
     for pointer, parents in shape.reset_counts.items():
@@ -139,7 +139,7 @@ def find_absence_states(operation: Operation, part: Part) -> Mapping[str, Any]:
     """Return the absence counters of a part: of its latest visible epoch, without nodes that were reset since."""
     key = part_key(part)
     first_epoch = first_visible_epoch(operation, key)
-    # Counters are never deleted, so a row without any was never counted: it holds late evidence only.
+    # A fold copies all counters into the row of its epoch. Rows of late evidence only have no counters: leave them out.
     rows = [row for row in operation.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences]
     if not rows:
         return {}
@@ -154,7 +154,7 @@ def find_absence_states(operation: Operation, part: Part) -> Mapping[str, Any]:
 
 
 def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:
-    """Return by part and pointer whether a node is a map, by the active rules: the latest of each node applies."""
+    """Return by part and pointer whether an active rule makes a node a map. The latest rule of a node applies."""
     rules: dict[str, dict[str, bool]] = {}
     for rule in operation.map_rules.all():
         if rule.reverted_at is None:
@@ -196,7 +196,10 @@ def _build_shape(operation: Operation, part: Part, visible: VisiblePart) -> Part
 
 
 def count_statuses(operation: Operation, key: str) -> Counter[int]:
-    """Return observations by status since the active resets of a part, of everything that is shown here."""
+    """Return the observations by status, without those before the latest active reset of the part.
+
+    Operations that are shown under this one are included.
+    """
     counts = Counter(dict(operation.status_counts))
     for row in operation.merged_rows:
         if reset := find_part_reset(row, key):
@@ -205,7 +208,10 @@ def count_statuses(operation: Operation, key: str) -> Counter[int]:
 
 
 def find_node_reset(operation: Operation, key: str, pointer: str) -> BaselineReset | None:
-    """Return the latest active reset that hides evidence of a node: of itself, a node around it, or its whole part."""
+    """Return the latest active reset that hides evidence of a node.
+
+    It is a reset of the node, of a node around it, of its part or of the operation.
+    """
     hiding = (
         reset
         for reset in operation.baseline_resets.all()

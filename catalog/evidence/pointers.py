@@ -98,5 +98,5 @@ def has_several_types(descriptor: Descriptor) -> bool:
 
 
 def _describe_inner_type(descriptor: Descriptor) -> str:
-    """Return the type of items or values, without the type of their own contents: `array of array`."""
+    """Return the type of items or values, without that of their own contents: `array` for arrays of strings."""
     return f"({describe_type(descriptor)})" if has_several_types(descriptor) else str(descriptor["type"])

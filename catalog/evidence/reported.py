@@ -1,4 +1,4 @@
-"""The evidence reported under an operation's own template, without the evidence that rules add there."""
+"""The evidence reported under an operation's own template, without the evidence that template rules show there."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ReportedOperation:
         return replace(self.counts, evidence=evidence)
 
     def build_part_row(self, part: Part) -> OperationPart:
-        """Return the row of a part's evidence in the current epoch, empty if only other operations have any."""
+        """Return the row of a part's evidence in the current epoch; the evidence is empty if nothing was reported."""
         evidence = self.epochs.get(part, {}).get(self.row.epoch, Evidence())
         return OperationPart(
             environment_id=self.row.environment_id,
@@ -77,7 +77,7 @@ class ReportedOperation:
 def build_empty_row(environment: Environment, identity: Identity, *, seen_at: datetime) -> Operation:
     """Return a new row on which nothing is shown yet.
 
-    seen_at: its first and last time.
+    seen_at: both first_seen_at and last_seen_at.
     """
     return Operation(
         environment=environment,

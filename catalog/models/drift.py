@@ -43,8 +43,8 @@ class Drift(models.Model):
     """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
 
     at: when the change was detected.
-    since: the first moment at which the change can have begun, the first of the observations that were added together;
-        for a property no longer seen, the UTC day on which it was last seen.
+    since: the earliest time at which the change can have begun: that of the first observation that was added with it;
+        for a property that is no longer seen, the start of the UTC day on which it was last seen.
     seen, of: how often the node was present since then, and how often it could have been (null if unknown).
     matching: for a new type, how many of the values since then have it.
     values_before: for a new type, how many values were observed before then.
@@ -83,7 +83,10 @@ class Drift(models.Model):
 
     @property
     def is_dated(self) -> bool:
-        """Whether it began in the minute in which it was detected, and not at any time from `since` to `at`."""
+        """Return whether the change began in the minute in which it was detected.
+
+        Otherwise it may have begun at any time from `since` to `at`.
+        """
         return self.at.replace(second=0, microsecond=0) <= self.since
 
     @property
@@ -98,12 +101,12 @@ class Drift(models.Model):
 
     @property
     def values(self) -> int | None:
-        """Return how many values there were when a new type was detected, those with this type included."""
+        """Return the number of values when a new type was detected, including those of this type; None if unknown."""
         return None if self.values_before is None else self.values_before + self.seen
 
     @property
     def after_words(self) -> str:
-        """Return the type after the change: of a new type that each value had since then, this type alone."""
+        """Return the type after the change; if every value since then has a new type, only the new types."""
         names = list_new_types(self.before, self.after)
         is_of_all = self.kind == "type" and self.matching is not None and self.matching == self.seen
         return " or ".join(names) if is_of_all and names else self.after
@@ -120,7 +123,9 @@ class Drift(models.Model):
 
 
 class DriftMute(models.Model):
-    """A mute: until when changes of one kind at one place are not shown as new. At most one for each place and kind.
+    """A mute: until a given time, changes of one kind at one place are not shown as new.
+
+    A place is a node, or the root, of one part of an operation. There is at most one mute for each place and kind.
 
     place_digest: the same as Drift.place_digest. It is a digest, because a pointer can be too long for an index.
     """

@@ -14,7 +14,8 @@ class WitnessReportId(models.Model):
 
     digest: the keyed hash of its body's SHA-256; a repeated delivery has the same.
 
-    The ids have a table of their own, because the inbox is partitioned by month: an id must be unique over all months.
+    The ids have a table of their own, because an id must be unique over all months, and the inbox is partitioned by
+    month.
     """
 
     pk = models.CompositePrimaryKey("workspace_id", "report_id")

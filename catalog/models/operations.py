@@ -37,7 +37,7 @@ class Operation(models.Model):
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
 
-    # The projection of the above and of the parts, written with them: catalog.evidence.projection.Projection.
+    # The projection of the counts above and of the parts (catalog.evidence.projection.Projection), saved with them.
     begun = models.BooleanField(help_text="A status other than 404, 405 and 501 was seen (contract 4).")
     path = models.TextField(help_text="The template with the names observed most often.")
     observations = Count()
@@ -90,28 +90,31 @@ class Operation(models.Model):
         return sorted((int(status), count) for status, count in self.statuses.items())
 
     def count_media_types(self, part_key: str) -> list[tuple[str, int]]:
-        """Return media types and observations of `request` or a status, the most frequent first."""
+        """Return each media type of `request` or of a status with its observations, the most frequent first."""
         counts: dict[str, int] = self.media_types.get(part_key, {})
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     @property
     def successes(self) -> int:
-        """Return the number of observations with a 2xx or 3xx status: only these report a query or a request (contract
-        4).
+        """Return the number of observations with a 2xx or 3xx status.
+
+        The shapes of query and request are taken only from these (contract 4).
         """
         return sum(count for status, count in self.status_counts if 200 <= status < 400)
 
     @property
     def undecided_segments(self) -> list[tuple[str, int]]:
-        """Return the literal segments that may be data, each with the observations in which the reporter could not
-        decide.
-        """
+        """Return each literal segment that may be data, with how often the reporter could not decide this."""
         segments = self.key.split("/")[1:]
         return [(segments[int(index)], count) for index, count in sorted(self.undecided.items())]
 
 
 class OperationPart(models.Model):
-    """The summed evidence of one part of an operation in one epoch; a response has its status."""
+    """The summed evidence of one part of an operation in one epoch.
+
+    status: of a response; null for the query and the request.
+    epoch: how many baseline resets were set before the evidence was added.
+    """
 
     QUERY, REQUEST, RESPONSE = "query", "request", "response"
 
@@ -135,8 +138,9 @@ class OperationPart(models.Model):
 
 
 class OperationDay(models.Model):
-    """The observations of an operation under its own template on one UTC day, in one epoch. Days are kept for some
-    months.
+    """The observations of an operation under its own template on one UTC day, in one epoch.
+
+    Days are kept for some months.
 
     statuses: as in Operation.
     evidence: the evidence of each part as in OperationPart, by `part_key`.
@@ -162,7 +166,7 @@ class OperationDay(models.Model):
 class ExcessOperation(models.Model):
     """An operation beyond MAX_OPERATIONS: its observations are counted, its shapes are not kept.
 
-    There are at most as many of these as the limit; the row without a method sums the observations of all others.
+    At most MAX_OPERATIONS such operations have a row. The row without a method sums the observations of all others.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="excess_operations")
@@ -186,7 +190,8 @@ class CatalogRevision(models.Model):
 
     changes: the number of changes so far.
     digested_changes: the number of changes that the digests include; if it is lower, they are out of date.
-    absence_digest, absence_changes: the same of the properties that are no longer seen.
+    absence_digest: the digest of the properties that are no longer seen.
+    absence_changes: the number of changes that the absence digest includes.
     """
 
     environment = models.OneToOneField(Environment, on_delete=models.CASCADE, primary_key=True, related_name="+")

@@ -30,12 +30,12 @@ class BaselineReset(Decision):
     No evidence is deleted.
 
     part, pointer: the only node that is reset; "" for the whole operation.
-    epoch: the first whose evidence is shown.
-    statuses: observations by status before it, including those that were reported late.
-    through: the reset that caused this one, made on the operation under which this one was shown.
+    epoch: the first epoch whose evidence is shown.
+    statuses: observations by status before the reset, including those that were reported late.
+    through: the reset that caused this one. It was set on the operation under which this operation was then shown.
 
-    A caused reset is active while the template rules of that time (ids up to `newest_rule`) still show this operation
-    there.
+    A reset with `through` is active only while the template rules of that time (ids up to `newest_rule`) still show
+    this operation under that one.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -73,11 +73,11 @@ class BaselineReset(Decision):
 
 
 class TemplateRule(Decision):
-    """A rule that shows everything reported under `source`, before or after, under `target`, until it is reverted.
+    """A rule that shows under `target` what is reported under `source`, earlier reports included, until it is reverted.
 
     method: "" for all.
     source: a template as in Operation.key.
-    target: the template with the names that are shown.
+    target: a template with the names of its parameters, as the catalog shows them.
     matching: whether every other template that matches the target is shown there too.
     """
 
@@ -95,7 +95,7 @@ class TemplateRule(Decision):
 
     @property
     def key(self) -> str:
-        """Return the target as Operation.key."""
+        """Return the target without the names of its parameters, as in Operation.key."""
         return strip_names(self.target)
 
 
