@@ -34,8 +34,8 @@ class Absence(NamedTuple):
     absent: objects without it in a row, up to now.
     longest: the longest such run before.
     is_reported: whether this run was reported. Then `successor` is the probable new name, if any.
-    first_seen, first_objects: how often the property, and the objects that could have it, had been seen after the fold
-        in which the property first came.
+    first_seen, first_objects: how often the property had been seen, and how many objects could have had it, at the end
+        of the fold in which the property first came.
 
     Stored arrays have the members in this order. A new member comes at the end, so that older arrays can be read.
     """
@@ -70,10 +70,11 @@ class Absence(NamedTuple):
 
 @dataclass(frozen=True)
 class AbsenceEvent:
-    """Something to report of a property.
+    """A change of presence to report for a property.
 
     kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
-    seen, of: how often it was present in the objects since it was first absent, and the number of these objects.
+    seen, of: how often it was present, and in how many objects: in those of the fold and, unless it is SEEN_AGAIN, of
+        the absence before.
     always: for NOT_ALWAYS, how often it had been present before, without exception.
     successor: for NO_LONGER_SEEN, its probable new name, if any.
     """
@@ -90,8 +91,8 @@ class AbsenceEvent:
 class Occasion(NamedTuple):
     """One property, counted in the newly added objects.
 
-    objects: how many objects were added.
-    seen: how many of these objects had the property.
+    objects: how many objects were added that could have the property.
+    present: how many of these objects had it.
     """
 
     pointer: str
@@ -156,7 +157,7 @@ def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, Absenc
 
 
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
-    """Count objects with or without the property; report once that the property is no longer always present."""
+    """End the absence. Report that the property was seen again, or (once) that it is no longer always present."""
     longest = max(absence.absent, absence.longest)
     new_absence = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
     if occasion.objects_before and not occasion.seen_before:
@@ -185,7 +186,7 @@ def _is_no_longer_seen(absent: int, longest: int, present: int, objects: int) ->
 
 
 def is_unusual(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether a property is absent for longer than ever before, and hardly by chance at its rate before.
+    """Return whether a property is absent for longer than ever before, and hardly by chance at its earlier rate.
 
     objects: all of them, including those in which it was absent.
     """
@@ -194,7 +195,7 @@ def is_unusual(absence: Absence, present: int, objects: int) -> bool:
 
 
 def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether an unusual absence is hardly by chance, as the counts of all objects show it.
+    """Return whether an unusual absence is hardly by chance, judged by the counts of all objects.
 
     objects: all of them, including those in which it was absent.
     """

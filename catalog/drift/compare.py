@@ -26,7 +26,7 @@ BREAKS_IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
 IsAlwaysThere = Callable[[str, str], bool]
 """Takes part and pointer of a new node; returns whether it was always present since it appeared."""
 WasUsuallyNull = Callable[[str, str], bool]
-"""Takes part and pointer of a node that was always null; returns whether that was often enough to rely on."""
+"""Takes part and pointer of a node that was always null; returns whether it was null often enough to rely on."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _describe_first_request(part: str, descriptor: Descriptor | None) -> Iterato
 def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
     """Report the media types of a part that were added.
 
-    Its first media types are not a change, since bodies came before them.
+    Its first media types are not a change: bodies may have been reported before, without media types.
     """
     if before and set(after) - set(before):
         breaks = CONSUMER if _is_response(part) else NOBODY
@@ -106,7 +106,7 @@ def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str])
 
 
 def list_first_media_types(before: Outline, after: Outline) -> list[tuple[str, Sequence[str]]]:
-    """Return the parts whose media types were reported for the first time, with these; they are not a change."""
+    """Return each part whose media types were reported for the first time, with these types. This is not a change."""
     parts = (REQUEST, *sorted(after["responses"]))
     media_types = [(part, list_media_types(after, part)) for part in parts if not list_media_types(before, part)]
     return [(part, names) for part, names in media_types if names]
@@ -183,7 +183,7 @@ def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str,
 
 
 def _is_other_map(before: Descriptor, after: Descriptor) -> bool:
-    """Return whether only one of the two lists an object's names: they are no longer kept, or are shown as a map."""
+    """Return whether only one of the two lists the names of an object; the other collapsed them or is a map."""
     if before.get("collapsed") != after.get("collapsed"):
         return True
     old, new = ({"properties", "values"} & descriptor.keys() for descriptor in (before, after))
@@ -238,7 +238,7 @@ def _find_direction(part: str, old: str, new: str) -> str:
 
 
 def _is_wider(part: str, old: str, new: str) -> bool:
-    """Return whether `new` allows more; every segment of a path is a string, whatever it looks like."""
+    """Return whether `new` allows more than `old`. In a path, `string` allows every segment."""
     return new == "divergent" or (old, new) == ("integer", "number") or (part == PATH and new == "string")
 
 

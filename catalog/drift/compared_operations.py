@@ -59,7 +59,7 @@ OperationKey = tuple[str, str]
 
 
 LatestPresences = Mapping[tuple[str, str], tuple[int, int]]
-"""By part and pointer, how often each property came that was reported as no longer always sent, and of how often."""
+"""By part and pointer, `seen` and `of` of each property's latest change of presence; 0 and 0 unless NOT_ALWAYS."""
 
 DetectionTimes = Mapping[tuple[str, str], datetime]
 """By part and pointer, when each new property was detected."""
@@ -94,7 +94,7 @@ class ComparedOperation:
         self._nodes: dict[str, Mapping[str, Node]] = {}
 
     def find_presence(self, key: str, pointer: str) -> CurrentPresence:
-        """Return the presence of a node of a part, of a whole part if the pointer is empty, or of all if the key is."""
+        """Return the presence of a node; without a pointer, of the whole part; without a key, of the operation."""
         if not key:
             return CurrentPresence(PresenceState.SEEN, self.operation.observations, None)
         shape = self._shapes.get(key)
@@ -125,11 +125,11 @@ class ComparedOperation:
         return max(times, default=None)
 
     def list_not_always_sent(self) -> set[tuple[str, str]]:
-        """Return part and pointer of the properties of which drift last reported that they are not always sent."""
+        """Return part and pointer of each property whose latest change of presence says that it is not always sent."""
         return {(part, pointer) for (part, pointer), (_, of) in self._latest.items() if of}
 
     def list_absent(self) -> Iterator[tuple[str, str, PresenceState]]:
-        """Yield part and pointer of each property that is not sent now or lately, without those inside."""
+        """Yield part, pointer and state of each property that is absent now, without the properties inside it."""
         for shape in self._shapes.values():
             states = find_absence_states(self.operation, shape.part)
             yield from ((shape.key, pointer, PresenceState.NO_LONGER_SEEN) for pointer in list_no_longer_seen(states))
@@ -184,7 +184,7 @@ class ComparedOperation:
 
 
 def _find_successors(states: AbsenceStates, shape: PartShape, pointers: Collection[str]) -> dict[str, str]:
-    """Return the pointers of what seems to replace these absent properties, by their own."""
+    """Return the pointers of the properties that seem to replace these absent ones, by the absent pointers."""
     absences = {pointer: Absence.from_state(state) for pointer, state in states.items()}
     evidence = list_observed_nodes(shape) if pointers else {}
     by_object: dict[str, list[str]] = {}
@@ -242,14 +242,14 @@ def _load_latest_presences(
 
 
 def find_not_always_sent(environment: Environment) -> set[OperationKey]:
-    """Return the operations of which drift ever reported that a property is not always sent."""
+    """Return the operations for which drift ever reported a property that is not always sent."""
     changes = Drift.objects.filter(environment=environment, kind=NOT_ALWAYS)
     return set(changes.values_list("operation__method", "operation__key").distinct())
 
 
 @dataclass(frozen=True)
 class AbsentPlaces:
-    """The properties of one operation that are no longer seen, that are probably gone, and that are absent lately."""
+    """Part and pointer of the absent properties of one operation, in three sets by how certain it is."""
 
     no_longer_seen: set[tuple[str, str]] = field(default_factory=set)
     probably_gone: set[tuple[str, str]] = field(default_factory=set)
@@ -273,7 +273,7 @@ AbsentByOperation = Mapping[OperationKey, AbsentPlaces]
 
 
 def find_absent_places(environment: Environment) -> AbsentByOperation:
-    """Return what is not sent now or lately, by operation; operations without any are left out."""
+    """Return the properties that are absent now, by operation; operations without any are left out."""
     absent: dict[OperationKey, AbsentPlaces] = {}
     for operation in _load_with_absences(environment, visible_operations(environment), _has_absent, least=1):
         places = AbsentPlaces()
@@ -289,7 +289,10 @@ def _has_absent(states: AbsenceStates) -> bool:
 
 
 def find_probably_gone_of(environment: Environment, operations: QuerySet[Operation]) -> Iterator[ProbablyGone]:
-    """Yield what is probably gone of these operations, which are visible ones of the environment."""
+    """Yield the properties of these operations that are probably gone.
+
+    operations: visible ones of the environment.
+    """
 
     def is_candidate(states: AbsenceStates) -> bool:
         return any(list_perhaps_gone(states))
@@ -305,7 +308,7 @@ def _load_with_absences(
     *,
     least: int,
 ) -> Iterator[Operation]:
-    """Yield those of these operations that may have absent properties, by their counters, with their evidence.
+    """Yield the operations whose counters say that they may have absent properties, with their evidence.
 
     is_candidate: whether the counters of a part say that it may have such a property.
     least: how often such a property has to be absent; it is also absent for longer than ever before.

@@ -1,4 +1,4 @@
-"""What the comparison of two environments says first: how many differences, and what breaks; and what both lost."""
+"""The summary of an environment comparison: how many differences, what they break, and what both sides have lost."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from catalog.drift.environments import WHOLE_OPERATION, OperationChange
 from catalog.drift.queries import load_catalog_rows
 from workspaces.models import Environment
 
-NAMED = 3  # so many changes that may break are named
+NAMED = 3  # the headline names at most this many differences that may break
 
 
 @dataclass(frozen=True)
 class ComparisonSummary:
     """The number of differences.
 
-    certain, probable, uncertain: all of them.
-    resets: how many baseline resets hide what was not observed since, on a side; it is not compared.
-    breaking: the certain ones that break a client or a server; `probably_breaking` are the probable ones, and
-        `perhaps_breaking` the uncertain ones that do.
-    perhaps: those of `perhaps_breaking` that the headline tells of: whole operations, and properties that were sent
-        often enough.
-    is_for_clients: whether each of `breaking`, or of `probably_breaking` if there is none, breaks clients.
+    certain, probable, uncertain: all differences, by how certain they are.
+    resets: how many entries are no differences, but say that a baseline reset hides what was not observed since. That
+        is not compared.
+    breaking: the certain differences that break a client or a server, at most one for each node.
+    probably_breaking, perhaps_breaking: the probable and the uncertain differences that do.
+    perhaps: the differences of `perhaps_breaking` that the headline mentions: whole operations, and what was sent often
+        enough.
+    is_for_clients: whether no certain difference (or no probable one, if none is certain) breaks only servers.
     first: the first of `breaking`, or of `probably_breaking` if there is none.
     """
 
@@ -59,13 +60,16 @@ class ComparisonSummary:
 
     @property
     def needs_perhaps_breaking(self) -> bool:
-        """Return whether to count the uncertain differences that may break clients: the headline does not name all."""
+        """Return whether to show the number `perhaps_breaking`: the headline does not mention all of these."""
         is_headline = not self.breaking and not self.probably_breaking
         return self.perhaps_breaking > (len(self.perhaps) if is_headline else 0)
 
 
 def sort_differences(rows: Iterable[OperationChange]) -> list[OperationChange]:
-    """Return what breaks first, then what else is gone; new statuses and other new parts are last."""
+    """Return what breaks first, then what else is gone, then other changes of single nodes.
+
+    Last are the other changes of whole parts, then baseline resets.
+    """
     return sorted(rows, key=_rank)
 
 
@@ -105,7 +109,7 @@ def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
 class LostProperty:
     """A property that both environments have lost.
 
-    state, state_against: how certainly each has lost it.
+    state, state_against: how certainly each environment has lost it.
     """
 
     method: str
@@ -124,7 +128,10 @@ class LostProperty:
 def find_lost_by_both(
     environment: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
 ) -> list[LostProperty]:
-    """Return what both have lost, since it is no difference, first what one lost only lately; [] without such."""
+    """Return the properties that both have lost. They are no difference, so the comparison does not show them.
+
+    First come those for which a side has not reported the loss yet; if there are none, return [].
+    """
     rows = load_catalog_rows(environment)
     properties: list[LostProperty] = []
     for key, absent_here in absent.items():

@@ -24,7 +24,7 @@ class PresenceState(StrEnum):
     """Whether a property is sent now.
 
     ABSENT_LATELY: it is absent for longer than ever before, but in too few objects to say anything.
-    PROBABLY_GONE: hardly by chance, but not yet in so many objects that drift reports it as no longer seen.
+    PROBABLY_GONE: it is hardly absent by chance, but in too few objects for drift to report it as no longer seen.
     """
 
     SEEN = "seen"
@@ -51,7 +51,7 @@ class CurrentPresence:
 
     seen, of: how often it was present in all time, and how often it could have been (None if that is unknown).
     absent: in how many objects in a row, up to now, it was absent.
-    before: how many objects could have had it before that; None if that is unknown.
+    before: how many objects could have had it before this absence; None if that is unknown.
     is_always_sent: whether it was in every object since it first came, up to its absence.
     before_first: how many objects at most came before the first one with it.
     latest_seen, latest_of: the counts of its latest change of presence, if that says that it is not always sent;
@@ -78,7 +78,7 @@ class CurrentPresence:
 
     @property
     def of_since_first(self) -> int:
-        """Return how often it could have been present since it was first seen, of which `is_always_sent` tells."""
+        """Return how often it could have been present since it was first seen; `is_always_sent` is about these."""
         return (self.of or 0) - self.before_first
 
     @property
@@ -123,7 +123,7 @@ def list_no_longer_seen(states: AbsenceStates) -> Iterator[str]:
 
 
 def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
-    """Yield the pointers of the properties that may be ABSENT_LATELY or PROBABLY_GONE: only their evidence tells."""
+    """Yield the pointers of the properties that may be ABSENT_LATELY or PROBABLY_GONE. Only their evidence can tell."""
     for pointer, state in states.items():
         absence = Absence.from_state(state)
         if absence.absent > absence.longest and not absence.is_reported:
@@ -131,13 +131,15 @@ def list_perhaps_absent(states: AbsenceStates) -> Iterator[str]:
 
 
 def list_perhaps_gone(states: AbsenceStates) -> Iterator[str]:
-    """Yield the pointers of the properties that may be PROBABLY_GONE: only their evidence tells."""
+    """Yield the pointers of the properties that may be PROBABLY_GONE. Only their evidence can tell."""
     pointers = list_perhaps_absent(states)
     return (pointer for pointer in pointers if Absence.from_state(states[pointer]).absent >= LEAST)
 
 
 def find_probably_gone(states: AbsenceStates, nodes: Mapping[str, Node]) -> dict[str, CurrentPresence]:
-    """Return the presence of the properties of a part that are PROBABLY_GONE, by pointer, without those inside them.
+    """Return the presence of the properties of a part that are PROBABLY_GONE, by pointer.
+
+    Properties inside another such property are left out.
 
     states, nodes: as for find_current_presence.
     """

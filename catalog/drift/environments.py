@@ -28,9 +28,9 @@ from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import BaselineReset
 from workspaces.models import Environment
 
-WHOLE_OPERATION = "operation"  # stands for the part of a change
-BASELINE_RESET = "reset"  # stands for the kind of a change: one side was not observed since, so it is not compared
-LIKELY = 3  # a property was never seen once its rate elsewhere would have shown it so often; fewer calls tell nothing
+WHOLE_OPERATION = "operation"  # the part of a change that concerns no single part
+BASELINE_RESET = "reset"  # the kind of a change: a side was not observed since its reset, so it is not compared
+LIKELY = 3  # a property counts as missing if, at its rate on the other side, it would have been seen this often
 ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()
 NEVER_CALLED = CurrentPresence(PresenceState.NEVER_SEEN, 0, None)
@@ -42,7 +42,7 @@ class OperationChange:
 
     before, after: the presence of what changed in the two environments; None for a parameter of the path.
     detected_at: when a new or gone field was detected on the side that sends it, if the other had no call since.
-    reset_before, reset_after: the baseline reset since which nothing was observed of it; None for none.
+    reset_before, reset_after: the baseline reset of a side since which nothing of it was observed; None for none.
     """
 
     method: str
@@ -61,7 +61,7 @@ class OperationChange:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether there were enough calls on both sides to tell; what is different on both sides is certain."""
+        """Return whether there were enough calls to be certain. What both sides have, but differs, is certain."""
         if self.is_reset:
             return False
         if self.change.kind not in ("new", "gone") or self.before is None or self.after is None:
@@ -94,14 +94,14 @@ class OperationChange:
 
     @property
     def is_of_presence(self) -> bool:
-        """Return whether both sides send it, of which only one always."""
+        """Return whether both sides send it, but only one of them always."""
         return self.change.kind == NOT_ALWAYS
 
 
 def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
-    """Return whether what is present on one side would have been seen on the other, had it been sent there, too.
+    """Return whether what one side sends would have been seen on the other, if that sent it, too.
 
-    Its rate counts from where it was first seen, as the page shows it.
+    Its rate is computed from the objects since it was first seen, as on the page.
     """
     if missing.of is None or not present.of:
         return True
@@ -176,7 +176,7 @@ def _describe_missing(key: OperationKey, before: CatalogRow | None, after: Catal
 
 
 def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
-    """Yield the differences. What a baseline reset hides, and was not observed since, is named once instead."""
+    """Yield the differences. If something was not observed since a baseline reset, yield that reset once instead."""
     operations = before.operations[key], after.operations[key]
     reset_places: set[tuple[str, str]] = set()
 
@@ -204,7 +204,7 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
 
 
 def _compare_shapes(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
-    """Yield the changes of what is sent, then those of what only one of the two has not sent lately."""
+    """Yield the changes of what is sent, then what only one side has not sent lately, then changes of presence."""
     absent_before, absent_after = before.find_absent(key), after.find_absent(key)
     outline_before = remove_properties(before.outlines[key], absent_before.gone)
     outline_after = remove_properties(after.outlines[key], absent_after.gone)
@@ -253,7 +253,7 @@ def _find_detection(change: Change, before: ComparedOperation, after: ComparedOp
 def _compare_presence(
     method: str, path: str, before: ComparedOperation, after: ComparedOperation
 ) -> Iterator[OperationChange]:
-    """Yield the properties that one side always sends, and the other not always any more, as drift reported it."""
+    """Yield the properties that one side always sends, and the other no longer always, as its drift reported."""
     for part, pointer in sorted(before.list_not_always_sent() | after.list_not_always_sent()):
         presence_before, presence_after = before.find_presence(part, pointer), after.find_presence(part, pointer)
         if presence_before.is_sent_in_each and presence_after.is_not_always_sent:

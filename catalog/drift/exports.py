@@ -58,7 +58,7 @@ def _probably_gone_row(item: ProbablyGone) -> Sequence[Any]:
 
 
 def export_change(drift: Drift) -> Table:
-    """Return a table with one row, the change as the feed of drift shows it."""
+    """Return a table with one row: the change, as the drift feed shows it."""
     return Table("change", DRIFT_COLUMNS, lambda: [_drift_row(drift)])
 
 

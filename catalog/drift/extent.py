@@ -24,8 +24,8 @@ class CatalogExtent:
     """The size of an environment's catalog.
 
     properties: how many properties are still sent.
-    no_longer_seen: how many are not, including the properties inside those.
-    probably_gone: how many are probably not, including the properties inside those.
+    no_longer_seen: how many are no longer seen, including the properties inside them.
+    probably_gone: how many are probably gone, including the properties inside them.
     first_seen_at, last_seen_at: the first and the last observation of any operation; None if there is none.
     """
 
@@ -40,9 +40,9 @@ class CatalogExtent:
 
 @dataclass(frozen=True)
 class PropertyCounts:
-    """How many properties are still sent, and how many are no longer seen or probably gone, with those inside these.
+    """How many properties of an operation are still sent, no longer seen, or probably gone.
 
-    No property is in two of these numbers.
+    A property inside another that is not sent counts with it. No property is in two of these numbers.
     """
 
     properties: int
@@ -51,7 +51,10 @@ class PropertyCounts:
 
 
 def measure_catalog(environment: Environment, absent: AbsentByOperation) -> CatalogExtent:
-    """Return the size. absent: what is not sent now or lately (find_absent_places)."""
+    """Return the size of an environment's catalog.
+
+    absent: the properties that are absent now (find_absent_places).
+    """
     totals = visible_operations(environment).aggregate(
         operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")
     )
@@ -82,7 +85,9 @@ def _count_probably_gone(environment: Environment, absent: AbsentByOperation) ->
 def count_probably_gone(environment: Environment, operations: Collection[Operation] | None = None) -> dict[int, int]:
     """Return how many properties are probably gone, including those inside them, by the id of each operation with any.
 
-    Those inside of what is no longer seen do not count again. operations: None for all that are visible.
+    Those inside a property that is no longer seen do not count again.
+
+    operations: None for all that are visible.
     """
     rows = visible_operations(environment)
     if operations is not None:
@@ -102,8 +107,7 @@ def count_probably_gone(environment: Environment, operations: Collection[Operati
 def count_absent_by_operation(
     environment: Environment, operations: Collection[Operation] | None = None
 ) -> dict[int, int]:
-    """Return how many properties are no longer seen, including those inside them, by the id of each operation that has
-    any.
+    """Return how many properties are no longer seen, including those inside them, by the id of each operation with any.
 
     operations: None for all that are visible.
     """

@@ -50,7 +50,7 @@ class TimelineEntry:
     def has_own_changes(self) -> bool:
         """Return whether anything changed with the version itself.
 
-        A property is missed only after many answers: that change is detected later, in the version of that time.
+        Absence is detected only after many observations. It belongs to the version of that time, but did not cause it.
         """
         return any(not isinstance(change, Drift) or change.at <= self.version.at for change in self.changes)
 
@@ -74,7 +74,7 @@ class VersionComparison:
 
     For a field that changed once in between, the change is the drift that was recorded then, so that all pages agree.
 
-    inside: the number of properties inside a new one, by its part and pointer.
+    inside: the number of properties that were added inside a changed node, by its part and pointer.
     media_types: the media types that were reported for the first time, by part, if nothing else changed.
     resets: the baseline resets that made versions in between, with the number of each version.
     """
@@ -136,7 +136,7 @@ def _build_entry(
 ) -> TimelineEntry:
     """Return the entry of a version.
 
-    outlines: the one before it and its own, if it has no drift.
+    outlines: that of the version before and its own; None if it has drift, or a baseline reset made it.
     """
     changes = compare_outlines(*outlines) if outlines else drift
     media_types = list_first_media_types(*outlines) if outlines else ()
@@ -241,8 +241,8 @@ def _recall(change: Change, drift: Sequence[Drift]) -> Change | Drift:
     """Return the difference between two outlines of a field, corrected by its recorded drift.
 
     Drift knows more than two outlines: whether a field was always null, or a new one always present. So a single
-    recorded change replaces the difference. If there are several and the field is new, the first of them replaces only
-    the answer to the question whom it breaks.
+    recorded change replaces the difference. If there are several and the field is new, only `breaks` is taken,
+    from the first of them.
     """
     if len(drift) == 1:
         return drift[0]

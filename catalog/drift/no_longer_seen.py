@@ -17,8 +17,9 @@ from workspaces.models import Environment
 
 
 def load_no_longer_seen(environment: Environment) -> dict[Identity, AbsentProperties]:
-    """Return the properties that are no longer seen, without those inside, by operation; operations without are left
-    out.
+    """Return the properties that are no longer seen, without those inside them, by operation.
+
+    Operations without any are left out.
     """
     places = load_absent_places(environment)
     last_days = _load_last_days(environment, [operation.pk for operation in places])
@@ -31,7 +32,7 @@ def load_no_longer_seen(environment: Environment) -> dict[Identity, AbsentProper
 def load_absent_places(
     environment: Environment, operations: Collection[Operation] | None = None
 ) -> dict[Operation, list[tuple[str, str]]]:
-    """Return part and pointer of each of these properties, by visible operation.
+    """Return part and pointer of each property that is no longer seen, by visible operation.
 
     operations: None for all.
     """
@@ -43,14 +44,14 @@ def load_absent_places(
 
 
 def find_absent_properties(operation: Operation) -> AbsentProperties:
-    """Return the same for one operation."""
+    """Return the properties of one operation that are no longer seen, without those inside them."""
     last_days = _load_last_days(operation.environment, [operation.pk])
     places = _list_absent_places(operation)
     return {(part, pointer): last_days.get((operation.pk, part, pointer)) for part, pointer in places}
 
 
 def _find_candidates(environment: Environment, operations: Collection[Operation] | None) -> set[int]:
-    """Return the ids of operations that may have such properties: a baseline reset can hide them."""
+    """Return the ids of operations that may have properties that are no longer seen; a reset can hide these."""
     rows = OperationPart.objects.filter(environment=environment).exclude(absences={})
     if operations is not None:
         rows = rows.filter(operation__in=operations)

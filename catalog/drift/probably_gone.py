@@ -1,4 +1,4 @@
-"""The properties of an environment that are probably gone, before drift reports them: a page cannot wait for that."""
+"""The properties of an environment that are probably gone, which pages show before drift reports them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def list_probably_gone(
     """Return the properties that are probably gone, sorted by path, method and pointer.
 
     operations: None for all that are visible.
-    period: if it is given, only of operations observed in it; of none if it is past, as the rest is about now.
+    period: if it is given, only properties of operations that were observed since its start. If it is past, none,
+        because presence is about now.
     """
     if period and not period.is_current:
         return []
@@ -27,7 +28,7 @@ def list_probably_gone(
 
 
 def list_unreported(environment: Environment, period: Period) -> list[ProbablyGone]:
-    """Return the properties that are probably gone, without those of which drift says already that they broke."""
+    """Return the properties that are probably gone, without those that have open breaking drift in the period."""
     gone = list_probably_gone(environment, period=period)
     if not gone:
         return []

@@ -83,7 +83,7 @@ def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]
 
 
 def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str, str]]:
-    """Return each field that has a breaking change in `drift` once."""
+    """Return each field with a breaking change in `drift`, once."""
     return drift.exclude(breaks="").order_by().values_list("operation", "part", "pointer").distinct()
 
 
@@ -187,8 +187,9 @@ def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
 
 
 def _list_mutes(environment: Environment) -> QuerySet[DriftMute]:
-    """Return the mutes in force for the node and the kind of a change. There are few of them, because people make them
-    one by one.
+    """Return the mutes in force for the node and the kind of a change.
+
+    An environment has few mutes, because people make them one by one.
     """
     same_change = {name: OuterRef(name) for name in ("operation", "part", "pointer", "kind")}
     return DriftMute.objects.filter(environment=environment, until__gt=Now(), **same_change)
@@ -222,7 +223,10 @@ def load_catalog_rows(environment: Environment) -> dict[OperationKey, CatalogRow
 
 
 def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:
-    """Return the outlines of these operations. The result can have others: each with a method and a key from `keys`."""
+    """Return the outlines of these operations.
+
+    The result can contain other operations: any method and any key of `keys` together.
+    """
     operations = visible_operations(environment).filter(
         method__in={method for method, _ in keys}, key__in={key for _, key in keys}
     )

@@ -28,9 +28,9 @@ TYPE_KINDS = ("type", "nullable", "known")  # kinds of changes that can come wit
 
 
 def build_drift(results: Sequence[FoldResult], *, now: datetime) -> list[Drift]:
-    """Number the versions of these operations and return what changed. Call it before their rows are saved.
+    """Number the versions of these operations and return what changed.
 
-    It reads the previous outlines from the database.
+    Call this before their rows are saved, because it reads the previous outlines from the database.
     """
     changed_row_ids = [result.row.pk for result in results if result.is_known and result.is_new_version]
     outlines = dict(Operation.objects.filter(pk__in=changed_row_ids).values_list("pk", "outline"))

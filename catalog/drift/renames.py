@@ -16,7 +16,7 @@ def find_successors(
 
     absent: the number of objects in which each property has been absent, by its name.
     ruled_out: names that are absent themselves, and those that are already the successor of another.
-    latecomers: names that came when many objects had been without them.
+    latecomers: names that were first seen after many objects without them.
 
     If several properties have the same successor, it goes to the one with the most similar name, and to none if two are
     equally similar.
@@ -45,9 +45,9 @@ def _find_successor(
 def _list_candidates(parent: Evidence, name: str, absent: int, latecomers: Collection[str]) -> Iterator[str]:
     """Yield properties of the same shape that came when the absent one vanished.
 
-    There are two cases. Either the property was first seen after the absent one, in no more objects than lacked the
-    absent one. Or old and new versions of a server answered side by side: the property came late, and every object had
-    exactly one of the two.
+    There are two cases. Either the property was first seen after the absent one was last seen, in at most as many
+    objects as lacked the absent one. Or old and new versions of a server answered side by side: the property came late,
+    and every object had exactly one of the two.
     """
     old, objects = parent.properties[name], parent.counts.get("object", 0)
     for candidate, node in parent.properties.items():

@@ -1,4 +1,4 @@
-"""The pages of change: the drift feed, and the comparison of two environments."""
+"""The pages of drift: the drift feed, and the comparison of two environments."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ def _describe_observed(environment: Environment, period: Period) -> Mapping[str,
 
 
 def show_environment_comparison(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show what would change for this environment if it were like `against`, such as production once staging is
-    released.
+    """Show what would change for this environment if it were like `against`.
+
+    An example is what a release of staging would change in production.
     """
     other_environments = environment.readable_siblings
     against = other_environments.filter(name=read_text(request.GET, "against")).first()
