@@ -2,7 +2,7 @@
 
 Reporters keep their sums while the hub is unreachable. An observation sums one UTC day, so only whole days can be
 assigned: a day before the day of the reset counts as before the reset, whenever it is reported. On the day of the reset
-itself, observations folded before it count as before it, and those folded later as after it.
+itself, observations that were folded before the reset count as before it, and those folded later as after it.
 """
 
 from __future__ import annotations

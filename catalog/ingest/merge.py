@@ -41,7 +41,7 @@ class MergedOperation(NamedTuple):
     hidden_operations: Sequence[ReportedOperation]
 
     def list_part_rows(self) -> Iterator[OperationPart]:
-        """Yield the row, with its absences, of every part that got evidence, here or under an operation shown here."""
+        """Yield the row of every part that got evidence, here or in an operation shown here, with its absence counters."""
         for part, (absences, _) in self.result.absences.items():
             row = self.operation.build_part_row(part)
             row.absences = absences
@@ -157,7 +157,7 @@ def project_visible(
 def load_rows(
     environment: Environment, identities: Collection[Identity], *, now: datetime
 ) -> dict[Identity, Operation]:
-    """Return the rows of these operations with their evidence. Create those that are missing, still empty."""
+    """Return the rows of these operations with their evidence. Create empty rows for those that are missing."""
     rows = load_evidence(environment, identities)
     if missing := sorted(set(identities) - rows.keys()):
         Operation.objects.bulk_create(build_empty_row(environment, identity, seen_at=now) for identity in missing)

@@ -5,9 +5,10 @@ process (shape_templates); in the body a short object takes its place. What rema
 the one strict parser (affidavit._json) and checked by a compiled form (msgspec). A shape depends on the bytes of its
 descriptor alone, never on a workspace: rules are applied when shapes are shown.
 
-This accepts no body that the strict parser refuses, for these reasons. A descriptor is replaced only if it is a strict
-JSON object by itself. If its bytes begin a value of the body, an object stands in for an object. If they stand within a
-string, their first quotation mark ends that string too early, and so does that of the stand-in: neither body is JSON.
+This module accepts no body that the strict parser refuses, for these reasons. A descriptor is replaced only if it is a
+strict JSON object by itself. Where its bytes are a value of the body, one object is replaced by another. Where they are
+within a string, their first quotation mark ends that string too early, and so does the first one of the stand-in. So
+neither the body as sent nor the shortened body is JSON.
 The depths of the body and of the descriptor add up, so each may have half of the allowed depth.
 """
 
@@ -92,7 +93,8 @@ class _ReportForm(Struct, rename="camel"):
     reporter: Annotated[str, Meta(min_length=1, max_length=MAX_REPORTER)] = ""
 
 
-# msgspec compiles a form when it is first used. Two threads that do so at once end the process (SIGSEGV).
+# msgspec compiles a form when it is first used, which is here: two threads that did so at once would end the process
+# (SIGSEGV).
 _DECODER = Decoder(_ReportForm)
 
 

@@ -105,8 +105,9 @@ def _list_parameter_types(observation: Observation) -> dict[str, str]:
 
 
 def choose_times(observation: Observation, received_at: datetime) -> tuple[int, int]:
-    """Return first and last in Unix seconds. If one is missing, it equals the other; if both are, they are the time of
-    receipt.
+    """Return the first and the last time in Unix seconds.
+
+    If one is missing, it equals the other. If both are missing, they are the time of receipt.
     """
     last = observation.last or observation.first or received_at
     first = observation.first or last
@@ -114,7 +115,7 @@ def choose_times(observation: Observation, received_at: datetime) -> tuple[int, 
 
 
 def list_counted_parts(status: int, shapes: Mapping[str, Shape]) -> Iterator[tuple[Part, Shape]]:
-    """Yield query and request of 2xx and 3xx only, the response under its status (contract 4)."""
+    """Yield the query and the request of 2xx and 3xx only, and the response under its status (contract 4)."""
     for name, shape in shapes.items():
         if name == "response":
             yield Part(name, status), shape

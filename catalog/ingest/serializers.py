@@ -214,7 +214,7 @@ def _find_wrong_indexes(indexes: Sequence[int], segments: Sequence[str]) -> list
 def _parse_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
     """Return the evidence of the descriptors of an observation, and their faults."""
     count = whole_number(data.get("count"))
-    # The field `count` reports a wrong count; the counts in the descriptors must not be reported for it too.
+    # A wrong count is a fault of the field `count` only. Counts in the descriptors must not be faults because of it.
     observations = count if count is not None and 1 <= count <= MAX_COUNT else MAX_COUNT
     shapes: dict[str, Evidence] = {}
     faults: dict[str, Any] = {}

@@ -43,7 +43,7 @@ REVERT: Mapping[str, Callable[..., None]] = {
 
 @member_form
 def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Learn the shapes of the operation `method` `path` anew from now on; of one node only, if `part` names it."""
+    """Learn the shapes of the operation `method` `path` anew; with `part`, only that of the node at `pointer`."""
     operation = require_member_operation(request, slug, environment)
     part, pointer = "", ""
     if request.POST.get("part"):
@@ -76,7 +76,7 @@ def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResp
 
 @member_form
 def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Let a hint of the operation's tool say `value`, whatever its method promises."""
+    """Set a hint of the operation's tool to `value`, whatever its method implies."""
     operation = require_member_operation(request, slug, environment)
     hint, value = request.POST.get("hint", ""), {"true": True, "false": False}.get(request.POST.get("value", ""))
     if hint not in HintRule.HINTS or value is None:
@@ -191,6 +191,9 @@ def return_to_operation(
 
 
 def refuse_override(request: HttpRequest, operation: Operation, reason: str, *, fragment: str) -> HttpResponseRedirect:
-    """Return to the operation's page, which says why nothing would change: a code of NO_CHANGE."""
+    """Return to the operation's page, which says why nothing would change.
+
+    reason: a code of NO_CHANGE.
+    """
     part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
     return return_to_operation(request, operation, part, pointer, refusal=reason, fragment=fragment)

@@ -14,10 +14,12 @@ from catalog.rules.reproject import reproject_rows
 
 @transaction.atomic
 def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool, actor: str, now: datetime) -> MapRule:
-    """Show the object at `pointer` of a part (`query`, `request` or a status) as `as_map` says, in past and future
-    observations.
+    """Show the object at `pointer` of a part as a map or with its properties, in past and future observations.
 
-    The rule wins over the similarity of the values. Names that were not kept, for their form or number, stay unknown.
+    part: `query`, `request` or a status.
+
+    The rule wins over the similarity of the values. Names that were not kept stay unknown: those that looked like data,
+    and all names of an object that had too many.
     """
     row = lock_operation(operation)
     rule = MapRule.objects.create(

@@ -16,7 +16,10 @@ from catalog.rules.templates import TEMPLATE_RULE_ERRORS
 
 @dataclass(frozen=True)
 class ReportedTemplate:
-    """A reported template with the number of its reports. It may differ from the operation's own."""
+    """A reported template with the number of its observations.
+
+    is_other: whether it was reported for another operation, which a rule shows here.
+    """
 
     path: str
     observations: int
@@ -38,7 +41,7 @@ def build_template_context(operation: Operation, address: Mapping[str, str]) -> 
 
 
 def list_reported_templates(operation: Operation) -> list[ReportedTemplate]:
-    """Return all templates whose sum is shown, the most frequent first; [] if no rule changes what is shown."""
+    """Return all templates whose observations are shown, the most frequent first; [] if no rule concerns them."""
     if operation.reported_facts is None:
         return []
     rows = [row for row in operation.merged_rows if read_facts(row).get("statuses")]

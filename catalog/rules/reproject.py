@@ -81,14 +81,14 @@ def reproject_rows(environment: Environment, row_ids: Collection[int], rules: Ru
 
 
 def lock_environment(environment: Environment) -> None:
-    """Keep folds and other decisions away from this environment's operations until the transaction ends."""
+    """Keep folds and other overrides away from this environment's operations until the transaction ends."""
     environment.hold()
     lock_operations(environment)
     mark_changed(environment)
 
 
 def lock_operations(environment: Environment) -> None:
-    """Wait until no other fold or decision works on this environment. Keep others away until the transaction ends."""
+    """Wait until no other fold or override works on this environment. Keep others away until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
 
@@ -110,8 +110,9 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Return whether a reset applies to this row: it was made on this row, or on an operation under which rules of that
-    time still show this row.
+    """Return whether a reset applies to this row.
+
+    It was set on this row, or on an operation under which the rules of that time still show this row.
     """
     if reset.through is None:
         return True
@@ -150,7 +151,7 @@ def _add_version(row: Operation, *, now: datetime) -> None:
 def _is_undone(latest: OperationVersion, previous: OperationVersion, row: Operation) -> bool:
     """Return whether an override made the last version, and the row is again as it was before.
 
-    A version that drift followed cannot be undone.
+    A version that has drift is kept.
     """
     is_override = latest.by_hand and previous.outline == row.outline
     return is_override and not row.drift.filter(version=latest.number).exists()

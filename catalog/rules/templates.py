@@ -40,7 +40,7 @@ def add_template_rule(
     actor: str,
     now: datetime,
 ) -> TemplateRule:
-    """Show everything reported under `source` under `target`; that is a merge if `target` was reported itself.
+    """Show under `target` what is reported under `source`. If `target` was reported, too, this merges the two.
 
     method: the method of the operations, "" for all.
     matching: whether every other template that matches the target is shown there, too.
@@ -68,6 +68,7 @@ def add_template_rule(
 @transaction.atomic
 def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
     """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing.
+
     Raises RuleError.
     """
     lock_environment(rule.environment)
