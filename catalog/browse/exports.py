@@ -96,9 +96,9 @@ def _response_rows(operation: Operation) -> Iterator[Sequence[Any]]:
 
 
 def export_properties(shapes: Sequence[PartShape], observed_days: ObservedDays | None, words: Sequence[str]) -> Table:
-    """Return all nodes of all parts, or the nodes that these words find; a page may show fewer of them.
+    """Return all nodes of all parts, or only those that the words find. The page may show fewer of them.
 
-    observed_days: the days of the period; None for all.
+    observed_days: the days of the period; None for all time.
     """
     return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes, observed_days, words))
 

@@ -223,7 +223,7 @@ def build_tree_context(
 
 
 def list_branches_of(pointer: str) -> list[str]:
-    """Return the pointer and those of all branches above it."""
+    """Return the pointer and the pointers of all branches above it."""
     steps = pointer.split("/")
     return ["/".join(steps[: number + 1]) for number in range(1, len(steps))]
 
@@ -280,7 +280,7 @@ def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineRe
 
 
 def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
-    """Return the call as a shell command, and its tool definition unless that is too long to read."""
+    """Return the operation as a curl command, and its tool definition unless that is too long to read."""
     outline = drop_marked(mark_outline(json.loads(operation.outline), find_absent_properties(operation)))
     tool = build_tool(find_operation_name(environment, outline), outline)
     definition = json.dumps(tool, indent=2, ensure_ascii=False)

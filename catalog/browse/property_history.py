@@ -42,7 +42,7 @@ class Namesakes:
 
 
 def list_property_drift(operation: Operation, part: str, pointer: str) -> list[Drift]:
-    """Return the changes of a property, and when the objects around it were added or removed; latest first."""
+    """Return the changes of a property, and those of KINDS_OF_WHOLE of the objects around it; the latest first."""
     pointers = [pointer]
     while pointers[-1]:
         pointers.append(parent_pointer(pointers[-1]))

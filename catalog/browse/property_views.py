@@ -50,8 +50,9 @@ MAX_CHANGES = 50  # on the page
 
 
 def show_property(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the page of one property. Raises NotFound if the operation has no such property, and no change ever named
-    it.
+    """Show the page of one property.
+
+    Raises NotFound if the operation has no such property, and no change ever named it.
     """
     operation = require_operation(request, environment)
     key, pointer = read_text(request.GET, "part"), read_text(request.GET, "at")
@@ -129,7 +130,7 @@ def _describe_replacement(
 
 
 def _are_types_what_varies(days: Sequence[PropertyDay]) -> bool:
-    """Return whether the types of a property say more than its presence: it has several, or null besides one.
+    """Return whether the types of a property say more than its presence: there are several, or one and null.
 
     Null counts only if the property was always present, because otherwise presence varies, too.
     """

@@ -53,8 +53,9 @@ EXCESS_GROUPS = 10
 
 @dataclass(frozen=True)
 class Excess:
-    """The number of operations beyond MAX_OPERATIONS that were reported in a period, and of their observations.
+    """How many operations beyond MAX_OPERATIONS were reported since the start of a period, and their observations.
 
+    observations: the number of their observations of all time.
     is_least: whether there are more operations than are counted one by one, so that `operations` is a lower bound.
     groups: the largest groups of operations with the same method and first segment.
     """
@@ -67,7 +68,7 @@ class Excess:
 
 @dataclass(frozen=True)
 class ExcessGroup:
-    """Operations beyond the limit of one method, whose paths begin with the same segment."""
+    """Operations of one method beyond the limit, whose paths begin with the same segment."""
 
     method: str
     segment: str
@@ -76,7 +77,7 @@ class ExcessGroup:
 
 
 def excess_operations(environment: Environment, period: Period) -> QuerySet[ExcessOperation]:
-    """Return the operations beyond the limit that were reported in the period, the most frequent first."""
+    """Return the operations beyond the limit that were reported since the start of the period, most frequent first."""
     rows = ExcessOperation.objects.filter(environment=environment, last_reported_at__gte=period.start)
     return rows.order_by("-observations", Collate("key", "C"), Collate("method", "C"))
 
@@ -104,7 +105,7 @@ def list_operations(
 ) -> QuerySet[Operation]:
     """Return the operations that pass the filters, in their order, without evidence.
 
-    Each has `observations_in_period`, by whole days of UTC, with those of operations shown under it.
+    Each has `observations_in_period`, counted by whole UTC days and including operations shown under it.
 
     verified_pks: the operations that a backend verified.
     """
@@ -135,7 +136,7 @@ def list_operations(
 
 
 def find_verified(environment: Environment, verifications: Mapping[Identity, datetime]) -> Mapping[int, datetime]:
-    """Return when each visible operation was last verified, by its row id; only of those that ever were.
+    """Return when each visible operation was last verified, by its row id. Leave out those that never were.
 
     A verification of an operation that is shown under another counts for that one.
 

@@ -1,4 +1,4 @@
-"""Operations and properties whose names contain a text, for the search over everything and for the list's own."""
+"""Find operations and properties whose names contain a text, for the global search and the list of operations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MatchingProperty:
 
 
 def find_operations(environment: Environment, text: str, *, limit: int) -> list[Operation]:
-    """Return the operations whose path contains the text, in any case, sorted by path.
+    """Return the operations whose path contains the text, in upper or lower case, sorted by path.
 
     The text can also be a method and a part of the path: `get /orders`.
     """
@@ -64,8 +64,9 @@ def find_operations(environment: Environment, text: str, *, limit: int) -> list[
 
 
 def find_properties(environment: Environment, text: str, *, limit: int) -> list[MatchingProperty]:
-    """Return properties whose name contains a text, whatever its case; a text with a slash is searched in pointers.
-    They are sorted by path.
+    """Return properties whose name contains the text, in upper or lower case, sorted by path.
+
+    A text with a slash is searched in pointers.
     """
     lowercase_text = text.lower()
     matches: list[MatchingProperty] = []
@@ -110,7 +111,10 @@ def find_property_hits(
 
 
 def _join_types(names: Sequence[str]) -> str:
-    """Return `integer or string or null`; a mixed type has a line for each of its types beside its own."""
+    """Return `integer or string or null`.
+
+    A mixed type has a line for `unknown`, and one for each type that it consists of: leave out the first.
+    """
     known_names = [name for name in names if name != "unknown"] or list(names)
     return " or ".join(sorted(known_names, key=lambda name: (name == "null", name)))
 
@@ -131,8 +135,9 @@ def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
 
 
 def _match_names(environment: Environment, name: str) -> QuerySet[Operation]:
-    """Return the operations whose `search` has this text after the path. The whole of `search` is compared first,
-    which is cheaper.
+    """Return the operations whose `search` has this text after the path.
+
+    The whole of `search` is compared first, because that is cheaper.
     """
     behind_path = Lower(_of_ascii(Substr("search", Length("path") + 1), name))
     rows = visible_operations(environment).alias(lowered=Lower(_of_ascii(F("search"), name)), behind_path=behind_path)

@@ -90,13 +90,13 @@ class TreeRow:
 
     @property
     def is_gone(self) -> bool:
-        """Return whether it is no longer seen, or probably gone, or went in the period."""
+        """Return whether it is no longer seen, probably gone, or was reported as no longer seen in the period."""
         is_reported = self.change is not None and self.change.kind == "quiet"
         return self.is_vanished or self.probably_gone is not None or is_reported
 
     @property
     def is_empty_reset(self) -> bool:
-        """Return whether its baseline was reset and it was not observed since: what is stored of it counts no more."""
+        """Return whether its baseline was reset and it was not observed since: its stored evidence does not count."""
         return self.node.is_reset and not self.node.seen
 
     @property

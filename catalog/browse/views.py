@@ -65,7 +65,10 @@ EXAMPLE_REPORT = """{%s"reportId": "%s", "observations": [
 def show_catalog(
     request: HttpRequest, environment: Environment, period: Period, *, verifications: Mapping[Identity, datetime]
 ) -> Page:
-    """Show the list of operations. verifications: the last verification of each, as backends named it."""
+    """Show the list of operations.
+
+    verifications: the last verification of each operation, as backends named it.
+    """
     filters = OperationFilters.from_address(request.GET)
     verified = find_verified(environment, verifications)
     operations = list_operations(environment, period, filters, verified)
@@ -113,7 +116,7 @@ def _count_absent(environment: Environment) -> tuple[Mapping[int, int], Mapping[
 
 
 def write_example_report(environment: Environment) -> str:
-    """Write the body of a call that puts one operation into this environment; its id is the environment's own."""
+    """Return the body of a report that adds one operation to this environment; its reportId is always the same."""
     report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}/operation")
     target = "" if environment.name == "production" else f'"environment": "{environment.name}", '
     return EXAMPLE_REPORT % (target, report_id)

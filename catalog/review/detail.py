@@ -33,7 +33,10 @@ ONE_DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class VersionsAround:
-    """The version before a change and the one that has it; the former is None if the change made no version."""
+    """The version before a change and the one that has it.
+
+    before: None if the change made no version.
+    """
 
     before: OperationVersion | None
     after: OperationVersion | None
@@ -151,7 +154,7 @@ def _find_predecessor(operation: Operation, drift: Drift, node: Node) -> Predece
 
 
 def _count_since_detection(drift: Drift, node: Node, states: AbsenceStates) -> Presence | None:
-    """Return the presence of a new property after the fold that brought it, by what its counters say of that fold."""
+    """Return the presence of a new property after the fold in which it was first seen, or None if unknown."""
     absence = Absence.from_state(states.get(node.pointer, ()))
     if drift.kind != "new" or node.is_reset or node.parents is None or absence.first_seen != drift.seen:
         return None
@@ -180,7 +183,7 @@ def _sum_side(days: Sequence[PropertyDay], node: Node, span: DaySpan) -> Observe
 
 
 def _find_day_of_new_type(days: Sequence[PropertyDay], drift: Drift, first: date) -> date:
-    """Return the first day on which a value had the new type; `first` if the change is of no type, or no day has it.
+    """Return the first day on which a value had the new type; `first` if the type did not change, or no day has it.
 
     A report of several days is dated at its beginning, when the new type may not have been sent yet.
     """

@@ -99,7 +99,10 @@ def is_new_status(change: ClassifiedChange) -> bool:
 
 @dataclass(frozen=True)
 class StatusShare:
-    """How many of the calls of the latest day had a new status. when: `today`, or the day."""
+    """How many of the calls of the latest day had a new status.
+
+    when: `today`, or the day in words.
+    """
 
     seen: int
     of: int
@@ -111,7 +114,10 @@ class StatusShare:
 
 
 def explain_impact(change: ClassifiedChange, share: StatusShare | None = None) -> str:
-    """Return whom the change affects, and why. share: of a new status."""
+    """Return whom the change affects, and why.
+
+    share: how many calls had the status, if the change is a new status.
+    """
     sentences = RESPONSE_SENTENCES if change.part.isdigit() else REQUEST_SENTENCES
     if change.before == "null" and change.part.isdigit() and change.kind in NULL_SENTENCES:
         return NULL_SENTENCES[change.kind].format(times=_count_nulls(change))
