@@ -10,7 +10,8 @@ from catalog.drift.current_presence import AbsentProperties
 from catalog.evidence.outlines import Descriptor, Outline
 from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
 
-# The member of a marked descriptor that says since when it is no longer seen. An outline with marks has it, too.
+# A marked descriptor has this member: a text that says that the property is no longer seen, and since when. An outline
+# with marked properties has the member, too, but empty.
 MARK = "noLongerSeen"
 _MEMBERS = {ITEMS: "items", VALUES: "values"}
 
@@ -34,7 +35,7 @@ def mark_outline(outline: Outline, absent: AbsentProperties) -> Outline:
 def mark_descriptor(descriptor: Descriptor, absent: Mapping[str, Any]) -> Descriptor:
     """Return the descriptor of a part with these properties marked.
 
-    absent: by pointer the last day, or None.
+    absent: the day on which each property was last seen, by pointer; None if it is not known.
     """
     for pointer, last_day in absent.items():
         text = f"No longer seen: last seen on {last_day}." if last_day else "No longer seen."
@@ -43,8 +44,9 @@ def mark_descriptor(descriptor: Descriptor, absent: Mapping[str, Any]) -> Descri
 
 
 def drop_marked(outline: Outline) -> Outline:
-    """Return the outline without its marked properties, except those whose names would then have to fit the values of a
-    map.
+    """Return the outline without its marked properties.
+
+    Marked properties beside `values` stay: without them, their names would count as keys of the map.
     """
     return _rewrite_parts(outline, lambda _, descriptor: _drop_marked(descriptor)) if MARK in outline else outline
 

@@ -135,7 +135,7 @@ class Catalog(DownloadView):
 
 
 class FormatView(DownloadView):
-    """The catalog in one of `documents.FORMATS`; it has no counts, so only new shapes change it."""
+    """The catalog in one of `documents.FORMATS`. It has no counts, so more of the same traffic does not change it."""
 
     format_name: ClassVar[str]
 

@@ -71,7 +71,7 @@ FORMATS_WITH_HINTS = frozenset({"mcp"})
 
 @dataclass(frozen=True)
 class Document:
-    """A document, compressed, with its strong validator.
+    """A document, compressed, with its strong ETag.
 
     length: the number of bytes before compression.
     """
@@ -128,7 +128,7 @@ def render_head(environment: Environment, revision: str) -> str:
 
 
 def compute_catalog_etag(environment: Environment, *, evidence: bool) -> str:
-    """Return the validator of the catalog as it is now, without rendering it."""
+    """Return the ETag of the catalog as it is now, without rendering it."""
     return format_catalog_etag(find_catalog_digest(environment, evidence=evidence), evidence)
 
 
@@ -152,14 +152,14 @@ def render_format(environment: Environment, format_name: str) -> Document:
 
 
 def compute_format_etag(environment: Environment, format_name: str) -> str:
-    """Return the validator of what `render_format` would render now, without rendering it."""
+    """Return the ETag of what `render_format` would render now, without rendering it."""
     catalog_digest = find_catalog_digest(environment, evidence=False)
     revision = combine_revision(catalog_digest, find_absence_digest(environment))
     return hash_format_etag(environment, format_name, revision, load_format_hints(environment, format_name))
 
 
 def combine_revision(catalog_digest: str, absence_digest: str) -> str:
-    """Return the digest of the catalog; if some of it is no longer seen, one of both."""
+    """Return the digest of the catalog; if properties are no longer seen, a digest of both digests."""
     digests = f"{catalog_digest} {absence_digest}"
     return hashlib.sha256(digests.encode()).hexdigest() if absence_digest else catalog_digest
 
@@ -174,7 +174,7 @@ def hash_format_etag(environment: Environment, format_name: str, revision: str, 
 
 
 def render_small_document(content: Mapping[str, Any]) -> Document:
-    """Render a document that is so small that its validator is computed from the rendered text."""
+    """Render a document that is so small that its ETag is computed from the rendered text."""
     text = f"{render_json(content)}\n"
     body = Packer()
     body.write(text)

@@ -1,6 +1,6 @@
 """Descriptors as JSON Schema 2020-12 (pure): as strict as possible, but every observed body is valid.
 
-It never says `required`: presence is an observed share, not a promise (contract 4). Names that were not seen
+The schemas never say `required`: presence is an observed share, not a promise (contract 4). Names that were not seen
 yet are allowed, since the next answer may bring one; keys that are data have the schema of their values.
 """
 
@@ -18,7 +18,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def build_schema(descriptor: Descriptor) -> dict[str, Any]:
     """Return the schema for which every observed value is valid; `{}` if nothing certain is known.
 
-    That of a property that is no longer seen says so, and that it is deprecated.
+    The schema of a property that is no longer seen says so, and has `deprecated`.
     """
     if mark := describe_mark(descriptor):
         return build_schema(remove_mark(descriptor)) | mark

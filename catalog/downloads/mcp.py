@@ -59,8 +59,9 @@ def derive_hints(method: str) -> Mapping[str, bool]:
 
 
 def build_output_schema(outline: Outline) -> dict[str, Any] | None:
-    """Return a schema that accepts every observed 2xx body. Return None if a 2xx response had no body or a body that is
-    not a JSON object, and if no 2xx status was observed.
+    """Return a schema that accepts every observed 2xx body; None if the tool can have no output schema.
+
+    It can have none if no 2xx status was observed, or if a 2xx response had no body or one that is not a JSON object.
 
     MCP has no structured result for a tool that may answer nothing or CSV. Before revision 2026-07-28, structured
     results are always objects.

@@ -86,7 +86,7 @@ def compute_catalog_digests(environment: Environment) -> tuple[str, str]:
 
 
 def find_absence_digest(environment: Environment) -> str:
-    """Return the digest of what is no longer seen, "" if that is nothing.
+    """Return the digest of the properties that are no longer seen; "" if there are none.
 
     It is computed once per change of the catalog.
     """

@@ -23,9 +23,9 @@ TAG = re.compile(r"[\w.~-]+")
 
 @dataclass(frozen=True)
 class Resource:
-    """A run of literal segments.
+    """A run of literal segments, which name what a path is about.
 
-    is_one: whether a parameter follows and picks one of them, as in `/cart/lines/{lineId}`.
+    is_one: whether a parameter follows that selects one, as in `/cart/lines/{lineId}`.
     """
 
     words: tuple[str, ...]
