@@ -1,4 +1,4 @@
-"""What is no longer seen in an environment, read in few queries, for documents that have to be right about today."""
+"""Load the properties of an environment that are no longer seen, in few queries, for downloads and pages."""
 
 from __future__ import annotations
 

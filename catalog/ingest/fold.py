@@ -58,7 +58,7 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
 
 
 def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> None:
-    """Fold these reports together. If that fails, fold each half by itself. A report that fails alone is a dead letter."""
+    """Fold these reports together. If that fails, fold each half. A report that fails alone becomes a dead letter."""
     failure = try_fold(environment, batch, now=now)
     if failure and len(batch) == 1:
         move_to_dead_letters(environment, batch[0], failure, now=now or timezone.now())

@@ -68,7 +68,7 @@ def _name_fold(environment_id: int) -> str:
 
 
 def pack_sums(sums: str) -> str:
-    """Return sums, which are JSON, as the inbox stores them: compressed, and as a text that PostgreSQL need not parse."""
+    """Return sums, which are JSON, as the inbox stores them: compressed, so that PostgreSQL does not parse them."""
     return b64encode(zlib.compress(sums.encode(), 1)).decode()
 
 

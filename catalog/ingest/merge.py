@@ -41,7 +41,7 @@ class MergedOperation(NamedTuple):
     hidden_operations: Sequence[ReportedOperation]
 
     def list_part_rows(self) -> Iterator[OperationPart]:
-        """Yield the row of every part that got evidence, here or in an operation shown here, with its absence counters."""
+        """Yield the row of every part that got evidence, here or in an operation shown here, with its absences."""
         for part, (absences, _) in self.result.absences.items():
             row = self.operation.build_part_row(part)
             row.absences = absences

@@ -135,8 +135,9 @@ class RuleSet:
     def sum_under(self, identity: Identity, sums: Iterable[tuple[str, OperationSum]]) -> OperationSum:
         """Return the total of `sums` (pairs of a template's key and its sum) as shown under `identity`.
 
-        Without sums, the total is empty. The names in a rule win, and its author has decided which segments are data. A
-        single sum that no rule changes is returned as it is.
+        Without sums, the total is empty. If a rule leads here, the names of parameters are those of its target, and no
+        segment is undecided, because the author of the rule has decided. A single sum that no rule changes is returned
+        as it is.
         """
         moved_sums = [_move_to_template(total, key, identity.key) for key, total in sums]
         names = self.find_names(identity)
