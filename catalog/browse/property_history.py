@@ -42,7 +42,7 @@ class Namesakes:
 
 
 def list_property_drift(operation: Operation, part: str, pointer: str) -> list[Drift]:
-    """Return the changes of a property, and those of KINDS_OF_WHOLE of the objects around it; the latest first."""
+    """Return the changes of a property, and those changes of objects around it that concern it, too; latest first."""
     pointers = [pointer]
     while pointers[-1]:
         pointers.append(parent_pointer(pointers[-1]))

@@ -53,9 +53,9 @@ EXCESS_GROUPS = 10
 
 @dataclass(frozen=True)
 class Excess:
-    """How many operations beyond MAX_OPERATIONS were reported since the start of a period, and their observations.
+    """The numbers of the operations beyond MAX_OPERATIONS that were reported since the start of a period.
 
-    observations: the number of their observations of all time.
+    observations: how many observations of these operations were reported in all time.
     is_least: whether there are more operations than are counted one by one, so that `operations` is a lower bound.
     groups: the largest groups of operations with the same method and first segment.
     """

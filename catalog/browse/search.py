@@ -113,7 +113,7 @@ def find_property_hits(
 def _join_types(names: Sequence[str]) -> str:
     """Return `integer or string or null`.
 
-    A mixed type has a line for `unknown`, and one for each type that it consists of: leave out the first.
+    A mixed type has a line for `unknown`, which is left out, and a line for each type that was seen.
     """
     known_names = [name for name in names if name != "unknown"] or list(names)
     return " or ".join(sorted(known_names, key=lambda name: (name == "null", name)))

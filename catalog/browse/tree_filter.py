@@ -59,7 +59,7 @@ def _contains(node: Node, words: Sequence[str]) -> bool:
 
 
 def _list_names(node: Node) -> Sequence[str]:
-    """Return the texts of a node: its name with the type that pages show, with each type that was seen, and alone."""
+    """Return the texts of a node: its name with the shown type, with each type that was seen, and without a type."""
     name = node.name.casefold()
     types = [node.type.casefold(), node.main_type.casefold(), *node.types, *(["null"] if node.nulls else [])]
     return (*(f"{name}:{kind}" for kind in types), name)

@@ -79,7 +79,7 @@ class ComponentSchemas:
         return {"anyOf": [reference, NULL]} if is_nullable else reference
 
     def _refer(self, schema: Schema) -> dict[str, str]:
-        """Return the reference to an object's schema. Equal schemas have one reference, because properties are sorted."""
+        """Return the reference to an object's schema. Equal ones share a reference, because properties are sorted."""
         number = self._numbers.setdefault(repr(schema), len(self._schemas))
         if number == len(self._schemas):
             self._schemas.append(schema)

@@ -17,7 +17,7 @@ ELLIPSIS = "…"
 
 
 def build_curl_command(outline: Outline) -> str:
-    """Return `curl -X GET 'https://api.example.com/orders/{orderId}'`, with each further argument on its own line."""
+    """Return `curl --globoff -X GET 'https://api.example.com/orders/{orderId}'`, and a line for each other argument."""
     return " \\\n  ".join(build_arguments(outline))
 
 

@@ -107,7 +107,7 @@ class Packer:
 
 
 def render_catalog(environment: Environment, *, evidence: bool) -> Document:
-    """Render the catalog of one moment completely before any of it is sent, so that no failure sends half of it."""
+    """Render the catalog of one moment. It is complete before it is sent, so that no failure sends half of it."""
     body = Packer()
     content, revision = hashlib.sha256(), hashlib.sha256()
     for index, (text, document, outline) in enumerate(iterate_operation_texts(environment, evidence=evidence)):

@@ -1,6 +1,6 @@
 """The examples of downloads in the API docs: what the hub answers after the example of a witness report (contract 5).
 
-The OpenAPI document is cut to its paths and schemas.
+The OpenAPI document is shortened: it has no servers, security and tags.
 """
 
 ORDER = {"type": "object", "properties": {"id": {"type": "integer"}}}

@@ -40,7 +40,7 @@ class Resource:
         return self.singular if self.is_one else self.words
 
     def describe(self) -> str:
-        """Return `orders`, or `an order` for one of them."""
+        """Return `orders`, or `an order` if a parameter selects one."""
         text = " ".join(self.own_words)
         return f"{'an' if text[0] in 'aeio' else 'a'} {text}" if self.is_one else text
 

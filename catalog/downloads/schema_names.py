@@ -22,7 +22,8 @@ MAX_SCHEMA_NAME_LENGTH = 80
 MIN_DIGEST_LENGTH = 8
 PASCAL_WORD = re.compile(r"[A-Z][a-z0-9]*|[a-z0-9]+")
 ERROR = "Error"  # the body of most error responses
-PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})  # names of lists, besides that of the resource
+# Names of the requested list in the body of a GET, besides the name of the resource
+PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})
 
 
 class Position(StrEnum):
@@ -68,7 +69,7 @@ class Body:
 class BodyUse:
     """One body in which a schema is used.
 
-    is_page: whether it is an object that contains the requested list.
+    is_page: whether the schema is an object that contains the requested list.
     """
 
     body: Body

@@ -73,8 +73,8 @@ class AbsenceEvent:
     """A change of presence to report for a property.
 
     kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
-    seen, of: how often it was present, and in how many objects: in those of the fold and, unless it is SEEN_AGAIN, of
-        the absence before.
+    of: the number of objects since its absence began; for SEEN_AGAIN, only those of this fold.
+    seen: how many of these objects had it.
     always: for NOT_ALWAYS, how often it had been present before, without exception.
     successor: for NO_LONGER_SEEN, its probable new name, if any.
     """
@@ -172,7 +172,7 @@ def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, Absen
 
 
 def _count_always(absence: Absence, occasion: Occasion) -> int:
-    """Return how many objects had the property since it first came; 0 if it was absent before the current run."""
+    """Return how many objects had the property since it first came; 0 if it was absent before its current absence."""
     present = occasion.seen_before - absence.first_seen
     return present if occasion.objects_before - absence.first_objects - present == absence.absent else 0
 

@@ -98,7 +98,7 @@ def _describe_first_request(part: str, descriptor: Descriptor | None) -> Iterato
 def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
     """Report the media types of a part that were added.
 
-    Its first media types are not a change: bodies may have been reported before, without media types.
+    The first media types of a part are not a change: bodies may have been reported before, without media types.
     """
     if before and set(after) - set(before):
         breaks = CONSUMER if _is_response(part) else NOBODY

@@ -17,16 +17,17 @@ NAMED = 3  # the headline names at most this many differences that may break
 
 @dataclass(frozen=True)
 class ComparisonSummary:
-    """The number of differences.
+    """The numbers of differences.
 
     certain, probable, uncertain: all differences, by how certain they are.
-    resets: how many entries are no differences, but say that a baseline reset hides what was not observed since. That
-        is not compared.
+    resets: how many entries are no differences, but say what is not compared, because it was not observed since a
+        baseline reset.
     breaking: the certain differences that break a client or a server, at most one for each node.
     probably_breaking, perhaps_breaking: the probable and the uncertain differences that do.
     perhaps: the differences of `perhaps_breaking` that the headline mentions: whole operations, and what was sent often
         enough.
-    is_for_clients: whether no certain difference (or no probable one, if none is certain) breaks only servers.
+    is_for_clients: whether none of the certain differences breaks only servers. Without certain ones, the probable
+        ones are considered.
     first: the first of `breaking`, or of `probably_breaking` if there is none.
     """
 

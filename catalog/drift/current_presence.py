@@ -78,7 +78,10 @@ class CurrentPresence:
 
     @property
     def of_since_first(self) -> int:
-        """Return how often it could have been present since it was first seen; `is_always_sent` is about these."""
+        """Return how often it could have been present since it was first seen.
+
+        `is_always_sent` says whether it was present each time, up to its absence.
+        """
         return (self.of or 0) - self.before_first
 
     @property

@@ -42,7 +42,8 @@ class CatalogExtent:
 class PropertyCounts:
     """How many properties of an operation are still sent, no longer seen, or probably gone.
 
-    A property inside another that is not sent counts with it. No property is in two of these numbers.
+    A property inside one that is no longer seen, or probably gone, counts like that one. No property is in two of these
+    numbers.
     """
 
     properties: int

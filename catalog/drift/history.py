@@ -229,7 +229,7 @@ def _count_inside(outline: Outline, change: Change | Drift) -> int:
 
 
 def _list_shape_drift(operation: Operation, before: int, after: int) -> dict[tuple[str, str], list[Drift]]:
-    """Return the drift of shape after the version `before`, up to and with `after`, by part and pointer."""
+    """Return the drift of shape after the version `before`, up to and including `after`, by part and pointer."""
     drift_by_field: dict[tuple[str, str], list[Drift]] = {}
     rows = operation.drift.filter(version__gt=before, version__lte=after).exclude(kind__in=PRESENCE_KINDS)
     for drift in rows.order_by("id"):
@@ -251,7 +251,9 @@ def _recall(change: Change, drift: Sequence[Drift]) -> Change | Drift:
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:
-    """Return each node's last change of presence after `before`, up to and with `after`. Outlines do not hold presence.
+    """Return each node's last change of presence after `before`, up to and including `after`.
+
+    Outlines do not hold presence.
 
     A property that was seen again before the later version is left out, as if it had never been absent.
     """

@@ -97,7 +97,7 @@ class BreakingDrift:
     detected_at: when the first change of that hour was found.
     changes: how many changes were found in that hour; a field can break more than once.
     earlier: how many fields broke only before that hour.
-    earlier_named: the last change of each of those that a summary names, the latest first.
+    earlier_named: the last change of each of these earlier fields that a summary names, the latest first.
     """
 
     fields: int
@@ -225,7 +225,7 @@ def load_catalog_rows(environment: Environment) -> dict[OperationKey, CatalogRow
 def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:
     """Return the outlines of these operations.
 
-    The result can contain other operations: any method and any key of `keys` together.
+    The result can contain other operations, which have the method of one member of `keys` and the template of another.
     """
     operations = visible_operations(environment).filter(
         method__in={method for method, _ in keys}, key__in={key for _, key in keys}

@@ -64,7 +64,7 @@ def _describe_observed(environment: Environment, period: Period) -> Mapping[str,
 def show_environment_comparison(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what would change for this environment if it were like `against`.
 
-    An example is what a release of staging would change in production.
+    For example, show what a release of staging would change in production.
     """
     other_environments = environment.readable_siblings
     against = other_environments.filter(name=read_text(request.GET, "against")).first()

@@ -1,6 +1,6 @@
 """Baseline resets after which nothing was observed yet.
 
-For what such a reset hides, it is unknown whether the API still has it.
+It is not known whether the API still sends what such a reset hides.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def find_unobserved_node_reset(
 ) -> BaselineReset | None:
     """Return the latest active reset of this node, or of a node around it, after which nothing was observed yet.
 
-    This holds if the reset node was not seen since, and its parent was never an object since.
+    That is so if the reset node was not seen since, and its parent was never an object since.
 
     nodes: all nodes of the part, by pointer.
     """

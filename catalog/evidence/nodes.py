@@ -50,7 +50,7 @@ class Node(NamedTuple):
 
     @property
     def presence(self) -> float | None:
-        """Return the share of the times that it could have been present, 0 to 1; None if it never could."""
+        """Return the share of its presence, 0 to 1: `seen` divided by `parents`. None if it could never be present."""
         return self.seen / self.parents if self.parents else None
 
     @property

@@ -48,7 +48,7 @@ def has_fields(outline: Outline, part: str) -> bool:
 
 
 def are_forms(media_types: Iterable[str]) -> bool:
-    """Return whether all bodies of these media types that have a shape are forms."""
+    """Return whether some of these media types have shapes, and all of those are forms."""
     shaped_types = [media_type for media_type in media_types if is_json(media_type) or is_form(media_type)]
     return bool(shaped_types) and all(map(is_form, shaped_types))
 

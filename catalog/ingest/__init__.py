@@ -1,1 +1,1 @@
-"""Witness reports in: checked, stored in the inbox, folded into the catalog."""
+"""Witness reports are checked, stored in the inbox, and folded into the catalog."""

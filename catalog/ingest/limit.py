@@ -1,6 +1,6 @@
 """The limit on operations (MAX_OPERATIONS): observations beyond it are counted by operation, without shapes.
 
-Operations that are in the catalog go on being merged, so the limit never hides what was shown. New operations enter
+Operations that are in the catalog are still merged, so the limit never hides what was shown. New operations enter
 in the order of their arrival while there is room.
 """
 

@@ -188,7 +188,7 @@ class WitnessReportForm(serializers.Serializer[Any]):
 
 
 def find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the faults between members that are each well-formed."""
+    """Return the contradictions between members that are well-formed by themselves, as faults."""
     faults: dict[str, Any] = {}
     unknown_names = set(members.get("parameters", {})) - set(PARAMETER.findall(members["path"]))
     if unknown_names:

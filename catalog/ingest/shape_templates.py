@@ -41,7 +41,7 @@ class _Template(NamedTuple):
 
     text: the state with %d for each count.
     seen: the rank of the root's count.
-    pairs: the ranks of two counts whose difference is in the state.
+    pairs: the ranks of each two counts whose difference is in the state.
     value_indexes: the number to put for each %d, by its index in a list: the counts in the order of their ranks, then
         the differences of the pairs.
     """
@@ -77,7 +77,7 @@ def fill_template(text: bytes) -> Shape | None:
 
 @lru_cache(MAX_REMEMBERED_FORMS)
 def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
-    """Return the template of a form with NUL for each count, whose counts have these ranks. The count 0 has rank 0."""
+    """Return the template of a form that has NUL in place of each count. `ranks` has the rank of each; 0 has rank 0."""
     marks = [0, *sorted(_MARKS.sample(range(2**48, 2**50), max(ranks)))]
     counts = iter([b"%d" % marks[rank] for rank in ranks])
     text = re.sub(rb"\0", lambda match: next(counts), form)
@@ -93,7 +93,7 @@ def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
 def _is_plain(value: Any, marks: Set[int]) -> bool:
     """Return whether all numbers within a value are marks, and are compared only with marks.
 
-    If a value has `types`, or can be null and contains others, its counts are added or subtracted before they are
+    If a value has `types`, or can be null and contains other values, its counts are added or subtracted before they are
     compared; marks would then compare differently from counts.
     """
     match value:

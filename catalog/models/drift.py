@@ -43,8 +43,8 @@ class Drift(models.Model):
     """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
 
     at: when the change was detected.
-    since: the earliest time at which the change can have begun: that of the first observation that was added with it;
-        for a property that is no longer seen, the start of the UTC day on which it was last seen.
+    since: the earliest time at which the change can have begun: the time of the first observation that the fold added.
+        For a property that is no longer seen, it is the start of the UTC day on which it was last seen.
     seen, of: how often the node was present since then, and how often it could have been (null if unknown).
     matching: for a new type, how many of the values since then have it.
     values_before: for a new type, how many values were observed before then.

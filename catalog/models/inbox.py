@@ -12,7 +12,7 @@ from workspaces.models import Environment, Workspace
 class WitnessReportId(models.Model):
     """The id of a received report.
 
-    digest: the keyed hash of its body's SHA-256; a repeated delivery has the same.
+    digest: the keyed hash of its body's SHA-256; a repeated delivery has the same digest.
 
     The ids have a table of their own, because an id must be unique over all months, and the inbox is partitioned by
     month.

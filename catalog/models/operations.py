@@ -21,7 +21,7 @@ class Operation(models.Model):
 
     key: the template with nameless parameters (`/orders/{}`), because names do not tell operations apart.
     statuses: the observations by status.
-    names, types: one object of counts per parameter, by position.
+    names, types: an object for each parameter, in their order: how often each name or type was reported.
     undecided: observations by index of a literal segment that may be data.
     media_types: observations by media type, of the request and of each status.
     """

@@ -27,7 +27,7 @@ from workspaces.models import Environment
 
 MAX_SIBLINGS = 20  # other changes of the same version on the page
 MAX_STORY = 10  # other changes of the same field on the page
-DAYS_AROUND = timedelta(days=30)  # before and after a change, in which its field is counted
+DAYS_AROUND = timedelta(days=30)  # the field of a change is counted for so long before and after the change
 ONE_DAY = timedelta(days=1)
 
 
@@ -86,7 +86,8 @@ class Predecessor:
 class CurrentField:
     """The field of a change as it is shown now, and on the days before and after the change.
 
-    change_day: the day of the change, with observations from before and after it; None if the change began with a day.
+    change_day: the day of the change, with observations from before and after it; None if the change began at the
+        start of a day.
     after: None if no later day was observed.
     since_detection: the presence of a new property after its detection; None for other changes, or if it is not known.
     current: whether it is sent now; None for a whole part.

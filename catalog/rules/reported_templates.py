@@ -27,7 +27,7 @@ class ReportedTemplate:
 
 
 def build_template_context(operation: Operation, address: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the templates behind an operation, the rules that lead to it, and what a refused form had."""
+    """Return the templates behind an operation, the rules that lead to it, and the values of a refused form."""
     error = TEMPLATE_RULE_ERRORS.get(address.get("fault", ""))
     return {
         "reported": list_reported_templates(operation),

@@ -94,7 +94,7 @@ def lock_operations(environment: Environment) -> None:
 
 
 def mark_changed(environment: Environment) -> None:
-    """Count a change of the catalog, in its transaction: kept downloads are then checked again."""
+    """Count a change of the catalog in the transaction that makes it, so that kept downloads are checked again."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT_CHANGE, [environment.pk])
 
