@@ -280,7 +280,7 @@ def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineRe
 
 
 def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
-    """Return the operation as a curl command, and its tool definition unless that is too long to read."""
+    """Return a call of the operation as a curl command, and its tool definition unless that is too long to read."""
     outline = drop_marked(mark_outline(json.loads(operation.outline), find_absent_properties(operation)))
     tool = build_tool(find_operation_name(environment, outline), outline)
     definition = json.dumps(tool, indent=2, ensure_ascii=False)

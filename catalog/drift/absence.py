@@ -157,7 +157,7 @@ def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, Absenc
 
 
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
-    """End the absence. Report that the property was seen again, or (once) that it is no longer always present."""
+    """End any absence. Report that the property was seen again, or (once) that it is no longer always present."""
     longest = max(absence.absent, absence.longest)
     new_absence = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
     if occasion.objects_before and not occasion.seen_before:

@@ -249,7 +249,7 @@ def find_not_always_sent(environment: Environment) -> set[OperationKey]:
 
 @dataclass(frozen=True)
 class AbsentPlaces:
-    """Part and pointer of the absent properties of one operation, in three sets by how certain it is."""
+    """Part and pointer of the absent properties of one operation: no longer seen, probably gone, or absent lately."""
 
     no_longer_seen: set[tuple[str, str]] = field(default_factory=set)
     probably_gone: set[tuple[str, str]] = field(default_factory=set)

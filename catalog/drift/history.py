@@ -136,7 +136,8 @@ def _build_entry(
 ) -> TimelineEntry:
     """Return the entry of a version.
 
-    outlines: that of the version before and its own; None if it has drift, or a baseline reset made it.
+    outlines: that of the version before and its own; None if it has drift, if a baseline
+        reset made it, or if it is the first version.
     """
     changes = compare_outlines(*outlines) if outlines else drift
     media_types = list_first_media_types(*outlines) if outlines else ()

@@ -139,7 +139,7 @@ def find_absence_states(operation: Operation, part: Part) -> Mapping[str, Any]:
     """Return the absence counters of a part: of its latest visible epoch, without nodes that were reset since."""
     key = part_key(part)
     first_epoch = first_visible_epoch(operation, key)
-    # A fold copies all counters into the row of its epoch. Rows of late evidence only have no counters: leave them out.
+    # A fold copies all counters into the row of its epoch. A row with nothing but late evidence has no counters.
     rows = [row for row in operation.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences]
     if not rows:
         return {}

@@ -113,7 +113,7 @@ class OperationPart(models.Model):
     """The summed evidence of one part of an operation in one epoch.
 
     status: of a response; null for the query and the request.
-    epoch: how many baseline resets were set before the evidence was added.
+    epoch: the number of the latest baseline reset before the observations; 0 if there was none.
     """
 
     QUERY, REQUEST, RESPONSE = "query", "request", "response"

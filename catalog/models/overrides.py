@@ -32,10 +32,11 @@ class BaselineReset(Decision):
     part, pointer: the only node that is reset; "" for the whole operation.
     epoch: the first epoch whose evidence is shown.
     statuses: observations by status before the reset, including those that were reported late.
-    through: the reset that caused this one. It was set on the operation under which this operation was then shown.
+    through: the reset that caused this one. It was set on an operation under which this operation was shown, or could
+        be shown by the rules of that time.
 
-    A reset with `through` is active only while the template rules of that time (ids up to `newest_rule`) still show
-    this operation under that one.
+    A reset with `through` is active only while the template rules of that time (ids up to `newest_rule`) show this
+    operation under that one.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
