@@ -1,6 +1,8 @@
 """Run every benchmark (`make bench`), or one (`make bench only=NAME`), and print one table of all figures at the end.
 
-size=small, full or 100M. json=FILE writes the figures to a file. markdown=FILE replaces the table in a page of docs/.
+size=small, size=full or size=100M chooses how much data is measured. json=FILE writes the figures to a file.
+markdown=FILE replaces the table in a page of docs/.
+
 Each line of the table has a figure, the peer or limit measured in the same run, their ratio, the goal, and whether the
 goal is met.
 """
@@ -25,8 +27,8 @@ import bench
 from bench._support.measure import PRINTED_ROWS, Row, print_table
 
 FULL = {"BENCH_OUTCOMES": "10000000"}
-# The variables that the modules read; those that are set already stay. `small` ends within minutes, and its times are
-# too short to be figures.
+# The environment variables that the modules read, by size. A variable that is set already keeps its value. `small` ends
+# within minutes, but it measures too briefly for reliable figures.
 SIZES = {
     "small": {
         "BENCH_OUTCOMES": "200000",
@@ -40,8 +42,8 @@ SIZES = {
     "full": FULL,
     "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},
 }
-LONG = {"cluster", "timing", "memory"}  # left out of `small`
-TOOLS = {"fit_paths", "count_path_words"}  # they measure nothing, and run only when they are named
+LONG = {"cluster", "timing", "memory"}  # modules that `small` leaves out
+TOOLS = {"fit_paths", "count_path_words"}  # modules that measure nothing, and run only when they are named
 NamedRow = tuple[str, Row]
 
 
@@ -76,16 +78,16 @@ def parse_options(arguments: Sequence[str], names: Sequence[str]) -> argparse.Na
 
 
 def run_module(name: str) -> Sequence[NamedRow]:
-    """Run one module, which prints its table; return the rows of it."""
+    """Run one module, which prints its table; return the rows of that table."""
     print(f"== {name}", flush=True)
     runpy.run_module(f"bench.{name}", run_name="__main__")
     return [(name, row) for row in PRINTED_ROWS]
 
 
 def run_each(names: Sequence[str], failed: list[str]) -> Sequence[NamedRow]:
-    """Run several modules, each in a process of its own, since some configure Django; print the table of all.
+    """Run several modules, each in a process of its own, since some configure Django; print one table of all rows.
 
-    failed: gets the names of those that ended with an error.
+    failed: a list to which this function adds the name of each module that ended with an error.
     """
     rows: list[NamedRow] = []
     with tempfile.TemporaryDirectory() as folder:

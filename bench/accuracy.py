@@ -1,10 +1,10 @@
 """Measure how accurate the catalog of recorded traffic is.
 
-Templates are compared with the true ones, and shapes with the bodies. The recordings are the two in
-`../shared/traffic`, every HAR that the variable `HAR` names (separated as in PATH), and the HARs given to
-`python -m bench.accuracy`. Paths are also measured on the HARs in the directory `RECORDINGS`. The true template of an
-entry is its member `_template`. The figures of the table are about each distinct (method, path) of 2xx responses with a
-true template; parameter names are ignored.
+Learned templates are compared with the true ones, and shapes with the bodies. The recordings are the two in
+`../shared/traffic`, every HAR that the environment variable `HAR` names (separated as in PATH), and the HARs given to
+`python -m bench.accuracy`. Paths are also measured on the HARs in the directory that the environment variable
+`RECORDINGS` names. The true template of an entry is its member `_template`. The figures about templates count each
+distinct (method, path) once, if it has a true template and a 2xx response. They ignore the names of parameters.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Group = tuple[str, str]
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording with the templates learned from it and the true ones (`truth`), both by method and raw path."""
+    """A recording with its learned templates and its true ones (`truth`), both by method and raw path."""
 
     templates: Mapping[tuple[str, str], Template]
     truth: Mapping[tuple[str, str], str]
@@ -105,7 +105,10 @@ def operation_share(recording: Recording) -> str:
 
 
 def multi_path_share(recording: Recording) -> str:
-    """Return the share of operations with a parameter and several paths whose paths are exactly one learned group."""
+    """Return the share of operations whose paths are exactly one learned group.
+
+    Only operations with a parameter and several paths count.
+    """
     learned_sets = _collect_path_sets(recording.group_by_learned_template())
     true_sets = [
         frozenset(paths)
@@ -160,7 +163,7 @@ TARGETS = {
     "array at times empty, unknown": "0",
     "valid under exports %": "100",
 }
-"""The targets of the figures, two if they differ between the recordings. In other files 95 % should be exact."""
+"""The target of each figure. Two numbers are for the two recordings in turn. In other files 95 % should be exact."""
 
 
 # --- the table
@@ -183,7 +186,7 @@ def main(files: Sequence[str]) -> None:
 
 
 def measure_recorded_paths(files: Sequence[str | os.PathLike[str]]) -> None:
-    """Print the figures of the paths of each recording, and their mean over the APIs."""
+    """Print the figures about the paths of each recording, and the mean of each figure over the APIs."""
     print()
     figures: dict[str, list[PathFigures]] = defaultdict(list)
     for file in files:

@@ -1,7 +1,7 @@
 """Measure the catalog's pages and downloads over HTTP at an idle hub with BENCH_OPERATIONS (default 5,000) operations.
 
-Downloads are of catalogs of 1,200 operations, each requested for the first time. Times are measured by a client on
-this machine.
+Downloads are of other catalogs, with 1,200 operations. Each of these is downloaded for the first time. Times are
+measured by a client on this machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.outcomes import run_hub
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
 DOWNLOADED = 1200
-DOWNLOADS = 3  # catalogs that are requested once
+DOWNLOADS = 3  # how many catalogs are downloaded, once each
 ROUNDS = 40
 LARGE = "operation?method=GET&path=/large"
 PAGES = {

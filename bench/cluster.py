@@ -1,8 +1,9 @@
 """Measure a hub on several hosts, set up by environment variables alone.
 
-Each host is a network namespace with its own address: PostgreSQL, a streaming replica of it, Redis, two web hosts, and
-1, 2 and 4 worker hosts. They share the processors of this machine, whose number is printed: the figures say how work is
-divided, not how fast that many machines would be. It needs root; without, it says so and measures nothing.
+Each host is a network namespace with its own address. The hosts are PostgreSQL, a streaming replica of it, Redis, two
+web hosts, and 1, then 2, then 4 worker hosts. All share the processors of this machine; their number is printed. So the
+figures show how work is divided, not how fast so many machines would be. The benchmark needs root. Without root, it
+says so and measures nothing.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from bench.outcomes import wait_until_ready
 from hub.celery import app
 from hub.local.postgres_programs import find_binaries, find_user_prefix
 
-OPERATIONS = 200  # of each environment
-OBSERVATIONS = 10  # of each report; their operations are chosen at random
-REPORTS = int(os.environ.get("BENCH_REPORTS", "3000"))  # reports that wait when a fold is measured
+OPERATIONS = 200  # in each environment
+OBSERVATIONS = 10  # in each report; their operations are chosen at random
+REPORTS = int(os.environ.get("BENCH_REPORTS", "3000"))  # how many reports wait when the measurement of a fold begins
 WARM_UP_REPORTS = 400
 ACCEPT_SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 LAG_SECONDS = 2 * ACCEPT_SECONDS
@@ -49,7 +50,7 @@ START_SECONDS = 60
 TICKS = os.sysconf("SC_CLK_TCK")
 
 SAVE_REPORTS = "CREATE TABLE bench_report AS SELECT * FROM catalog_witnessreport WHERE sums IS NOT NULL"
-# The same reports again, under new ids, in turn for each of the environments.
+# Insert the same reports again under new ids, in turn for each of the environments.
 INSERT_REPORTS = """
 INSERT INTO catalog_witnessreport (environment_id, report_id, reporter, size, sums, received_at, fault)
 SELECT (%(environments)s::bigint[])[1 + n %% cardinality(%(environments)s::bigint[])],
@@ -64,7 +65,7 @@ SELECT_LAG = """
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(received_at)), 0)::float8
 FROM catalog_witnessreport WHERE folded_at IS NULL AND parked_at IS NULL
 """
-# Every observation counts 1, so the catalog must hold as many as the folded reports.
+# Every observation has the count 1, so the catalog must count as many observations as the folded reports hold.
 COUNT_MISSING = f"""
 SELECT {OBSERVATIONS} * (SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS NOT NULL)
        - (SELECT sum(observations) FROM catalog_operation)
@@ -75,7 +76,7 @@ SELECT {OBSERVATIONS} * (SELECT count(*) FROM catalog_witnessreport WHERE folded
 class Cluster:
     """The hosts of the cluster.
 
-    workers: the worker hosts, of which some are started.
+    workers: the worker hosts. Some of them run workers, others wait to be started.
     """
 
     database: psycopg.Connection[Any]
@@ -122,7 +123,7 @@ def start_cluster(network: Network) -> Cluster:
         "RATE_LIMIT": "0",
         "DJANGO_SETTINGS_MODULE": "hub.settings",
     }
-    os.environ.update(settings, HUB_DATA_DIR=str(database_host.folder / "observer"))  # for the broker's client
+    os.environ.update(settings, HUB_DATA_DIR=str(database_host.folder / "observer"))  # the broker's client reads these
     database = wait_for(lambda: connect(settings["DATABASE_URL"]))
     start_replica(replica_host, database_host)
     web_hosts[0].run([sys.executable, "manage.py", "prepare"], host_settings(settings, web_hosts[0]))
@@ -188,7 +189,7 @@ def create_environments(database: psycopg.Connection[Any]) -> tuple[str, Sequenc
 
 
 def make_request_builder(key: str, address: str, seed: int) -> Callable[[], bytes]:
-    """Return a function that builds reports, each of OBSERVATIONS operations chosen at random."""
+    """Return a function that builds requests. Each reports OBSERVATIONS operations that are chosen at random."""
     chance = random.Random(seed)
     observations = [json.dumps(observation, separators=(",", ":")) for observation in generate_observations(OPERATIONS)]
     head = f"POST /api/witness-reports HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nx-service-api-key: {key}\r\n"
@@ -203,7 +204,7 @@ def make_request_builder(key: str, address: str, seed: int) -> Callable[[], byte
 
 
 def measure_acceptance(cluster: Cluster) -> Iterator[Row]:
-    """Measure what the web hosts accept while no worker runs; keep these reports for the folds."""
+    """Measure how many reports the web hosts accept while no worker runs; keep these reports for the folds."""
     hosts = cluster.web_addresses
     rates = []
     for addresses in (hosts[:1], hosts):
@@ -221,7 +222,7 @@ def measure_acceptance(cluster: Cluster) -> Iterator[Row]:
 
 
 def measure_folds(cluster: Cluster) -> Iterator[Row]:
-    """Measure the fold of reports that wait, in one environment and in several, with more and more workers."""
+    """Measure how fast waiting reports are folded, in one environment and in several, with more and more workers."""
     references: dict[str, float] = {}
     for count in WORKERS:
         cluster.start_workers(count)
@@ -242,8 +243,9 @@ def measure_folds(cluster: Cluster) -> Iterator[Row]:
 class FoldRun(NamedTuple):
     """One measured fold.
 
-    rate: reports per second; processor times are in ms per report.
-    waiting_share: the share of workers that wait for the merges of others, from 0 to 1.
+    rate: reports per second.
+    worker_milliseconds, database_milliseconds: processor time per report.
+    waiting_share: the mean share of workers that wait for the merges of others, from 0 to 1.
     """
 
     rate: float
@@ -257,13 +259,13 @@ class FoldRun(NamedTuple):
 
 
 def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, reports: int = REPORTS) -> FoldRun:
-    """Send this many reports of these environments, and fold them with all that waits."""
+    """Insert this many reports for these environments. Measure until they and all earlier reports are folded."""
     before = cluster.read_processor_seconds()
     parameters = {"environments": list(environment_ids), "reports": reports}
     reports = cluster.fetch(COUNT_UNFOLDED) + cluster.database.execute(INSERT_REPORTS, parameters).rowcount
     start = time.perf_counter()
     for environment_id in environment_ids:
-        for _ in range(max(workers // len(environment_ids), 1)):  # as several web processes do
+        for _ in range(max(workers // len(environment_ids), 1)):  # several web processes send it several times, too
             app.send_task("catalog.tasks.fold", args=[environment_id])
     waiting_workers: list[int] = []
     while cluster.fetch(COUNT_UNFOLDED):
@@ -276,7 +278,7 @@ def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, repo
 
 
 def measure_lag(cluster: Cluster) -> float:
-    """Return the 95th percentile of the age of the oldest report that waits, in seconds, while reports come."""
+    """Return the lag while reports arrive: the 95th percentile of the age of the oldest waiting report, in seconds."""
     pause = len(cluster.web_addresses) / LAG_RATE
     clients = [
         FORK.Process(target=send_steadily, args=(cluster.key, address, pause)) for address in cluster.web_addresses
@@ -314,7 +316,7 @@ def read_age(address: str, key: str) -> str | None:
 
 
 def wait_for(condition: Callable[[], Any], *, pause: float = 0.1) -> Any:
-    """Return what `condition` returns as soon as that is true. Raise SystemExit after START_SECONDS."""
+    """Return the first true value that `condition` returns. Raise SystemExit after START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -324,9 +326,9 @@ def wait_for(condition: Callable[[], Any], *, pause: float = 0.1) -> Any:
 
 
 def read_family_seconds(pid: int) -> float:
-    """Return the processor time of a process, of its children and of those that ended."""
+    """Return the processor time, in seconds, of a process and its descendants, including those that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    own = sum(map(int, fields[11:15])) / TICKS  # user and system, then those of children that ended
+    own = sum(map(int, fields[11:15])) / TICKS  # user and system time, then both times of children that have ended
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return own + sum(read_family_seconds(int(child)) for child in children)
 

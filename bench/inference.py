@@ -1,9 +1,9 @@
-"""Measure how long it takes to redact, infer and merge every response body of a recording, compared with `json.loads`
-and GenSON.
+"""Measure how long it takes to redact, infer and merge every response body of a recording.
 
-Each body is parsed and then added at once, as in a reporter; the two are timed separately. A round begins without
-evidence: it makes one Evidence, or one GenSON builder, for each method, template and status. Candidates take turns, and
-figures are medians of rounds. For comparison, `known shapes` keeps the evidence of earlier rounds.
+The times are compared with `json.loads` and GenSON. Each body is parsed and then added at once, as in a reporter;
+parsing and adding are timed separately. A round begins without evidence: it makes one Evidence, or one GenSON builder,
+for each method, template and status. Candidates take turns, and figures are medians of the rounds. For comparison,
+`known shapes` keeps the evidence of earlier rounds.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Candidate:
     """One way to collect shapes.
 
     begin: makes the evidence of an operation.
-    add: adds one body to it.
+    add: adds one body to that evidence.
     resets: whether each round begins without evidence.
-    parsing, adding: seconds per round.
+    parsing, adding: the seconds of each round.
     """
 
     begin: Callable[[], Any]

@@ -31,7 +31,7 @@ ARGUMENTS = {
 
 
 class AcceptAllNonces:
-    """A nonce store that accepts every nonce, so that the checks are measured and not a store."""
+    """A nonce store that accepts every nonce, so that the time of a real store is not measured."""
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
         return True
@@ -75,7 +75,10 @@ def measure_hashing(notation: str, body: bytes, limit: float | None = None) -> R
 
 
 def encode_arguments() -> tuple[bytes, bytes]:
-    """Return the same arguments with `20` as JavaScript writes it, and with `20.0` as Python does (slower to hash)."""
+    """Return the same arguments twice: with `20` as JavaScript writes it, and with `20.0` as Python does.
+
+    The second form takes longer to hash.
+    """
     text = json.dumps(ARGUMENTS, ensure_ascii=False)
     return text.encode(), text.replace('"price": 20}', '"price": 20.0}').encode()
 

@@ -2,7 +2,8 @@
 
 The load takes BENCH_MINUTES (default 60).
 
-PostgreSQL fills its shared buffers as its data grows, so the hub's own programs and the database have a row each.
+PostgreSQL fills its shared buffers as its data grows. Therefore the table has one row for the hub's own programs, and
+one for the database.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def collect_samples(address: str, folder: Path) -> Iterator[Mapping[str, float]]
 
 
 def build_rows(samples: Sequence[Mapping[str, float]]) -> Iterator[Row]:
-    """Yield the growth of programs and database: the median of the last tenth of the samples over that of the first."""
+    """Yield the growth of the programs and of the database.
+
+    Growth is the median of the last tenth of the measured samples, divided by the median of their first tenth.
+    """
     measured_samples = samples[int(len(samples) * WARM_UP_SHARE) :]
     tenth = max(1, len(measured_samples) // 10)
     for owner in (PROGRAMS, DATABASE):

@@ -1,7 +1,7 @@
 """Measure the time that Affidavit's middleware adds to a request, with stores in memory.
 
-Django and a bare ASGI app run within this process. Under uvicorn (Starlette) and gunicorn (Flask), it is the server's
-processor time that counts.
+Django and a bare ASGI app run within this process. For uvicorn (Starlette) and gunicorn (Flask), the time is the
+processor time of the server.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def build_asgi_caller(protection: Protection | None) -> Callable[[], object]:
 
 
 def _run_without_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that never waits, as these do with stores in memory: an event loop's own time is left out."""
+    """Run a coroutine without an event loop, whose own time would count. With stores in memory no call waits."""
     try:
         coroutine.send(None)
     except StopIteration:

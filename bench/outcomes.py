@@ -1,9 +1,9 @@
 """Measure outcomes: reports through the whole stack, pages and a download.
 
-A workspace has BENCH_OUTCOMES outcomes (default 500,000; the limits are meant for 10,000,000, which take five minutes
-to fill and 8 GB on disk) of a fifth as many conversations; another one has BENCH_SMALL (100,000). Each rate is
-measured for BENCH_SECONDS (4). Set BENCH_FOLDER to keep the data for later runs; else they are in a temporary folder.
-The hub, its database and the clients all run on this machine.
+One workspace has BENCH_OUTCOMES outcomes (default 500,000), another one has BENCH_SMALL (default 100,000); each has a
+fifth as many conversations. The limits are meant for 10,000,000 outcomes, which take five minutes to insert and 8 GB on
+disk. Each rate is measured for BENCH_SECONDS (default 4). Set BENCH_FOLDER to keep the data for later runs; otherwise a
+temporary folder holds the data. The hub, its database and the clients all run on this machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
 SMALL = int(os.environ.get("BENCH_SMALL", "100000"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 BATCH = 500
-ZONE = "tz=Asia/Kathmandu"  # 5:45 h ahead: the most expensive kind of zone, because no hour of it is an hour of UTC
+ZONE = "tz=Asia/Kathmandu"  # UTC+5:45: the most expensive kind of zone, because its hours are never hours of UTC
 PAGES = {
     "outcomes, 24 h": "outcomes?range=24h",
     "outcomes, 7 days": "outcomes?range=7d",
@@ -45,7 +45,7 @@ PAGES = {
     "broken joins, 12 months, Kathmandu": f"joins?range=12m&{ZONE}",
     "overview, 90 days": "overview?range=90d",
 }
-CLIENTS = 16  # of single POSTs, all with one key
+CLIENTS = 16  # clients that POST single outcomes, all under one outcome key
 TURNS = 4
 VIEW = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ROUNDS = 20
@@ -78,7 +78,7 @@ def wait_until_ready(address: str) -> str:
 
 
 def measure_reports(address: str, large: BenchWorkspace) -> Iterator[Row]:
-    """Measure reporting; compare it with the bare SQL statement and with a bare view."""
+    """Measure reports; compare them with the bare SQL statement and with a view that does nothing."""
     single = measure_rate([address], [make_poster(large, BATCH, "one")], SECONDS)
     p95 = percentile(single.times, 0.95) * 1000
     yield Row("POST of 500, one client, p95", f"{p95:.0f} ms", f"{single.count} posts", p95, 60, "ms")
@@ -94,7 +94,7 @@ def measure_reports(address: str, large: BenchWorkspace) -> Iterator[Row]:
 
 
 def measure_single_post(address: str, large: BenchWorkspace) -> Row:
-    """Measure a POST of one outcome and a bare view in turns, with the same number of clients."""
+    """Measure a POST of one outcome and a view that does nothing, in turns, with the same number of clients."""
     post_rates, view_rates = [], []
     for turn in range(TURNS):
         clients = [make_poster(large, 1, f"hot-{turn}", client=n, clients=CLIENTS) for n in range(CLIENTS)]
@@ -127,7 +127,7 @@ def measure_pages(address: str, small: BenchWorkspace, large: BenchWorkspace) ->
 
 
 def measure_download(address: str, large: BenchWorkspace) -> Iterator[Row]:
-    """Stream every outcome as CSV; measure the peak memory of the web processes, and COPY of the same rows."""
+    """Measure a download of every outcome as CSV, its peak memory in the web processes, and a COPY of the same rows."""
     before = read_peak_memory(large)
     start = time.perf_counter()
     lines = count_lines(f"{address}/w/{large.slug}/production/outcome.csv?range=all", large.key)
@@ -154,7 +154,7 @@ def read_peak_memory(workspace: BenchWorkspace) -> float:
                 peak_lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
                 peaks.append(int(peak_lines[0].split()[1]) / 1000)
         except (OSError, IndexError):
-            continue  # a process that has ended, or is not ours
+            continue  # the process has ended, or belongs to another user
     return max(peaks)
 
 

@@ -1,9 +1,9 @@
 """Measure how the hub accepts witness reports of 10 observations (20 KB) whose shapes were sent before.
 
-The first figure is of the whole stack, with the load generator and the fold on the same machine. The second is the
-processor time of one request in this process. It is compared with the least that any hub has to do: parse the body with
-json.loads, and insert a row. The last figure is how long a report of a quiet environment waits for its fold while
-another environment is loaded.
+The first figure is the rate of the whole stack, with the load generator and the fold on the same machine. The second is
+the processor time of one request in this process. It is compared with the least that any hub has to do: parse the body
+with json.loads, and insert a row. The last figure is how long a report of a quiet environment waits for its fold while
+clients send many reports to another environment.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ QUIET_REPORTS = 20
 QUIET_PAUSE = 0.5  # seconds between reports of the quiet environment
 LOAD_CLIENTS = 2  # clients that send to the loaded environment without a pause
 LAG_LIMIT = 2.0  # seconds
-WANTED = 1000  # reports a second
-LIMIT = 4.0  # times json.loads and one insert
+WANTED = 1000  # reports per second
+LIMIT = 4.0  # times the processor time of json.loads and one insert
 ADDRESS = "/api/witness-reports"
 ID_MARK = "ID"
 DOCUMENTS = 100
@@ -59,7 +59,7 @@ INSERT = "INSERT INTO bare_report (report_id, size) VALUES (%s, %s)"
 
 
 def make_body_builder() -> Callable[[], bytes]:
-    """Return a function that builds reports of the same shapes, each under a new id and with counts of its own."""
+    """Return a function that builds reports of the same shapes. Each has a new id; counts repeat after DOCUMENTS."""
     chance = random.Random(9)
     documents = itertools.cycle([build_document(chance) for _ in range(DOCUMENTS)])
 
@@ -83,7 +83,7 @@ def build_document(chance: random.Random) -> tuple[bytes, bytes]:
 
 
 def vary_counts(observation: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """Return the observation as a sum of many exchanges, with an optional property that only some of them had."""
+    """Return the observation as a sum of many exchanges, only some of which had the property `optional`."""
     count = chance.randrange(2, 1000)
     text = COUNT.sub(lambda match: f"{match[1]}{int(match[2]) * count}", json.dumps({**observation, "count": 1}))
     varied: dict[str, Any] = json.loads(text)
@@ -142,7 +142,7 @@ def measure_processor_time(key: str) -> Row:
 
 
 def measure_quiet_lag(address: str, loaded: dict[str, Any], quiet: dict[str, Any]) -> Row:
-    """Report for a quiet environment while clients load another one. Measure how long the quiet reports wait."""
+    """Measure how long reports of a quiet environment wait while clients send many reports to another one."""
     clients = [make_request_builder(loaded["secretKey"]) for _ in range(LOAD_CLIENTS)]
     seconds = QUIET_REPORTS * QUIET_PAUSE
     load = FORK.Process(target=measure_rate, args=([address], clients, seconds))

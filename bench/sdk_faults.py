@@ -1,7 +1,7 @@
 """Compare a host whose hub fails with the same host whose hub is well: processor time, longest request, memory.
 
-Each host is a process of its own with a witness and an outcome reporter, and they play rounds of requests in turns. In
-the end every hub is healed. It must have stored everything that its host queued, exactly once.
+Each host is a process of its own with a witness and an outcome reporter. The hosts play rounds of requests in turns. In
+the end the fault of every hub is ended. Then each hub must store everything that its host queued, exactly once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bench._support.measure import Row, print_table
 from sdk.tests.support.faulty_hub import FAULTS, FaultyHub, run_faulty_hub
 
 ROUNDS, REQUESTS = 12, 2_000
-PAUSE = 0.5  # seconds between rounds, in which the threads of all hosts go on
-PACE = 0.97  # share of a healthy host's requests in the same processor time, at least
-MOST_MEMORY = 8.0  # MB more than with a healthy hub: a full queue of 10,000 outcomes, and a batch
+PAUSE = 0.5  # seconds between rounds; the background threads of all hosts go on meanwhile
+PACE = 0.97  # the least share of the requests that a host with a healthy hub handles in the same processor time
+MOST_MEMORY = 8.0  # MB more than with a healthy hub, for a full queue of 10,000 outcomes and a batch
 HEALTHY = "a healthy hub"
 
 
@@ -45,7 +45,7 @@ class Host:
         self.rounds.append(self._read_line())
 
     def end(self) -> dict[str, Any]:
-        """Heal the hub, and return the counts of everything that was reported."""
+        """End the fault of the hub, and return the counts of everything that was reported."""
         assert self._process.stdin
         self.hub.heal()
         self._process.stdin.close()
@@ -60,13 +60,13 @@ class Host:
 
     @property
     def microseconds(self) -> float:
-        """Return the processor time per request of the whole process, without the first round, which warms up."""
+        """Return the processor time of the whole process per request. The first round, which warms up, is left out."""
         times = [round_["processor"] for round_ in self.rounds]
         return (times[-1] - times[0]) / (REQUESTS * (ROUNDS - 1)) * 1e6
 
     @property
     def longest(self) -> float:
-        """Return the median over the rounds of the longest request, in milliseconds."""
+        """Return the duration of the longest request of a round, in milliseconds: the median over the rounds."""
         return statistics.median(round_["longest"] for round_ in self.rounds[1:]) * 1e3
 
     @property
@@ -101,13 +101,13 @@ def compare_hosts(name: str, host: Host, healthy: Host) -> Iterator[Row]:
 
 
 def require_nothing_lost(name: str, host: Host, result: dict[str, Any]) -> None:
-    """Raise AssertionError unless the hub stored everything that was queued once, and the host warned as promised."""
+    """Raise AssertionError unless the hub stored all that was queued exactly once, and the host logged few warnings."""
     stored = host.hub.count_outcomes()
     requests = ROUNDS * REQUESTS
     assert result["hasSentAll"], f"{name}: not all was sent: {result}"
     assert len(stored) == stored.total() == result["outcomes"] == requests - result["outcomesRefused"], (name, result)
     assert host.hub.count_observations() == result["observations"] == requests - result["observationsDropped"], name
-    most_warnings = 0 if name == HEALTHY else 3  # one of each reporter, and one of the full queue
+    most_warnings = 0 if name == HEALTHY else 3  # one from each reporter, and one about the full queue
     assert result["warnings"] <= most_warnings, (name, result)
 
 

@@ -1,4 +1,7 @@
-"""Measure how much slow clients cost others: the requests per second beside 200 that send bodies byte by byte."""
+"""Measure how much slow clients cost others.
+
+The figure is the requests per second alone, divided by those while 200 other clients send their bodies byte by byte.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def run_slow_clients(address: str) -> Iterator[None]:
 
 def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
-    os.environ["RATE_LIMIT"] = os.environ["ADDRESS_RATE_LIMIT"] = "0"  # all come from one address here
+    os.environ["RATE_LIMIT"] = os.environ["ADDRESS_RATE_LIMIT"] = "0"  # here all clients have one address
     alone, beside = list[float](), list[float]()
     try:
         with run_hub(folder) as address:

@@ -1,5 +1,6 @@
-"""Compare the SQLite stores with the same writes by bare sqlite3, and several processes on one file with one.
+"""Measure the SQLite stores.
 
+They are compared with the same writes by bare sqlite3. Several processes on one file are compared with one process.
 A protected call writes three times: it burns its nonce, claims its toolCallId, and keeps its response.
 """
 
@@ -29,7 +30,7 @@ _numbers = itertools.count()
 
 
 def build_caller(nonces: Any, deliveries: Any) -> Callable[[], None]:
-    """Return a function that does what a protected call does with its stores."""
+    """Return a function that makes the three writes of a protected call in these stores."""
 
     def call() -> None:
         name, now = f"{next(_numbers)}", time.time()
@@ -43,7 +44,7 @@ def build_caller(nonces: Any, deliveries: Any) -> Callable[[], None]:
 
 
 def build_bare_caller(path: Path) -> Callable[[], None]:
-    """Return a function that writes the same rows by three transactions of sqlite3, with the same journal."""
+    """Return a function that writes the same rows in three transactions of sqlite3, with the same journal mode."""
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in (
         "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL",

@@ -1,4 +1,7 @@
-"""Test whether the time of a `bad-signature` reveals that a workspace exists: Welch's t-test on interleaved samples."""
+"""Test whether the time of a rejection as `bad-signature` reveals that a workspace exists.
+
+The test is Welch's t-test on interleaved samples of known and unknown workspaces.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ def collect_samples(secret_count: int) -> Samples:
     names = [f"ws_{number:016}" for number in range(WORKSPACES)]
     chance.shuffle(names)
     secrets = [new_secret() for _ in range(secret_count)]
-    # The lookup belongs to the host. It contains unknown workspaces as well, so that they take as long.
+    # The lookup of secrets belongs to the host. The table contains unknown workspaces too, so that their lookup takes
+    # as long.
     table = {name: secrets if index % 2 else () for index, name in enumerate(names)}
     verifier = IntentVerifier(secrets=table.get, workspace=None, audience=AUDIENCE, nonces=AcceptAllNonces())
     times: Samples = [], []

@@ -1,4 +1,4 @@
-"""Measure the pages of intents over HTTP with 90 days of tallies (BENCH_TALLY_DAYS), 23,040 for each day."""
+"""Measure the pages of intents over HTTP, with 23,040 tallies for each of BENCH_TALLY_DAYS (default 90) days."""
 
 from __future__ import annotations
 

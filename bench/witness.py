@@ -1,10 +1,11 @@
 """Measure the time that a witness adds to a request of a Flask app, and the time of its thread for one body.
 
-Under uvicorn (Starlette) and gunicorn (Flask), it is the server's processor time for a small answer that counts, with
-the witness's thread.
+For uvicorn (Starlette) and gunicorn (Flask), the time is the processor time of the server for a small answer. It
+includes the thread of the witness.
 
-The witness reports to a stand-in for the hub in this process. Usually the shape of a request is settled. A body of an
-unsettled shape is inspected each time: its bytes are queued, and the witness's thread parses them.
+The witness reports to a stand-in for the hub in the same process. Usually the shape of an operation is settled, so that
+few bodies are inspected. If the shape is new, every body is inspected: its bytes are queued, and the witness's thread
+parses them.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from bench._support.servers import SERVERS, build_request, measure_servers
 CALLS = 100
 SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the duration of the same request without a witness
 KEPT_SHARE = 0.92
-"""The least share of an app's requests per second that is left with a witness."""
-LOOK_LIMIT = 5.0  # times the duration of parsing the body; the limit for inspecting it
+"""With a witness, an app must still handle at least this share of its requests per second."""
+LOOK_LIMIT = 5.0  # limit for inspecting a body: times the duration of parsing it
 ORDER = {
     "id": 17, "customer": {"name": "Ömer", "email": "o@example.com"}, "paid": True, "note": None,
     "lines": [{"sku": f"B-{number}", "quantity": number, "price": 12.5} for number in range(20)],
@@ -73,7 +74,7 @@ def build_caller(witness: Witness | None) -> Callable[[], object]:
 
 
 def fix_sampling(call: Callable[[], object], witness: Witness, *, is_new: bool) -> Callable[[], object]:
-    """Return `call` with the shape settled for good, or with a new shape each time."""
+    """Return `call` with the shape of its operation settled for good, or with the shape new at each call."""
     call()
     (operation,) = witness._intake._routed_operations.values()
 
@@ -116,7 +117,7 @@ def server_rows() -> Iterator[Row]:
 
 
 def build_queue_inspector() -> Callable[[], object]:
-    """Return a function that does what the witness's thread does for one body."""
+    """Return a function that queues one body and inspects it, as a request and the witness's thread do."""
     intake = Intake(10)
     aggregator = Aggregator(intake, DEFAULT, max_body=len(BODY), max_operations=10)
     template = build_route_template("/orders/<int:order_id>")

@@ -1,8 +1,8 @@
 """Compare the time and memory of hostile bodies with those of a valid full batch, on every machine endpoint.
 
-Limits: ten times the time of a full batch, and 300 MB of memory in a web process. An endpoint that takes no batch is
-compared with a batch of 500 outcomes. Then a seeded search looks for slower bodies: BENCH_SEARCH_SECONDS (default 30)
-for all endpoints together, BENCH_SEARCH_SEED (default 1).
+The limits are ten times the time of a full batch, and 300 MB of memory in a web process. An endpoint that takes no
+batch is compared with a batch of 500 outcomes. Then a random search looks for slower bodies. It takes
+BENCH_SEARCH_SECONDS (default 30) for all endpoints together, and its seed is BENCH_SEARCH_SEED (default 1).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEARCH_SECONDS = float(os.environ.get("BENCH_SEARCH_SECONDS", "30"))
 SEED = int(os.environ.get("BENCH_SEARCH_SEED", "1"))
 ROUNDS = 5
 LIMIT_RATIO, LIMIT_MEGABYTES = 10, 300
-KEPT = 4  # slowest bodies of an endpoint that the search goes on from
+KEPT = 4  # how many of the slowest bodies of an endpoint the search continues to change
 
 
 class Caller:
@@ -55,10 +55,10 @@ class Caller:
             connection.close()
 
     def measure_peak(self, path: str, body: Body) -> float:
-        """Return by how many megabytes the memory of a web process grew at most while it answered."""
+        """Return how much the memory of a web process grew at most while the hub answered, in megabytes."""
         before = {}
         for pid in self.web_processes:
-            Path(f"/proc/{pid}/clear_refs").write_text("5")  # begin the peak anew
+            Path(f"/proc/{pid}/clear_refs").write_text("5")  # set the peak back to the present memory
             before[pid] = read_memory(pid, "VmRSS")
         self.post(path, body)
         return max(read_memory(pid, "VmHWM") - before[pid] for pid in self.web_processes) / 1000
@@ -88,7 +88,7 @@ def measure_full(caller: Caller, endpoint: Endpoint) -> float:
     times = []
     for _ in range(ROUNDS):
         seconds, status, content = caller.post(endpoint.path, endpoint.full_body())
-        if status >= 300 and endpoint.path != "/api/intents/verify":  # a query makes it a rejection, after all work
+        if status >= 300 and endpoint.path != "/api/intents/verify":  # its query is rejected, after all work
             raise SystemExit(f"{endpoint.path}: a full body was answered with {status}: {content[:300]!r}")
         times.append(seconds)
     return statistics.median(times)

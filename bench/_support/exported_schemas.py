@@ -18,7 +18,7 @@ from catalog.ingest.sanitize import Observation, sum_observations
 
 
 class BodyLocation(NamedTuple):
-    """The location of a body: a method, a template without names, and `request` or the status of the response."""
+    """The location of a body: a method, a template without parameter names, and `request` or the response's status."""
 
     method: str
     template: str
@@ -31,7 +31,10 @@ Schemas = Mapping[BodyLocation, Mapping[str, Any]]
 def count_valid_bodies(
     bodies: Iterable[tuple[BodyLocation, Any]], observations: Sequence[Mapping[str, Any]]
 ) -> tuple[int, int]:
-    """Return how many bodies of operations in the catalog are valid under both exports, and how many there are."""
+    """Return how many of the bodies are valid under both exports, and how many were checked.
+
+    A body is checked if its operation is in the catalog.
+    """
     operation_documents = [*_build_documents(observations)]
     schemas_of_exports = (
         index_json_schemas(build_schema_document("exported", operation_documents)),
@@ -54,13 +57,13 @@ def count_valid_bodies(
 
 
 def index_json_schemas(document: Mapping[str, Any]) -> Schemas:
-    """Return the schemas of `schemas.json` by location; the part of a query is `query`."""
+    """Return the schemas of `schemas.json` by location. The schema of a query has `query` as its part."""
     named_schemas = ((name.split(" "), schema) for name, schema in document["$defs"].items())
     return {BodyLocation(method, strip_names(path), part): schema for (method, path, part), schema in named_schemas}
 
 
 def index_openapi_schemas(document: Mapping[str, Any]) -> Schemas:
-    """Return the schemas of request and response bodies of `openapi.json` by location, without references."""
+    """Return the schemas of request and response bodies of `openapi.json` by location, with all references resolved."""
     schemas = {}
     for path, item in resolve_references(document["paths"], document["components"]["schemas"]).items():
         operations = {name: operation for name, operation in item.items() if name != "x-methods"}
@@ -73,7 +76,7 @@ def index_openapi_schemas(document: Mapping[str, Any]) -> Schemas:
 
 
 def resolve_references(value: Any, components: Mapping[str, Any]) -> Any:
-    """Return a part of an OpenAPI document with the schema itself in place of each reference to one of `components`."""
+    """Return a part of an OpenAPI document in which each reference is replaced by its schema from `components`."""
     if isinstance(value, list):
         return [resolve_references(item, components) for item in value]
     if not isinstance(value, dict):

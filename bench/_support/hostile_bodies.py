@@ -25,11 +25,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint.
+    """An endpoint that takes a JSON body.
 
-    values: the members of a valid, full body.
-    batch: the name of its list.
-    item: one item of that list.
+    values: the members of a valid body, except its batch.
+    batch: the name of the member with the batch, a list; empty if the endpoint takes no batch.
+    item: one item of the batch.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Endpoint:
     def full_body(self) -> Body:
         """Return a valid body as large as the endpoint is meant for.
 
-        It is a batch of 500 items whose ids and keys are as long as they may be, or arguments of 500 lines.
+        A batch has 500 items, whose ids and keys are as long as they may be. Arguments have 500 lines.
         """
         items = [{**self.item, **self._number_item(number)} for number in range(ITEMS)]
         return dump({**self.fresh_values(), **({self.batch: items} if self.batch else {})})
@@ -96,11 +96,14 @@ DESCRIPTORS = ("response", "request", "query")
 
 @dataclass(frozen=True)
 class Recipe:
-    """A hostile body, made from a valid one: one member is replaced by a large value."""
+    """How to make a hostile body from a valid one: replace one member by a large value.
+
+    form: list, object, text, number, nested, descriptor or duplicate.
+    """
 
     endpoint: Endpoint
     member: str
-    form: str  # list, object, text, number, nested, descriptor, duplicate
+    form: str
     fragment: str
     size: int
     in_item: bool = False
@@ -173,7 +176,7 @@ def choose_recipe(endpoint: Endpoint, chance: random.Random) -> Recipe:
 
 
 def mutate(recipe: Recipe, chance: random.Random) -> Recipe:
-    """Return the recipe with one part of another, or with another size."""
+    """Return a mixture of the recipe and a random one, or the recipe with another size."""
     if chance.random() < 0.4:
         size = int(recipe.size * chance.choice((0.5, 0.8, 1.3, 2, 4)))
         return replace(recipe, size=min(max(size, 100), MAX_BYTES - 4_000))
@@ -195,7 +198,7 @@ def build_deep_report() -> Body:
 
 
 def list_known(endpoint: Endpoint) -> dict[str, Callable[[], Body]]:
-    """Return bodies that have hurt this or another server, by a description."""
+    """Return the bodies that have slowed this or another server down, each under a short description."""
     member = endpoint.batch or "args"
     bodies: dict[str, Callable[[], Body]] = {
         "4 MiB of {} items": lambda: Body(f'{{"{member}":[{",".join(["{}"] * 1_390_000)}]}}'.encode()),

@@ -19,7 +19,7 @@ FORK = multiprocessing.get_context("fork")
 
 @dataclass
 class Rate:
-    """The durations of all requests that were sent within some seconds."""
+    """The durations, in seconds, of all requests that were sent within a period of `seconds`."""
 
     seconds: float
     times: list[float] = field(default_factory=list)
@@ -63,7 +63,7 @@ def measure_rate(addresses: Sequence[str], clients: Sequence[Callable[[], bytes]
 
 
 def _initialize_worker(addresses: Sequence[str], clients: Sequence[Callable[[], bytes]], seconds: float) -> None:
-    global _client_settings  # passed when the worker forks: functions cannot be pickled
+    global _client_settings  # a forked worker inherits them; functions cannot be pickled
     _client_settings = (addresses, clients, seconds)
 
 

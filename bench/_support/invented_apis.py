@@ -1,4 +1,4 @@
-"""Traffic of invented APIs, for what public recordings lack: short links, tenants first, and very few exchanges."""
+"""Traffic of invented APIs with what public recordings lack: short links, paths that begin with a tenant, few calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from affidavit._json import ABSENT
 from bench._support.recordings import PathExchange, PathRecording, make_recording
 
 Call = tuple[str, Any]
-"""`METHOD path` and the answer. In the path `{name}|value` is a value, and `{name?}|word` a word of a fixed set."""
+"""`METHOD path` and the answer. In the path, `{name}|value` is data, and `{name?}|word` is a word of a fixed set."""
 
 _FIRST = [
     "amber",
@@ -108,7 +108,7 @@ RECORDINGS_PER_KIND = 30
 
 
 def invent_recordings() -> list[PathRecording]:
-    """Return the same small recordings at each call. Each kind of traffic counts as an API of its own."""
+    """Return small recordings, the same ones at each call. Each kind of traffic counts as an API of its own."""
     kinds = (
         _one_link, _short_links, _tenants_first, _listed_parents, _beside_values, _keys_behind_data,
         _many_behind_data, _named_resources, _behind_a_singular, _words_as_names, _actions_as_names, _constants,
@@ -238,7 +238,7 @@ def _qualified_words(rng: random.Random) -> Iterator[Call]:
 
 
 def _dotted_names(rng: random.Random) -> Iterator[Call]:
-    """Values such as `Jane.Doe` and `Acme.Sales`; a family or a firm begins all of them at times."""
+    """Values such as `Jane.Doe` and `Acme.Sales`. In a fifth of the recordings all have the same first part."""
     prefix, noun, part = rng.choice(_PREFIXES), rng.choice(_NOUNS), rng.choice((*_NOUNS, ""))
     noun = noun if rng.random() < 0.7 else ""
     echoed, method = rng.random() < 0.3, rng.choice(("GET", "PUT", "DELETE"))

@@ -1,4 +1,4 @@
-"""Fit a logistic model whose rows are sets of named signs."""
+"""Fit a logistic model. Its features are called signs here: a row is the set of the names of the signs that it has."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ Table = dict[str, float]
 def fit_logistic(
     rows: Iterable[tuple[Sequence[str], bool, float]], start: Mapping[str, float], shipped: Table | None = None
 ) -> Table:
-    """Maximise the likelihood with a ridge, by Newton's method. The empty name counts for every row.
+    """Return the weight of each sign: maximise the likelihood with a ridge, by Newton's method.
 
-    start: weights near those that are to be found, which saves time.
-    shipped: the weights to refine, if the fit does not begin anew.
+    The weight under the empty name is the constant, which counts for every row.
+
+    start: the weights to begin with. Weights near the result save time.
+    shipped: the weights to refine; None to fit all weights anew.
     """
     total: dict[tuple[tuple[int, ...], float, bool], float] = defaultdict(float)
     numbers: dict[str, int] = {"": 0}
@@ -39,7 +41,7 @@ def fit_logistic(
 
 
 def fit_new_signs(rows: Iterable[tuple[Sequence[str], bool, float]], shipped: Table) -> Table:
-    """Return the shipped weights, with fitted ones for the signs that lack a weight. Those that exist stay."""
+    """Return the shipped weights unchanged, and a fitted weight for each sign that has none."""
     total: dict[tuple[tuple[int, ...], float, bool], float] = defaultdict(float)
     numbers: dict[str, int] = {}
     for signs, is_data, weight in rows:
@@ -66,8 +68,9 @@ def _newton_step(
 ) -> list[float]:
     """Return the change of each weight.
 
-    total: the weight of all rows with the same signs, the same sum of weights that stay, and the same label.
-    has_constant: whether the first weight is that of the empty name, which nothing pulls towards zero.
+    total: rows that are equal count as one; this is their total weight. Its key is the indexes of their signs, the sum
+        of the weights that are not fitted, and the label (whether they are data).
+    has_constant: whether the first weight is the constant, which nothing pulls towards zero.
     """
     size = len(table)
     gradient = [ridge * (centre - weight) for weight, centre in zip(table, centres, strict=True)]

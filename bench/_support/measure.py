@@ -14,7 +14,11 @@ SECONDS_PER_ROUND = 0.02
 
 
 class Row(NamedTuple):
-    """One line of a table: what was measured, the reference, their ratio (figure), and its limit, if there is one."""
+    """One line of a table.
+
+    figure: the ratio of what was measured to the reference; with a unit other than x, the measured value itself.
+    limit: the largest figure that meets the goal, if there is a goal.
+    """
 
     label: str
     measured: str
@@ -38,7 +42,7 @@ def measure_medians(
 ) -> dict[str, float]:
     """Return the microseconds per call of each candidate: the median of interleaved rounds.
 
-    calls: the number of calls per round; None for as many as take SECONDS_PER_ROUND.
+    calls: the number of calls per round; if None, as many as fit into SECONDS_PER_ROUND.
     """
     repeats = {name: calls or _calibrate(call) for name, call in candidates.items()}
     times: dict[str, list[float]] = {name: [] for name in candidates}
@@ -61,7 +65,7 @@ def pause_garbage_collection() -> Iterator[None]:
 
 
 def _calibrate(call: Callable[[], object]) -> int:
-    """Return how many calls take SECONDS_PER_ROUND."""
+    """Return how many calls fit into SECONDS_PER_ROUND."""
     _time_per_call(call, 20)
     return max(1, round(SECONDS_PER_ROUND * 1e6 / _time_per_call(call, 20)))
 

@@ -1,7 +1,7 @@
 """Several hosts on one machine: network namespaces with an address each, joined by a bridge.
 
-They are made within namespaces of one process (network, mounts, process ids). When that process ends, however it does,
-the kernel ends every process in them and removes the rest: nothing outside ever sees them, and nothing stays behind.
+The hosts are made within the namespaces (network, mounts, process ids) of one process, so that nothing outside sees
+them. In whatever way that process ends, the kernel ends every process of the hosts and removes the namespaces.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FOLDER_VARIABLE = "BENCH_CLUSTER_FOLDER"  # set within the namespaces
+FOLDER_VARIABLE = "BENCH_CLUSTER_FOLDER"  # only set within the namespaces
 NETWORK = "10.77.0"
 MOST_SECONDS = 600
 UNSHARE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
 def describe_obstacle() -> str:
-    """Say why this machine cannot have such hosts; "" if it can."""
+    """Return why this machine cannot have such hosts; "" if it can."""
     if missing := [name for name in ("ip", "unshare") if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
     if os.getuid() != 0:
@@ -73,7 +73,7 @@ class Host:
 
 
 class Network:
-    """The bridge, and the hosts at it. This process is at the bridge too."""
+    """The bridge and the hosts that are connected to it. This process is connected to the bridge too."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

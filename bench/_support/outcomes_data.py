@@ -30,10 +30,10 @@ JOIN workspaces_apikey AS key ON key.workspace_id = workspace.id AND key.kind = 
 WHERE slug = %(slug)s
 """
 TABLES = ("outcomes_conversation", "outcomes_outcome", "outcomes_tally", "outcomes_apikeytally")
-RUN = f"{time.time():.0f}"  # part of this run's outcome keys, so that they are new even if data of a run were kept
+RUN = f"{time.time():.0f}"  # part of the outcome keys of this run: they are new even if an earlier run's data was kept
 
-# A fifth as many conversations as outcomes, over a year, the oldest first. Each has five outcomes: the four top keys,
-# and one of 100,000 other keys, of which the n-th is 1/n as frequent as the first.
+# The conversations are a fifth as many as the outcomes. They are inserted over a year, the oldest first. Each has five
+# outcomes: the four top keys, and one of 100,000 other keys, of which the n-th is 1/n as frequent as the first.
 INSERT_CONVERSATIONS = """
 INSERT INTO outcomes_conversation (environment_id, conversation_id, started_at, registered_at, bare_form)
 SELECT %(environment)s, 'conv-' || n, at, at, 'conv-' || n
@@ -76,7 +76,8 @@ change AS (
   SELECT '', started_at, 0, 0, 0, 0, 1, NULL, NULL, NULL
   FROM outcomes_conversation WHERE environment_id = %(environment)s AND started_at IS NOT NULL
 )"""
-# The statements of reporting, except that rows are inserted in the order of their time, as they are in production.
+# The statements with which a report updates tallies, except that rows are inserted in the order of their times. In
+# production, too, rows are inserted in this order.
 INSERT_TALLIES = [
     f"WITH {SELECT_CHANGES}, {add.format(shard=FREE_SHARD)} SELECT 1".replace(
         'ORDER BY grain, label COLLATE "C", starts_at', "ORDER BY starts_at"
@@ -117,7 +118,7 @@ def connect(folder: Path) -> psycopg.Connection[Any]:
 
 
 def load_workspaces(sizes: Sequence[int], folder: Path) -> list[BenchWorkspace]:
-    """Return a workspace of each size; those of an earlier run if the folder was kept."""
+    """Return a workspace of each size. If the folder was kept, return the workspaces of the earlier run."""
     facts_file = folder / f"filled-{'-'.join(map(str, sizes))}.json"
     if not facts_file.exists():
         with connect(folder) as connection, suspend_indexes(connection, *TABLES):
@@ -143,7 +144,7 @@ def fill_workspace(connection: psycopg.Connection[Any], outcomes: int) -> tuple[
 
 
 def measure_bare_sql(workspace: BenchWorkspace, *, clients: int, seconds: float, size: int) -> float:
-    """Return how many outcomes per second some psycopg clients record with the bare statement."""
+    """Return how many outcomes per second this many psycopg clients record with the bare statement."""
     counts = [0] * clients
 
     def record_batches(number: int) -> None:
@@ -163,7 +164,7 @@ def measure_bare_sql(workspace: BenchWorkspace, *, clients: int, seconds: float,
 
 
 def measure_copy(workspace: BenchWorkspace) -> float:
-    """Return the seconds in which psycopg reads all outcomes by COPY, in no order."""
+    """Return the seconds in which psycopg reads all outcomes by COPY, without sorting them."""
     start = time.perf_counter()
     connection = connect(workspace.folder)
     parameters = {"environment": workspace.environment}

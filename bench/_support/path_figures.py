@@ -1,7 +1,7 @@
-"""Measure how right the learned path templates of one recorded API are; its true templates are known.
+"""Measure how many learned path templates of one recorded API are right. The true templates of the API are known.
 
-A true template has `{name}` for a parameter, and `{name?}` where a fixed set of words stands (`/records/TXT`): there, a
-parameter and the word itself are both right.
+A true template has `{name}` for a parameter. It has `{name?}` where the API has a fixed set of words (`/records/TXT`):
+there, a parameter and the word itself are both right.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class PathFigures:
     exact: paths whose template is right.
     leaks: exchanges reported with a value in their path.
     held_back: exchanges whose path is not decided.
-    over_merged: learned groups with paths of several operations.
-    several: of the operations with parameters and several paths, those whose paths are one group; None if there is no
-        such operation.
+    over_merged: learned groups with paths of several operations. A group has all paths with the same template.
+    several: among the operations with parameters and several paths, the share whose paths are one group; None if no
+        operation is of this kind.
     """
 
     exact: float
@@ -67,7 +67,7 @@ def measure_paths(
 
 
 def _mark_parameters(template: str) -> tuple[str, ...]:
-    """Return the segments of a template: `{}` for one with a parameter, `{?}` if parameter and word are both right."""
+    """Return the segments of a template: `{}` for a parameter, `{?}` where a parameter and a word are both right."""
     marked = EITHER.sub("{?}", template)
     return tuple(
         "{?}" if "{?}" in segment else "{}" if _PARAMETER.search(segment) else segment for segment in marked.split("/")

@@ -8,12 +8,13 @@ from typing import Any
 
 import psycopg
 
-# For loading only, in this session: the rows satisfy all foreign keys, and after a crash the benchmark starts over.
+# These settings are for loading, in this session only. Foreign keys need no check, because the rows satisfy them.
+# Commits need not wait for the disk, because after a crash the benchmark starts over.
 SET_LOADING_OPTIONS = """
 SET session_replication_role = replica; SET synchronous_commit = off; SET work_mem = '512MB';
 SET maintenance_work_mem = '512MB'
 """
-# Primary keys stay: upserts need them.
+# Primary keys are not dropped, because upserts need them.
 SELECT_UNIQUE_CONSTRAINTS = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
 WHERE conrelid::regclass::text = ANY(%(tables)s) AND contype = 'u'
@@ -40,5 +41,5 @@ def suspend_indexes(connection: psycopg.Connection[Any], *tables: str) -> Iterat
         for table, name, definition in constraints:
             connection.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
         for _, definition in indexes:
-            connection.execute(definition.replace(" ON ONLY ", " ON "))  # an index of a partitioned table has ONLY
+            connection.execute(definition.replace(" ON ONLY ", " ON "))  # a partitioned table's has ONLY
         connection.execute("VACUUM ANALYZE")

@@ -16,12 +16,12 @@ from affidavit._har.file import scan
 from affidavit._json import ABSENT, Absent, Json
 
 SAMPLE_SIZES = (8, 30, 100)
-"""Exchanges of the short parts of a recording."""
+"""How many exchanges the short parts of a recording have."""
 
 
 @dataclass(frozen=True)
 class PathExchange:
-    """A request and its answer, as a learner of paths takes them."""
+    """A request and its answer, in the form in which a learner of path templates takes them."""
 
     method: str
     path: str
@@ -34,7 +34,8 @@ class PathExchange:
 class PathRecording:
     """One recorded API.
 
-    truth, counts: the true template of each (method, path) answered with 2xx, and how often it was called.
+    truth: the true template of each (method, path) that was answered with 2xx.
+    counts: how often each of these was called.
     """
 
     api: str
@@ -66,7 +67,7 @@ def make_recording(name: str, entries: Iterable[tuple[PathExchange, str | None]]
 
 
 def take_samples(recording: PathRecording) -> list[PathRecording]:
-    """Return short parts of a recording: what a learner has seen soon after its start."""
+    """Return short parts of a recording. Each is as much as a learner has seen soon after its start."""
     rng, samples = random.Random(recording.name), list[PathRecording]()
     for size in SAMPLE_SIZES:
         start = rng.randrange(max(1, len(recording.exchanges) - size))

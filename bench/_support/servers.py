@@ -1,7 +1,7 @@
-"""Small apps behind real servers, with Affidavit around them or without, under load from this process.
+"""Small apps behind real servers, with or without Affidavit's middleware, under load from this process.
 
-The requests per second of a busy server depend on what else the machine does. So the figure is the server's processor
-time per request. The variants of one app are loaded in turns.
+The requests per second of a busy server depend on what else the machine does. That is why the figure is the server's
+processor time per request. The variants of one app get their load in turns.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _build_protection() -> Protection:
 
 
 def _wrap(app: Any, adapter: Any) -> Any:
-    """Return the app with the middleware around it that the environment variable BENCH_VARIANT names."""
+    """Return the app inside the middleware that the environment variable BENCH_VARIANT names; bare if it names none."""
     variant = os.environ.get("BENCH_VARIANT")
     if variant == "witness":
         return adapter.WitnessMiddleware(app, Witness(make_key("gak_"), transport=_AcceptAllHub()))
@@ -134,7 +134,7 @@ def _wait_for(port: int) -> None:
 def measure_servers(server: str, variants: Mapping[str, Sequence[bytes]]) -> dict[str, float]:
     """Return the microseconds of processor time per request of each variant.
 
-    variants: the requests to send: REQUESTS * (ROUNDS + 1) of them, or one that may be repeated.
+    variants: the requests for each variant: REQUESTS * (ROUNDS + 1) of them, or a single one that may be repeated.
     """
     with ExitStack() as stack:
         servers = {variant: stack.enter_context(_serve(server, variant)) for variant in variants}
@@ -145,7 +145,7 @@ def measure_servers(server: str, variants: Mapping[str, Sequence[bytes]]) -> dic
                 requests = [next(sources[variant]) for _ in range(REQUESTS)]
                 before = target.read_seconds()
                 asyncio.run(_send_all(target.port, requests))
-                if round_number:  # the first warms up
+                if round_number:  # the first round only warms up
                     seconds[variant] += target.read_seconds() - before
     return {variant: total / (ROUNDS * REQUESTS) * 1e6 for variant, total in seconds.items()}
 

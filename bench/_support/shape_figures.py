@@ -30,14 +30,17 @@ class ObservedBodies:
 
 
 def count_kept_properties(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """Return how many properties of the bodies are in a descriptor, and how many there are."""
+    """Return how many properties of the bodies are in a descriptor, and how many properties the bodies have."""
     descriptors = _group_descriptors(observations)
     locations = [location for location in bodies.kinds if location[1] and location[1][-1] != "[]"]
     return sum(bool(_find_nodes(descriptors, *location)) for location in locations), len(locations)
 
 
 def count_untyped_nullables(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """Return how many locations with null and one type have no type in the descriptor, and how many there are."""
+    """Count the locations at which values were null or of one other type.
+
+    Return how many of them have no type in the descriptor, and how many there are.
+    """
     descriptors = _group_descriptors(observations)
     locations = [location for location, kinds in bodies.kinds.items() if "null" in kinds and len(kinds) == 2]
     return sum(not _has_type(_find_nodes(descriptors, *location), "null") for location in locations), len(locations)
@@ -46,7 +49,7 @@ def count_untyped_nullables(bodies: ObservedBodies, observations: Sequence[Mappi
 def count_untyped_arrays(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     """Count the arrays that were sometimes empty and otherwise had items of one type.
 
-    Return how many of them have no type of items in the descriptor, and how many there are.
+    Return how many of them have no type for their items in the descriptor, and how many there are.
     """
     descriptors = _group_descriptors(observations)
     locations = [
@@ -68,7 +71,7 @@ def _walk(value: Any, location: Location) -> Iterator[tuple[Location, Any]]:
 
 
 def _group_descriptors(observations: Sequence[Mapping[str, Any]]) -> dict[ResponseKey, list[Mapping[str, Any]]]:
-    """Return the descriptors of each response; several if it was seen on several days."""
+    """Return the descriptors of each response. A response that was observed on several days has several."""
     descriptors: dict[ResponseKey, list[Mapping[str, Any]]] = defaultdict(list)
     for entry in observations:
         if "response" in entry:
@@ -79,7 +82,7 @@ def _group_descriptors(observations: Sequence[Mapping[str, Any]]) -> dict[Respon
 def _find_nodes(
     descriptors: Mapping[ResponseKey, Sequence[Mapping[str, Any]]], response: ResponseKey, location: Location
 ) -> list[Mapping[str, Any]]:
-    """Return the nodes at a location; keys that are data are merged under `values`."""
+    """Return the nodes at a location. Where the keys of an object are data, its one node is under `values`."""
     nodes = list(descriptors.get(response, ()))
     for step in location:
         nodes = [child for node in nodes if (child := _find_child(node, step)) is not None]

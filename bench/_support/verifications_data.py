@@ -1,4 +1,4 @@
-"""Fill a workspace with tallies of verifications, by the statement of reporting."""
+"""Fill a workspace with tallies of verifications, by the statement with which the hub stores verification reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHERE environment_id = %(environment)s AND result <> %(accepted)s AND id %% 20 =
 
 
 def fill_verifications(name: str, days: int, folder: Path) -> BenchWorkspace:
-    """Create a workspace with len(KINDS) tallies in each quarter hour of the last days, and a row for 4 % of them."""
+    """Create a workspace with len(KINDS) tallies per quarter hour of the last days, and a rejection for 4 % of them."""
     facts = create_workspace(name)
     with connect(folder) as connection:
         connection.execute("SET synchronous_commit = off")  # for loading only
