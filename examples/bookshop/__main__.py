@@ -26,18 +26,18 @@ from examples.bookshop.calls import over_http
 from examples.bookshop.keys import Keys, read_keys
 from examples.bookshop.shop import Bookshop, Settings
 
-WAIT_FACTOR = 1 / 15  # share of a real user's pauses, so that a viewer of the pages sees something happen
+WAIT_FACTOR = 1 / 15  # pauses are this share of a real user's, so that a viewer of the pages sees something happen
 OPENING_WAIT_FACTOR = 1 / 60  # the same for the first conversations
-# Many conversations until the drift of the release can be seen, then as many as on a day of the sample's history: today
-# must not dwarf the days before.
-LIVELY_SECONDS = 480  # without a release
+# At first conversations are frequent, until the drift of the release can be seen. After that they are as rare as on a
+# day of the sample's history, so that today's figures are not much larger than those of the days before.
+LIVELY_SECONDS = 480  # how long conversations are frequent if there is no release
 LIVELY_SECONDS_AFTER_RELEASE = 300
 LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 600.0  # seconds between two conversations
 STAGING_SHARE = 0.12  # the share of conversations in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
 RELEASE = "Release 5.0"
-DEPLOYMENT_SECONDS = 60  # from its announcement until it answers, so that no change is dated before its cause
+DEPLOYMENT_SECONDS = 60  # from the announcement of the release until it answers: no change is dated before its cause
 CLOSE_TIMEOUT = 0.5  # seconds for sending the last reports
 
 
@@ -47,7 +47,7 @@ class ThreadingServer(ThreadingMixIn, WSGIServer):
 
 class SilentHandler(WSGIRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Log nothing: there is a call every second."""
+        """Log nothing, because there is a call every second."""
 
 
 def main() -> int:
@@ -106,7 +106,7 @@ def start_environment(
 
 
 def run_conversations(assistants: Sequence[Assistant], *, released_at: float, shop_key: str = "") -> int:
-    """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1).
+    """Start conversations until the hub refuses the key or stays away. Return 0 if it refused the key, otherwise 1.
 
     shop_key: the key with which the shop's deployment announces the release.
     """
@@ -142,7 +142,7 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float, sh
 def announce_release(deployment: Assistant, begun_at: float) -> people.Steps:
     """Annotate the release of release.py in all environments, as a deployment would when it begins.
 
-    deployment: with the shop's key, which may use all of them.
+    deployment: an assistant that calls the hub with the shop's key, which may use all environments.
     """
     deployment.ask_hub("/api/annotations", {"text": RELEASE, "at": int(begun_at), "allEnvironments": True})
     yield from ()

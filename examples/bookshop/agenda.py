@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Agenda:
-    """Run generators in the order of their time. A generator yields the seconds to wait before its next step.
+    """Run the steps of several generators, each when it is due. A generator yields the seconds until its next step.
 
     now: returns Unix seconds.
     """

@@ -19,12 +19,12 @@ from examples.bookshop.shop import STEP_UP_PATH, compute_pin
 INTENT = "X-Service-Intent"
 CONFIRMATION_LIFETIME = 900  # seconds until a pending confirmation expires
 POLL_INTERVAL = 15  # seconds between two attempts to mint
-UNDECIDED_SHARE, DECLINED_SHARE = 0.04, 0.09  # of confirmations
-EARLY_STEP_UP_SHARE = 0.8  # of step-up calls: the user steps up before the shop requires it
+UNDECIDED_SHARE, DECLINED_SHARE = 0.04, 0.09  # shares of confirmations
+EARLY_STEP_UP_SHARE = 0.8  # the share of step-up calls before which the user steps up without being asked
 LOST_ANSWER_SHARE = 0.03
 
 CallSteps = Generator[float, None, Answer | None]
-"""The steps of a call: yields the seconds to wait before the next step, and returns the last answer."""
+"""The steps of a call. The generator yields the seconds to wait before the next step, and returns the last answer."""
 
 
 class KeyRefused(Exception):
@@ -65,7 +65,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Site:
-    """The environment of a workspace in which an assistant works, and its signing secret."""
+    """The environment in which an assistant works, and the signing secret of its workspace."""
 
     workspace: str
     environment: str
@@ -86,7 +86,7 @@ class Assistant:
 
     hub, shop: functions that send a request to the hub and to the shop.
     order_sync: the outcome reporter of the shop's order sync job in this environment.
-    pace: the factor of all pauses; with 1 they are as long as a person's.
+    pace: the factor of all pauses. With 1 they are as long as a person's.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Assistant:
         self.ask_hub("/api/conversations", {"conversations": [conversation]})
 
     def mint(self, call: ToolCall, **fields: Any) -> str:
-        """Return the header for a call; "" if the hub does not mint it because a confirmation is missing."""
+        """Return the header for a call; "" if the hub mints none because a confirmation is missing."""
         body = {"sub": call.sub, "operation": call.operation, "args": call.args, **fields}
         answer = self.ask_hub("/api/intents", body)
         return answer.json["header"] if answer.status == 201 else ""
@@ -142,9 +142,9 @@ class Assistant:
         return self.send(call, self.mint(call))
 
     def write(self, call: ToolCall, summary: str, *, tampered_call: ToolCall | None = None) -> CallSteps:
-        """Make a write once its user has confirmed it. Return None if the user does not.
+        """Make a write once its user has confirmed it. Return None if the user does not confirm it.
 
-        tampered_call: sent in place of `call`, under the intent of `call`.
+        tampered_call: the call to send with the intent of `call`, in place of `call`.
         """
         call_fields = {"toolCallId": self.new_call_id(), "confirmationId": self.request_confirmation(call, summary)}
         step_up_fields = {"requiresStepUp": True} if call.step_up else {}
@@ -191,7 +191,7 @@ class Assistant:
         self._shop("POST", STEP_UP_PATH, {"user": sub, "pin": compute_pin(sub)}, {})
 
     def sign_version_1(self, call: ToolCall, **changes: Any) -> str:
-        """Return a version 1 header, as older parts of the platform sign it: it binds method and path (spec 2.3)."""
+        """Return a version 1 header, as older parts of the platform sign it. It binds method and path (spec 2.3)."""
         payload = {
             "toolCallId": self.new_call_id(),
             "tenantId": self.site.workspace,

@@ -25,7 +25,7 @@ Call = Callable[[str, str, Any, Mapping[str, str]], Answer]
 
 
 def over_http(base_url: str, timeout: float = 10.0) -> Call:
-    """Return a function that calls a server. It is for one thread, because it keeps one connection open.
+    """Return a function that calls a server. Use it in one thread only, because it keeps one connection open.
 
     The function raises OSError and HTTPException.
     """

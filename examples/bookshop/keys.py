@@ -17,8 +17,9 @@ class Keys(NamedTuple):
 def read_keys(workspace_facts: Mapping[str, Any]) -> Keys:
     """Return the keys from the output of `create_workspace --full-key --json`; raises KeyError.
 
-    The platform must be able to decide confirmations. The `platformKey` of `create_workspace` may not, so its
-    `secretKey` is used. The hub's sample workspace has a `platformKey` that may, and an `orderSyncKey` for the job.
+    The platform needs a key that may decide confirmations. The `platformKey` of `create_workspace` may not decide them,
+    so the `secretKey` is used. The hub's sample workspace has a `platformKey` that may decide confirmations. It also
+    has an `orderSyncKey` for the order sync job.
     """
     platform = workspace_facts["platformKey"] if "orderSyncKey" in workspace_facts else workspace_facts["secretKey"]
     return Keys(

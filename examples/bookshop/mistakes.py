@@ -13,13 +13,13 @@ DAY = 86_400
 LATE_SECONDS = 400  # longer than an intent is valid
 
 Mistake = Callable[[Assistant, Site, ToolCall], CallSteps]
-"""Makes a wrong call for an assistant; the site is the other environment, the call a read."""
+"""A function that makes a wrong call for an assistant. It gets the site of the other environment, and a read to use."""
 
 
 def sign(assistant: Assistant, call: ToolCall, *, issued_in: float = 0, secret: str = "", workspace: str = "") -> str:
     """Return a version 2 header that is signed without the hub.
 
-    issued_in: seconds from now.
+    issued_in: how many seconds from now the intent says that it was issued; negative for the past.
     """
     site = assistant.site
     return affidavit.mint_intent(
@@ -29,7 +29,7 @@ def sign(assistant: Assistant, call: ToolCall, *, issued_in: float = 0, secret: 
 
 
 def with_header(make_header: Callable[[Assistant, Site, ToolCall], str | None]) -> Mistake:
-    """Return a mistake that sends the call with a wrong header."""
+    """Return a mistake that sends the call with the wrong header that `make_header` returns."""
 
     def mistake(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
         yield from ()
@@ -125,4 +125,4 @@ MISTAKES: Mapping[str, tuple[int, Mistake]] = {
     "args-mismatch": (16, send_tampered_arguments),
     "replayed": (9, send_twice),
 }
-"""The mistakes by reason, each with its relative frequency. `step-up-required` is missing: refunds lead to it."""
+"""The mistakes by reason, each with its relative frequency. `step-up-required` is left out: refunds lead to it."""

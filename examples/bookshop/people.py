@@ -21,7 +21,7 @@ CITIES = ["Lisbon", "Hamburg", "Lyon", "Turin", "Gdańsk", "Ghent", "Graz", "Por
 SEARCHES = ["tolstoy", "austen", "brontë", "dickens", "the", "war", "moby", "hugo", "faust", "poems", "wells", "dante"]
 REASONS = ["damaged", "arrived late", "changed my mind", "wrong edition"]
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-REGISTRATION_DELAY = (2_400, 5_400)  # seconds until a late conversation is registered, at least and at most
+REGISTRATION_DELAY = (2_400, 5_400)  # the least and the most seconds until a late conversation is registered
 
 Steps = Generator[float, None, Any]
 
@@ -57,7 +57,7 @@ class Conversation:
         return self.assistant.chance
 
     def read(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """Return the JSON of a read; sometimes its header is of version 1, which does not bind the query."""
+        """Return the JSON of a read. Sometimes its header has version 1, which does not bind the query."""
         call = ToolCall(self.sub, "GET", path, query)
         if self.chance.random() < self.habits.legacy_share:
             return self.assistant.send(call, self.assistant.sign_version_1(call)).json
@@ -76,7 +76,7 @@ def browse(talk: Conversation) -> Steps:
         talk.read("/books", {"q": talk.chance.choice(SEARCHES)})
         yield talk.pause()
     if talk.chance.random() < 0.7:
-        talk.read(f"/books/{100 + talk.chance.randint(1, len(BOOKS) + 1)}")  # sometimes one that does not exist
+        talk.read(f"/books/{100 + talk.chance.randint(1, len(BOOKS) + 1)}")  # sometimes a book that does not exist
 
 
 def buy(talk: Conversation) -> Steps:
@@ -175,17 +175,17 @@ DIAGNOSES: Mapping[str, float] = {
     "never-seen": 1,
     "late": 2,
 }
-"""How often a conversation id goes wrong in each way, by the diagnosis that the hub gives it (relative weights).
+"""How often a conversation id goes wrong in each way: relative weights by the diagnosis that the hub will give.
 
-For `other-environment`, this conversation's id stays right, and the order sync job reports an order of the other
-environment besides.
+For `other-environment`, this conversation's id stays right. Besides, the order sync job reports an order of the other
+environment.
 """
 
 
 def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
     """Return the id to register, the id that reaches the shop, and whether the registration is late.
 
-    Sometimes the order sync job reports an order of the other environment meanwhile.
+    Sometimes also have the order sync job report an order of the other environment.
     """
     chance, known_id = assistant.chance, generate_id(assistant.chance)
     if chance.random() >= habits.altered_share:
@@ -202,7 +202,7 @@ def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[
 
 
 def sync_foreign_order(assistant: Assistant, other: Assistant) -> None:
-    """Have the order sync job report an order of the other environment here: it mixes the environments up."""
+    """Have the order sync job report an order of the other environment here, because it mixed up the environments."""
     conversation_id = generate_id(assistant.chance)
     other.register(conversation_id)
     assistant.order_sync.report(conversation_id, "purchase")

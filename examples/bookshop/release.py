@@ -25,7 +25,7 @@ def add_gift_wrap(cart: Body) -> Body:
     return {**cart, "giftWrap": False}
 
 
-# By method and route.
+# How the release changes an answer, by method and route.
 CHANGES: Mapping[tuple[str, str], Callable[[Body], Body]] = {
     ("GET", "/books"): remove_total,
     ("GET", "/books/<int:bookId>"): rename_pages,
@@ -35,6 +35,6 @@ CHANGES: Mapping[tuple[str, str], Callable[[Body], Body]] = {
 
 
 def apply_release(method: str, rule: str, answer: Body) -> Body:
-    """Return what the release answers where the shop answered `answer` before."""
+    """Return the answer of the release for an answer of the shop before the release."""
     change = CHANGES.get((method, rule))
     return change(answer) if change else answer

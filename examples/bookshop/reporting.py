@@ -8,7 +8,7 @@ from typing import Any
 from affidavit import OutcomeReporter, VerificationReports, Witness
 from examples.bookshop.keys import Keys
 
-REPORTER = "shop-backend"  # the shop's name in the hub, where it reports the shapes of its traffic
+REPORTER = "shop-backend"  # the name under which the shop reports the shapes of its traffic to the hub
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Reporters:
     order_sync: OutcomeReporter | Any = None
 
     def close(self, timeout: float) -> None:
-        """Send what is unsent, within `timeout` seconds for each reporter."""
+        """Send all unsent reports, within `timeout` seconds for each reporter."""
         for reporter in (self.outcomes, self.order_sync, self.verifications, self.witness):
             reporter.close(timeout=timeout)
 

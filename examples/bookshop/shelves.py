@@ -139,7 +139,7 @@ class Shelves:
     def get_customer(self, sub: str) -> Row:
         self.fetch_one("INSERT OR IGNORE INTO customers VALUES (?, 0, 0)", sub)
         customer = self.fetch_one("SELECT * FROM customers WHERE sub = ?", sub)
-        assert customer is not None  # the statement above inserts it
+        assert customer is not None  # the statement above inserts the customer
         return customer
 
     def subscribe(self, sub: str, newsletter: bool) -> None:

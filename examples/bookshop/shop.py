@@ -27,9 +27,9 @@ from examples.bookshop.reporting import Reporters
 from examples.bookshop.shelves import Row, Shelves
 
 STEP_UP_PATH = "/account/step-up"
-STEP_UP_LASTS = 300  # seconds
+STEP_UP_LASTS = 300  # seconds after the PIN was entered
 BOOKS_PER_PAGE = 5
-DISPATCHED_AFTER = 3600  # seconds
+DISPATCHED_AFTER = 3600  # seconds after the order was placed
 
 Answer = tuple[Any, int, list[tuple[str, str]]]
 
@@ -92,8 +92,7 @@ class Bookshop:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if matches := self._match_path(environ["PATH_INFO"]):
-            # This comes before the verification of the intent, so that reports of rejected calls name their operation
-            # too.
+            # The route is set before the intent is verified. So reports of rejected calls name their operation, too.
             environ["affidavit.route"] = matches[0].rule
         return self._wsgi(environ, start_response)
 
@@ -236,7 +235,7 @@ class Bookshop:
         return {"steppedUpFor": STEP_UP_LASTS}, 200, []
 
     def _report_outcome(self, key: str, arguments: Mapping[str, Any]) -> None:
-        """Report an outcome if the call belongs to a conversation; send the id unchanged, as the widget gave it."""
+        """Report an outcome if the call belongs to a conversation. Send the id unchanged, as the widget passed it."""
         if "conversationId" in arguments:
             self._outcomes.report(arguments["conversationId"], key)
 
@@ -277,7 +276,7 @@ def compile_rule(rule: str) -> re.Pattern[str]:
 
 
 def require_customer() -> str:
-    """Return the customer of a write. Refuse a version 1 call that names none."""
+    """Return the customer of a write. Refuse a version 1 call that names no customer."""
     sub = current_intent().sub
     if sub is None:
         raise Refusal(403, "sign-in-first")
@@ -290,7 +289,7 @@ def read_body(environ: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_stores(database: str) -> tuple[Any, Any]:
-    """Return the stores of nonces and deliveries: in the shop's database, or in memory if that is in memory."""
+    """Return the stores of nonces and deliveries. They are in the shop's database, or in memory if the database is."""
     if database == ":memory:":
         return MemoryNonces(), MemoryDeliveries()
     return SqliteNonces(database), SqliteDeliveries(database)

@@ -6,17 +6,17 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-LONGEST_NAME = 100  # characters of one argument in a test's name
+LONGEST_NAME = 100  # the most characters of one argument in a test's name
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("mutants", settings.get_profile("any machine"), max_examples=25, derandomize=True)
-settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "any machine")  # mutmut sets it
+settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "any machine")  # mutmut sets this
 
 
 def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
-    """Name a test by its argument, without parts that are long or differ from run to run: every worker must agree.
+    """Name a test by the name of its argument if the value is long or differs from run to run.
 
-    Keys and intents are random, and compressed bytes hold the time.
+    Every worker must use the same names. Keys and intents are random, and compressed bytes contain the time.
     """
     is_random = isinstance(val, str) and val.startswith(("gak_", "pk_", "gas_", "eyJ"))
     is_long = isinstance(val, str) and len(val) > LONGEST_NAME

@@ -5,5 +5,5 @@ ALLOWED_HOSTS = ["*"]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates"}]
 USE_TZ = True
-ROOT_URLCONF = "django_settings"  # tests that need addresses bring their own
+ROOT_URLCONF = "django_settings"  # tests that need addresses have their own URL configuration
 urlpatterns: list[object] = []

@@ -18,7 +18,7 @@ FEW = [
         for group in ("expired", "args", "canonical", "number")
     ),
 ]
-TIME_LIMIT = 5  # seconds, if a program hangs; the time to start counts, too
+TIME_LIMIT = 5  # seconds until a program that hangs is stopped; its start takes some of them
 LONG = 60
 
 LOOP = """
@@ -38,11 +38,12 @@ for line in sys.stdin:
 
 @pytest.fixture
 def score(tmp_path, monkeypatch, capsys):
-    """Return a function that scores a program against FEW and returns (status, output). The program knows the right
-    answers.
+    """Return a function that scores a program against FEW and returns (status, output).
 
-    change: a statement that changes `answer` before it is printed. before: statements that run before the first
-    question.
+    The program knows the right answers.
+
+    change: a statement of the program that changes `answer` before it is printed.
+    before: statements of the program that run before the first question.
     """
     answers = tmp_path / "answers.json"
     answers.write_text(json.dumps([vector.expected for vector in FEW]))

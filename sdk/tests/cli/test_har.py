@@ -303,7 +303,7 @@ def start_cli(*arguments, env_more=None, **options):
         [sys.executable, "-m", "affidavit", *arguments],
         env=subprocess_environment(**(env_more or {})),
         text=True,
-        # Tests that run in the background ignore Ctrl-C, and their children would inherit that.
+        # A test run in the background ignores Ctrl-C, and the processes that it starts would ignore it too.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **options,
     )
@@ -382,7 +382,7 @@ def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(write_har):
     try:
         while piece := os.read(ours, 1000):
             errors += piece
-    except OSError:  # how a terminal says that the other side has closed
+    except OSError:  # a terminal raises this once the other side has closed
         pass
     os.close(ours)
     assert process.wait(timeout=60) == 0

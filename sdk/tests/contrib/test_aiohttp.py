@@ -120,7 +120,7 @@ def serving(test):
 
     signature = inspect.signature(test)
     parameters = [parameter for name, parameter in signature.parameters.items() if name != "serve"]
-    run.__signature__ = signature.replace(parameters=parameters)  # pytest would look for a fixture `serve`
+    run.__signature__ = signature.replace(parameters=parameters)  # otherwise pytest would look for a fixture `serve`
     return run
 
 

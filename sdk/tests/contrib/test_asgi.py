@@ -69,7 +69,7 @@ ROUTES = [
 
 
 def shop(guard, *, everything=True, outermost=False, inner=(), instead=None):
-    """Return a Starlette app. It is protected, unless `outermost` leaves that to the test.
+    """Return a Starlette app. It is protected, unless `outermost` says that the test protects it.
 
     instead: the view at POST /orders.
     """
@@ -211,7 +211,7 @@ async def test_reports_name_the_route_once_the_router_has_run():
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
         ("accepted", "GET /v1/orders/{order_id}"),
-        ("missing-header", ""),  # rejected before the app's router ran
+        ("missing-header", ""),  # rejected before the app's router ran, so without an operation
     ]
 
 

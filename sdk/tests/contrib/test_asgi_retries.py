@@ -45,7 +45,7 @@ async def slow(request):
 
 
 def shop(guard, *, everything=True, outermost=False, instead=None):
-    """Return a Starlette app. It is protected, unless `outermost` leaves that to the test.
+    """Return a Starlette app. It is protected, unless `outermost` says that the test protects it.
 
     instead: the view at POST /orders.
     """

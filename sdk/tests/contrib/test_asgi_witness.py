@@ -422,7 +422,7 @@ async def test_routes_of_litestar_are_templates_and_paths_without_one_are_not_ob
     async def litestar(scope, receive, send):
         scope["litestar_app"], template = litestar, {"/users/jane": "/users/{name}", "/a/b": ""}.get(scope["path"])
         if template is not None:
-            scope["path_template"] = template  # Litestar leaves it empty for a mounted ASGI app
+            scope["path_template"] = template  # Litestar leaves this empty for a mounted ASGI app
         await JSONResponse({"id": 1}, 200 if template else 404)(scope, receive, send)
 
     app = WitnessMiddleware(litestar, witness := make_witness(hub := Hub()))

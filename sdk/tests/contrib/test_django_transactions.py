@@ -55,7 +55,7 @@ def tables(transactional_db):
         create_tables(None, editor)
         editor.execute("CREATE TABLE affidavit_test_orders (id INTEGER)")
     yield
-    with connection.cursor() as cursor:  # the stores' own connections, which outlive a test
+    with connection.cursor() as cursor:  # end the stores' own connections, which outlive a test
         cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                        "WHERE datname = current_database() AND pid <> pg_backend_pid()")  # fmt: skip
     with connection.schema_editor() as editor:
@@ -73,7 +73,7 @@ def atomic_requests(tables):
 
 @pytest.fixture
 def site(settings, atomic_requests):
-    """Yield a client of a site whose views are protected, with the stores in the site's database."""
+    """Return a client of a site whose views are protected, with the stores in the site's database."""
     SHOP.runs, SHOP.fails = [], False
     settings.ROOT_URLCONF = __name__
     settings.MIDDLEWARE = [MIDDLEWARE]

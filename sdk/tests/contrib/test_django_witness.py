@@ -99,7 +99,7 @@ def _site(settings):
 
 @pytest.fixture
 def make_site(settings):
-    """Yield the hub that the site's witness reports to, and the witness."""
+    """Return a function that gives the site a new witness, and returns the hub of the witness and the witness."""
 
     def make(hub=None, **options):
         hub = hub or Hub()

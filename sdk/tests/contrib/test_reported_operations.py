@@ -27,7 +27,7 @@ class Hub:
 
 
 def list_reported_operations(call):
-    """Return the operations reported while `call` sends rejected calls to an app with the given protection."""
+    """Return the reported operations. `call` gets a protection, and sends rejected calls to an app with it."""
     hub = Hub()
     reports = VerificationReports(make_key("gak_"), transport=hub)
     call(make_protection(reports=reports))
@@ -142,7 +142,7 @@ def test_a_route_of_fastapi_is_reported_with_the_prefixes_of_its_routers():
 
 
 class Litestar:
-    """A stand-in for Litestar: when a route matches, it puts the template without converters into the scope."""
+    """A stand-in for Litestar. When a route matches, it puts the template into the scope, without converters."""
 
     async def __call__(self, scope, receive, send):
         scope["litestar_app"] = self

@@ -96,14 +96,14 @@ def test_query_arguments_are_verified():
     answer = client.get("/orders/17?full=1", headers={"X-Service-Intent": header})
     assert answer.get_json() == {"id": 17, "args": {"full": "1"}}
     assert client.get("/orders/17?full=2", headers={"X-Service-Intent": header}).get_json()["reason"] == "args-mismatch"
-    # The second was rejected before the app's router ran.
+    # The second call was rejected before the app's router ran, so its operation is not known.
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
         ("args-mismatch", ""),
     ]
 
 
-@pytest.mark.parametrize(("header", "reason"), [  # each test mints its own: an intent lasts five minutes
+@pytest.mark.parametrize(("header", "reason"), [  # each test mints its own intent, which lasts five minutes
     (lambda: None, "missing-header"),
     (lambda: "nonsense!", "malformed"),
     (lambda: sign_call("POST /orders", {**ARGS, "qty": 3}), "args-mismatch"),

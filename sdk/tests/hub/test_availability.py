@@ -1,6 +1,4 @@
-"""A proxy that answers for the hub destroys no report. The log says once that the hub is away, and once that it is
-back.
-"""
+"""No report is lost if a proxy answers for the hub. The log says once that the hub is away and once that it is back."""
 
 import json
 import logging
@@ -100,7 +98,7 @@ def test_a_hub_that_takes_every_second_report_fills_no_log(caplog):
 
 
 def test_report_outcomes_keeps_trying_for_a_minute():
-    """The hub comes up late, after more tries than five."""
+    """The hub comes up late, after more than five tries."""
     started = threading.Event()
 
     def away_for_a_while(handler):

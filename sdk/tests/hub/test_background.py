@@ -29,7 +29,7 @@ def test_all_wakes_within_the_delay_share_one_round() -> None:
         time.sleep(0.001)
     assert rounds.has_worked.wait(10)
     rounds.background.end(10)
-    assert rounds.count == 2  # this round, and the last one
+    assert rounds.count == 2  # the shared round, and the last one at the end
 
 
 def test_a_wake_during_a_round_starts_another_round() -> None:

@@ -1,6 +1,6 @@
 """A host whose hub fails keeps its speed and its limits, logs the failure once, and loses nothing that was queued.
 
-`make bench only=sdk_faults` compares pace and memory with a host whose hub is well.
+`make bench only=sdk_faults` compares the speed and memory of such a host with those of a host whose hub works.
 """
 
 import logging
@@ -17,7 +17,7 @@ from affidavit._hub.transport import HttpTransport, Retry
 from affidavit._outcomes.report import MAX_OUTCOMES
 
 REQUESTS, CAPACITY, OPERATIONS = 2_000, 300, 5
-LONGEST_CALL = 2.0  # seconds: enough for a busy machine, but far less than the time for which the hub is silent
+LONGEST_CALL = 2.0  # seconds; enough for a busy machine, but far less than the time for which the hub is silent
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -1,4 +1,4 @@
-"""One request to the hub: the requests that it sends, and how it treats every answer."""
+"""One request to the hub: what a transport sends, and how it treats every answer."""
 
 import os
 import pickle
@@ -108,7 +108,7 @@ def test_a_refusal_during_the_upload_is_reported(open_transport):
             body = b'{"code":"body-too-large","detail":"Send less."}'
             peer.sendall(b"HTTP/1.1 413 No\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
             peer.shutdown(socket.SHUT_WR)
-            time.sleep(0.1)  # the client is still sending
+            time.sleep(0.1)  # meanwhile the client is still sending
             peer.close()
 
         thread = threading.Thread(target=refuse)

@@ -46,7 +46,7 @@ def test_signatures_agree_with_wycheproof():
         signature = SigningKey(bytes.fromhex(case["key"])).sign(bytes.fromhex(case["msg"]))
         whole = tag_size == 256
         assert (signature.hex() == case["tag"]) is (whole and case["result"] == "valid")
-        if not whole:  # a shortened signature is refused for its length
+        if not whole:  # a shortened signature is refused because of its length
             with pytest.raises(Unreadable):
                 open_envelope(encode(ENVELOPE.format("", case["tag"])))
 
@@ -60,7 +60,7 @@ def test_signatures_agree_with_the_standard_library(key, text):
 
 
 def test_the_key_of_a_secret_is_its_utf_8_bytes_even_with_lone_surrogates():
-    """An environment variable that is not UTF-8 contains lone surrogates."""
+    """Python reads an environment variable that is not UTF-8 as a text with lone surrogates."""
     secret = "\udcff" + "s" * 40
     assert build_signing_key(secret).sign(b"text") == hmac.digest(
         secret.encode("utf-8", "surrogatepass"), b"text", "sha256"
@@ -106,7 +106,7 @@ def test_every_minted_intent_has_its_own_nonce_and_tool_call_id():
     ],
 )  # fmt: skip
 def test_an_intent_that_a_verifier_would_refuse_is_not_minted(wrong):
-    with pytest.raises(ValueError, match=r"\w"):  # subclasses too; each with a message
+    with pytest.raises(ValueError, match=r"\w"):  # or a subclass; each has a message
         mint_intent(SECRET, **{**CALL, "args": {}, **wrong})
 
 
@@ -239,7 +239,7 @@ def test_the_signature_covers_the_exact_text_of_the_payload(envelope):
         ('{"b": 1.50, "a": "\\u00e9"}', '{"a":"é","b":1.5}'),
         ('{"b": 1.50, "a": "é"}', '{"b":1.5,"a":"\\u00e9"}'),
         ('{"b": 12345678901234567890}', '{"b":12345678901234567000}'),
-        ('{"b": 9007199254740993, "a": "é"}', '{"b":9007199254740992,"a":"\\u00e9"}'),  # without a canonical form
+        ('{"b": 9007199254740993, "a": "é"}', '{"b":9007199254740992,"a":"\\u00e9"}'),  # has no canonical form
     ],
 )
 def test_a_reserialised_payload_is_verified_and_parsed_as_it_was_signed(payload, signed):

@@ -184,7 +184,7 @@ def test_the_memory_store_refuses_several_workers_unless_allowed(monkeypatch):
 
 
 def fork_workers(workers: int) -> list[int]:
-    """Fork workers from one server; return their exit codes: 7 if the memory store refused to start."""
+    """Fork workers from one server; return their exit codes. Code 7 means that the memory store refused to start."""
     ready, go = os.pipe(), os.pipe()
     children = []
     for _ in range(workers):

@@ -50,7 +50,7 @@ def test_a_rotation_under_load_rejects_no_valid_request():
 
 
 def test_switching_to_version_2_under_load_rejects_no_valid_request():
-    """Signers change to version 2 one by one; the window closes while they call, after the last has changed."""
+    """Signers change to version 2 one by one. After the last has changed, and while they call, the window closes."""
     clock = [NOW]
     subject = verifier(accept_v1=NOW + 5, now=lambda: clock[0])
     outcomes: list[tuple[int, str | None]] = []
@@ -61,7 +61,7 @@ def test_switching_to_version_2_under_load_rejects_no_valid_request():
         for turn in range(200):
             version = 2 if turn >= changes_at else 1
             outcomes.append((version, reason(mint_example().header if version == 2 else v1(), subject)))
-        ready.wait()  # everybody has changed; the window closes
+        ready.wait()  # all signers have changed; now the window closes
         ready.wait()
         for _ in range(50):
             outcomes.append((2, reason(mint_example().header, subject)))
@@ -97,7 +97,7 @@ def test_of_64_threads_with_one_intent_exactly_one_passes():
 
 
 def mutate_text(source: random.Random, text: bytes) -> bytes:
-    """Return the text with a few random edits, biased to characters with a meaning in JSON and base64url."""
+    """Return the text with a few random edits. They prefer characters that have a meaning in JSON and base64url."""
     data = bytearray(text)
     for _ in range(source.randrange(1, 4)):
         position = source.randrange(len(data) + 1)
@@ -131,7 +131,7 @@ def mutate_header(source: random.Random, header: str, payload: dict) -> str:
 
 
 class Forgetful(MemoryNonces):
-    """Accepts every nonce, so that the payload of every accepted mutation is compared."""
+    """A nonce store that accepts every nonce, so that the payload of every accepted mutation is compared."""
 
     def burn(self, workspace, nonce, expires_at, *, now):
         return True

@@ -161,7 +161,7 @@ def test_after_closing_no_thread_works_on_what_was_given_up():
     reporter = OutcomeReporter(KEY, transport=Slow(), flush_every=0.01)
     for n in range(1200):
         reporter.report(f"c{n}", "k")
-    assert not reporter.close(0.1)  # while the first batch travels and two more are queued
+    assert not reporter.close(0.1)  # the first batch is being sent, and two more are queued
     is_away.set()
     (thread,) = (thread for thread in threading.enumerate() if thread not in others)
     thread.join(5)

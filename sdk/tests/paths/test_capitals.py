@@ -1,4 +1,4 @@
-"""A word in capitals that a body of its exchange has is not sent if the words of the API are in small letters."""
+"""A word in capitals is not sent if a body of its exchange contains it and the API's own words are in small letters."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -8,7 +8,7 @@ from support.lessons import learn, template
 from affidavit._json import ABSENT
 from affidavit._paths.learner import Learner
 
-# --- the strong signs
+# --- strong signs: what bodies say about a segment
 
 
 def test_a_segment_that_is_a_value_in_its_own_response_is_a_parameter():

@@ -100,7 +100,7 @@ def test_a_full_tree_learns_no_more_but_keeps_what_it_knew(monkeypatch):
     for number in range(200):
         letters = "".join(chr(97 + int(digit)) for digit in str(number))
         learner.learn("GET", f"/{letters}x/{letters}y", 200, response={"name": f"{letters}y"})
-    assert sum(1 for _ in learner._root.walk()) <= 41  # 40 and the root
+    assert sum(1 for _ in learner._root.walk()) <= 41  # 40 nodes and the root
     assert template(learner, "/teams/storm") == "/teams/{teamId}"
 
 

@@ -57,7 +57,8 @@ class Recorded:
         self.response = json.loads(entry["response"]["content"].get("text") or "null")
 
 
-# Linode operations that are missing from its documentation. The recorded true templates take their names for ids.
+# Operations of Linode that its documentation lacks. Their recorded true templates are wrong: they have an id in place
+# of the last word.
 UNDOCUMENTED = frozenset({
     "/v4beta/images/sharegroups", "/v4beta/networking/firewalls/rulesets", "/v4beta/networking/firewalls/settings",
     "/v4beta/networking/firewalls/templates", "/v4beta/regions/vpc-availability", "/v4beta/vpcs/default-ranges",
@@ -71,7 +72,10 @@ def recorded_exchanges(name):
 
 
 def judge(exchanges):
-    """Return (learned, true) templates by call, without parameter names, for 2xx exchanges with a true template."""
+    """Return the pair (learned, true) of templates by call, without parameter names.
+
+    Only calls with a 2xx answer and a true template count.
+    """
     learner = Learner()
     for call, _ in exchanges:
         learner.learn(call.method, call.path, call.status, request=call.request, response=call.response)
@@ -96,8 +100,9 @@ def score(templates):
 
 
 def measure_clusters(templates):
-    """Return the share of operations whose paths form one group. Only operations with a parameter and several paths
-    count.
+    """Return the share of operations whose paths form exactly one group.
+
+    Only operations with a parameter and several paths count.
     """
     ours, truly = defaultdict(set), defaultdict(set)
     for (method, path), (our, true) in templates.items():
@@ -134,14 +139,14 @@ class Call:
 def calls(seed: int, *, identity: str = "name", wrapped: bool = False) -> list[Call]:
     """Return the calls of one client.
 
-    identity: the property with the name.
+    identity: the property that holds the name of a resource.
     wrapped: whether answers are under `data`.
     """
     return list(_Api(random.Random(seed), identity, wrapped).traffic())
 
 
 class _Api:
-    """An API of warehouses that contain shelves, which contain crates; and of couriers."""
+    """An API with couriers and warehouses. Warehouses contain shelves, and shelves contain crates."""
 
     def __init__(self, rng: random.Random, identity: str, wrapped: bool) -> None:
         self._rng = rng

@@ -1,4 +1,4 @@
-"""A full store in memory forgets responses, then finished calls. It logs that and never refuses calls for it."""
+"""A full store in memory forgets responses, then finished calls. It logs this, and refuses no call because of it."""
 
 import pytest
 from support.signed_calls import encode_json, make_protection, sign_call
@@ -87,7 +87,7 @@ def test_the_store_warns_once_at_80_percent_and_once_when_it_forgets_calls(caplo
 
 
 def call(protection, method, tool_call_id, answer=b"{}"):
-    """Deliver a call; return the admission, or the status and the code of the response in its place."""
+    """Deliver a call; return the admission, or the response that is sent in place of the view's."""
     body = encode_json({"a": 1}) if method == "POST" else b""
     header = sign_call(f"{method} /x", {"a": 1} if body else {}, tool_call_id=tool_call_id)
     admitted = protection.admit(Call(header, method, "/x", "", body, "application/json" if body else None))

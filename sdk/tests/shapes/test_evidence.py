@@ -93,7 +93,7 @@ def test_taking_one_name_more_than_the_limit_forgets_all_names():
 
 @pytest.mark.parametrize("inner", ["properties", "items", "values"])
 def test_reading_a_deep_descriptor_copies_nothing(monkeypatch, inner):
-    """Copying each level into the next would multiply the work by the depth."""
+    """If each level were copied into the next, the work would be multiplied by the depth."""
     copied = list[Evidence]()
     monkeypatch.setattr(Evidence, "add", lambda self, other: copied.append(other))
     descriptor = {"type": "string"}

@@ -23,7 +23,7 @@ json_values = st.recursive(
 
 @st.composite
 def records(draw):
-    """Draw objects as in an array: they share their names; sometimes the last has other names."""
+    """Draw objects like those of an array: all have the same names, but sometimes the last one has others."""
     names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
     odd = draw(st.sampled_from([[], [], names[:1], NAMES]))
     alike = st.fixed_dictionaries(dict.fromkeys(names, json_values))

@@ -43,7 +43,7 @@ def take_all(handler: Handler) -> None:
 
 
 def count_items(hub: ScriptedHub) -> dict[str, int]:
-    """Return how many outcomes, verifications and observations of requests the hub received."""
+    """Return how many outcomes, verifications and observed requests the hub received."""
     counts = {"outcomes": 0, "verifications": 0, "observations": 0}
     for request in hub.received:
         for name in counts:
@@ -57,8 +57,10 @@ def all_three(count: int) -> dict[str, int]:
 
 
 class Program:
-    """A process of Python. `with Program(hub, folder, ["-m", "gunicorn", …], app=SOURCE) as program:` runs it beside
-    app.py.
+    """A Python process that reports to a hub.
+
+    `with Program(hub, folder, ["-m", "gunicorn", …], app=SOURCE) as program:` writes `app.py` into the folder, and runs
+    the command there.
     """
 
     def __init__(self, hub: ScriptedHub | str, folder: Path, command: Sequence[str], *, app: str = "") -> None:
@@ -67,7 +69,7 @@ class Program:
         self._log = folder / "log.txt"
         environment = subprocess_environment(KEY=KEY, HUB=hub if isinstance(hub, str) else hub.url, HOME=str(folder))
         arguments = [part.replace("PORT", str(self.port)) for part in command]
-        quiet = ["-W", "ignore::DeprecationWarning"]  # Python 3.12 warns of every fork of a process with threads
+        quiet = ["-W", "ignore::DeprecationWarning"]  # Python 3.12 warns each time a process with threads forks
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, *quiet, *arguments], cwd=folder, env=environment, stdout=log, stderr=log

@@ -27,7 +27,7 @@ FAULTS = (DOWN, *ANSWERS, WRONG_CERTIFICATE)
 class FaultyHub:
     """A hub whose `url` has a fault until `heal` is called.
 
-    trusted: the certificate for clients; None without TLS.
+    trusted: the certificate that clients must trust; None without TLS.
     """
 
     url: str
@@ -38,8 +38,8 @@ class FaultyHub:
     _closed_socket: socket.socket | None = None
 
     def heal(self) -> None:
-        """Answer as a hub that stores everything, at the same address."""
-        if self._closed_socket:  # bound, but not listening
+        """End the fault: from now on, answer at the same address as a hub that stores everything."""
+        if self._closed_socket:  # it is bound, but does not listen
             port = self._closed_socket.getsockname()[1]
             self._closed_socket.close()
             self._hub = ScriptedHub(self._store, port=port).__enter__()
@@ -54,7 +54,7 @@ class FaultyHub:
         answer(200, {"rules": [], "accepted": 1, "recorded": 1, "unknownConversations": []})(handler)
 
     def count_outcomes(self) -> Counter[str]:
-        """Return how often each conversation's outcome was stored: once for each Idempotency-Key."""
+        """Return how often each conversation's outcome was stored. All requests with one Idempotency-Key count once."""
         batches = {
             request.headers["idempotency-key"]: request.json["outcomes"]
             for request in self._stored

@@ -16,9 +16,9 @@ def infer_all(*values: Any) -> Evidence:
 
 
 def bodies(value: Any, *, names: int = 40, size: int = 2) -> list[dict[str, Any]]:
-    """Return objects with `size` names of their own: `names` different names in total.
+    """Return objects that have no name in common. Each has `size` names, and all together have `names` names.
 
-    The value of each name is `value`, or `value(name)` if it is a function.
+    The value of each name is `value`, or `value(name)` if `value` is a function.
     """
     make_value = value if callable(value) else lambda name: value
     return [{name: make_value(name) for name in WORDS[start : start + size]} for start in range(0, names, size)]

@@ -1,4 +1,4 @@
-"""Recorded traffic and published vectors. They are in `shared` beside the project, which not every checkout has."""
+"""Recorded traffic and published vectors. They are in the folder `shared` beside the project, if it is there."""
 
 import gzip
 import json

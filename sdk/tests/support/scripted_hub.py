@@ -21,7 +21,7 @@ class ReceivedRequest:
     path: str
     headers: Mapping[str, str]  # names in lower case
     body: bytes
-    connection: int  # the client's port: equal for requests over one connection
+    connection: int  # the client's port, which is the same for all requests over one connection
 
     @property
     def json(self) -> Any:
@@ -64,12 +64,13 @@ class Server(ThreadingHTTPServer):
         return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
 
     def handle_error(self, *_: object) -> None:
-        """Ignore clients that hang up, which is what many tests make them do."""
+        """Ignore errors: many tests make the client hang up."""
 
 
 class ScriptedHub:
-    """A server that gives the answers of its steps. Use it as `with ScriptedHub(reset(), answer(200, {})) as hub:`,
-    then read `hub.url` and `hub.received`.
+    """A server that answers each request by its next step.
+
+    Use it as `with ScriptedHub(reset(), answer(200, {})) as hub:`, then read `hub.url` and `hub.received`.
     """
 
     def __init__(self, *steps: Step, certificate: Path | None = None, port: int = 0) -> None:
@@ -82,7 +83,7 @@ class ScriptedHub:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if certificate:
             self.context.load_cert_chain(certificate)
-            # The handshake is for the thread of the connection: a client that breaks it off must not end `accept`.
+            # The thread of a connection does the handshake, so that a client that breaks it off does not end `accept`.
             self.server.socket = self.context.wrap_socket(
                 self.server.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -103,7 +104,7 @@ class ScriptedHub:
 
 
 def answer(status: int, body: Any = None, *, hang_up: bool = False, **headers: str) -> Step:
-    """Answer a request.
+    """Return a step that answers a request.
 
     body: bytes, or a value to send as JSON.
     hang_up: close the connection afterwards, without announcing it.
@@ -128,7 +129,7 @@ def problem(status: int, code: str, detail: str, **extra: Any) -> Step:
 
 
 def reset() -> Step:
-    """Tear the connection down with a TCP reset, without an answer."""
+    """Return a step that ends the connection with a TCP reset, without an answer."""
 
     def step(handler: Handler) -> None:
         handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

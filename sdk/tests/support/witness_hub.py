@@ -25,7 +25,7 @@ class Hub:
         """Answer with rules and accept reports.
 
         faults: the errors to raise for the first reports, one each.
-        rules_fault: the error to raise, while it is set, when the rules are read.
+        rules_fault: the error to raise each time the rules are read; None to answer with them.
         """
         self.rules, self.faults, self.rules_fault = rules, list(faults), rules_fault
         self.rule_requests: list[str] = []

@@ -92,7 +92,7 @@ def test_equal_content_has_equal_ids_and_bytes_and_different_content_has_not():
         *send(make_observations(599), None),
     ]
     ids = [uuid.UUID(json.loads(body)["reportId"]) for body in bodies]
-    assert len(set(ids)) == len(set(bodies)) == 7  # the last two lists share their first 500
+    assert len(set(ids)) == len(set(bodies)) == 7  # the last two lists have the same first 500
 
 
 def test_a_retry_sends_the_same_report_again():

@@ -196,7 +196,7 @@ def test_a_settled_request_is_counted_before_its_body_is_copied():
         observe_get(witness, body={"id": 17}, **ORDERS_ROUTE)
         witness.flush()
     settled += [settles() for _ in range(3)]
-    assert settled == [False, True, False, False]  # the next request is due, and stays due until it is inspected
+    assert settled == [False, True, False, False]  # an inspection is due, and stays due until a request is inspected
     assert not settles(404)
     assert not settles(route=None)
     assert not settles(content_type="text/csv")
