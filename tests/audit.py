@@ -36,7 +36,7 @@ def audit(locks: Sequence[Path]) -> Verdict:
 
 
 def judge(packages: Sequence[Mapping[str, Any]]) -> Verdict:
-    """Return the verdict on the packages that pip-audit lists; one may be listed several times."""
+    """Return the verdict on the packages that pip-audit lists. A package may be listed several times."""
     vulnerabilities = {
         f"{package['name']} {package['version']}: {item['id']}, mended in {', '.join(item['fix_versions']) or 'none'}"
         for package in packages

@@ -1,4 +1,4 @@
-"""Run a real Chromium against a real server. Without one, tests are skipped; REQUIRE_BROWSER makes them fail."""
+"""Run a real Chromium against a real server. Without a Chromium, tests are skipped, or fail with REQUIRE_BROWSER=1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from workspaces.create import NewWorkspace
 # Playwright runs an event loop on this thread, so Django would refuse database access as in async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-# The first program has no windows and needs a third less processor time than the others.
+# The tests use the first program that is installed. The first of the list has no windows, and needs a third less
+# processor time than the others.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",

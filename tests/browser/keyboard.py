@@ -31,7 +31,7 @@ def type_into(target: Locator, text: str) -> None:
 
 
 def choose(target: Locator) -> None:
-    """Choose one of several radio buttons: Tab leads to the chosen one, arrows to the others."""
+    """Choose one of several radio buttons: Tab reaches the one that is checked, and arrows reach the others."""
     form = target.locator("xpath=ancestor::form")
     group = form.locator(f"input[type=radio][name='{target.get_attribute('name')}']")
     chosen = group.and_(target.page.locator(":checked"))

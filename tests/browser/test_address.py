@@ -69,7 +69,7 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
 
 
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
-    """A form beside the boxes has a hidden input of the same name and value once a key is ticked."""
+    """Once a key is ticked, a form next to the checkboxes has a hidden input with the same name and value."""
     page = new_tab().open(f"{start_of_pages}/outcomes?range=all")
     for number in range(2):
         page.locator("#keys tbody input[type=checkbox]").nth(number).check()
@@ -185,7 +185,7 @@ def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: An
     page.wait_for_url(re.compile(r"/outcomes\?range=24h&tz=Asia%2FTokyo$"))
     page.go_back()
     page.go_back()
-    page.wait_for_url(re.compile("/catalog"))  # adding the zone replaced the history entry
+    page.wait_for_url(re.compile("/catalog"))  # adding the zone made no new history entry
     assert tab.complaints == []
 
 
@@ -211,7 +211,7 @@ def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, start_of_page
     """Phones change the height of the window when their address bar appears or disappears."""
     page = new_tab(width=390).open(f"{start_of_pages}/outcomes?range=all#keys")
     read_top = "document.querySelector('#keys').getBoundingClientRect().top"
-    assert abs(page.evaluate(read_top)) < 100  # the address leads to its fragment
+    assert abs(page.evaluate(read_top)) < 100  # the page is scrolled to the fragment of its address
     page.set_viewport_size({"width": 390, "height": 840})
     page.set_viewport_size({"width": 390, "height": 900})
     settle(page)

@@ -1,4 +1,4 @@
-"""A page always shows what its address says, after any interactions and any order of answers.
+"""A page always shows what its address says, whatever the interactions were and in whatever order answers came.
 
 Interactions are drawn at random from a seed. INTERACTIONS=500 draws more than the usual 50.
 """
@@ -30,7 +30,7 @@ LATE_ANSWERS = """
     return response;
   };
 """
-# Read the text of the page, and of a fresh answer to its address. Times and charts are left out: they may differ.
+# Read the text of the page, and the text of a fresh answer to its address. Times and charts may differ: leave them out.
 READ_BOTH = """async () => {
   const read = (page) => {
     const main = page.querySelector("main").cloneNode(true);
@@ -56,7 +56,7 @@ def settle(page: Page) -> None:
 
 
 def find_difference(page: Page) -> str:
-    """Return both texts around the first difference between the page and a fresh answer; "" if they are equal."""
+    """Return the first difference of the page from a fresh answer, with the text around it; "" if they are equal."""
     page_text, answer_text = page.evaluate(READ_BOTH)
     if page_text == answer_text:
         return ""
@@ -104,7 +104,7 @@ def change_period(dice: random.Random, page: Page) -> None:
 
 def go_back(dice: random.Random, page: Page) -> None:
     page.go_back()
-    if urlsplit(page.url).scheme != "http":  # before the first page
+    if urlsplit(page.url).scheme != "http":  # went back beyond the first page
         page.go_forward()
 
 
@@ -126,7 +126,7 @@ def test_the_page_agrees_with_its_address_after_each_of_many_interactions(
     new_tab: Any, start_of_pages: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started_at = timezone.now()
-    monkeypatch.setattr(timezone, "now", lambda: started_at)  # or a new day would change a page after it was answered
+    monkeypatch.setattr(timezone, "now", lambda: started_at)  # a new day would change pages that are open
     dice = random.Random(SEED)
     tab = new_tab()
     tab.page.add_init_script(LATE_ANSWERS)
@@ -136,7 +136,7 @@ def test_the_page_agrees_with_its_address_after_each_of_many_interactions(
         if number % 8 == 7:
             page.goto(f"{tab.base}{start_of_pages}/{dice.choice(PAGES)}")
         action(dice, page)
-        if dice.random() < 0.6:  # otherwise the next interaction happens before the answer
+        if dice.random() < 0.6:  # in the other cases the next interaction comes before the answer
             settle(page)
             assert find_difference(page) == "", (number, action.__name__, page.url)
     settle(page)

@@ -1,4 +1,4 @@
-"""Charts and filters in a real browser: a legend for the keyboard, labels that fit, failures that are shown."""
+"""Charts and filters in a real browser: the keyboard reaches the legend, labels fit, and failures are shown."""
 
 import re
 from datetime import timedelta
@@ -20,7 +20,7 @@ def test_the_labels_of_the_days_never_overlap(new_tab, start_of_pages):
     for width in (1280, 390):
         page = new_tab(width=width).open(f"{start_of_pages}/overview?range=30d")
         page.wait_for_selector(".plot .xtick text", timeout=10_000)
-        for _ in range(20):  # a chart is drawn in steps
+        for _ in range(20):  # a chart is drawn in several steps
             boxes = labels(page)
             is_legible = len(boxes) > 1 and all(left["right"] < right["left"] for left, right in pairwise(boxes))
             if is_legible:
@@ -93,12 +93,12 @@ def test_the_label_of_a_mark_covers_no_other_mark(new_tab, start_of_pages, api):
         assert api.post("/api/annotations", annotation).status_code == 201
     for width in (1280, 390):
         page = new_tab(width=width).open(f"{start_of_pages}/outcomes?range=30d")
-        names = page.locator(".plot .textpoint text").filter(has_text=re.compile("[a-z]"))  # others are only counted
+        names = page.locator(".plot .textpoint text").filter(has_text=re.compile("[a-z]"))  # others are counts
         names.first.wait_for(timeout=10_000)
         marks = page.locator(".plot .scatterlayer .points path.point").evaluate_all(BOXES)
         for box in names.evaluate_all(BOXES):
-            left, right = box["left"] - 5, box["right"] + 5  # a label next to its mark touches it
-            beneath = [mark for mark in marks if mark["width"] > 8]  # smaller marks are the points of lines
+            left, right = box["left"] - 5, box["right"] + 5  # a label beside its mark is at most 5 px away
+            beneath = [mark for mark in marks if mark["width"] > 8]  # smaller marks are points of a line
             covered = {round(mark["left"]) for mark in beneath if left <= mark["right"] and mark["left"] <= right}
             assert len(covered) == 1, (width, names.all_text_contents())
 

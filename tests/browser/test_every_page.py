@@ -10,10 +10,10 @@ from tests.pages import list_page_names
 from workspaces.models import Workspace
 from workspaces.people.invitations import invite
 
-NARROWER = {1280: (1024, 768), 390: (320,)}  # half a screen, a tablet; 320 px is also 1280 at 400 % (WCAG 1.4.10)
-# The rules whose result another colour scheme can change
+NARROWER = {1280: (1024, 768), 390: (320,)}  # half a screen, a tablet; 320 px as for 1280 px at 400 % (WCAG 1.4.10)
+# The rules whose result depends on the colour scheme
 COLOUR_RULES = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
-LOADED_AXE = Axe(axe_script="")  # for a page that has axe already
+LOADED_AXE = Axe(axe_script="")  # for a page in which axe is loaded already
 PAGES = {
     "overview": "/overview",
     "catalog": "/catalog",
@@ -101,7 +101,7 @@ def check_page(page, name, width, schemes):
 
 
 def fits_soon(page):
-    """Return whether the page is no wider than its window; its charts follow the window a moment later."""
+    """Return whether the page becomes no wider than its window. Charts adapt to the window after a moment."""
     for _ in range(50):
         if page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
             return True
@@ -111,7 +111,7 @@ def fits_soon(page):
 
 def test_no_page_of_a_workspace_is_left_out():
     opened = {address.strip("/").partition("?")[0] for address in PAGES.values()}
-    assert set(list_page_names()) - opened == {"rejection", "change"}  # found by their rows
+    assert set(list_page_names()) - opened == {"rejection", "change"}  # the test above finds these by links in rows
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -120,7 +120,7 @@ def test_the_pages_that_add_a_second_factor_are_as_clean(new_tab, transactional_
     operator = get_user_model().objects.get()
     operator.set_password("a long enough secret")
     operator.save()
-    sign_in(tab.page.context, tab.base)  # the password has ended the session
+    sign_in(tab.page.context, tab.base)  # setting the password has ended the session
     page = tab.open("/account/second-factor/app/add")
     page.get_by_label("Password").fill("a long enough secret")
     page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""The time zone and the age of a page have a place of their own beside the heading."""
+"""The time zone and the age of a page are beside the heading and cover nothing."""
 
 from __future__ import annotations
 

@@ -118,11 +118,11 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_two_click
     press(page.get_by_role("button", name="Move 42 to staging"))
     page.get_by_role("status").filter(has_text="Moved").wait_for()
     page.goto(page.url.replace("/production/joins", "/staging/outcomes").partition("?")[0])
-    assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 of the fixture and 30 of this test
+    assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 from the fixture and 30 from this test
 
 
 def test_the_inspector_shows_the_true_reason_of_a_rejection(new_tab, start_of_pages, workspace, api):
-    """By now the intent has expired. The inspector checks as of the time of the rejection: the audience is wrong."""
+    """By now the intent has expired. The inspector checks as of the time of the rejection: the audience was wrong."""
     received_at = timezone.now() - timedelta(minutes=30)
     header = mint_intent(
         workspace.signing_secret, tenant_id=workspace.workspace.id, sub="user_17", aud="urn:affidavit:elsewhere",
@@ -204,7 +204,7 @@ def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, star
     page = tab.open(f"{start_of_pages}/outcomes")
     page.keyboard.press("Control+k")
     page.locator("#quick-results").get_by_role("region", name="Operations").wait_for()
-    page.keyboard.press("Enter")  # nothing is typed: the examples are no results
+    page.keyboard.press("Enter")  # nothing is typed, and Enter opens none of the examples
     assert page.url.endswith("/outcomes")
     with page.expect_response(lambda response: "/search?q=email" in response.url):
         page.keyboard.type("email")

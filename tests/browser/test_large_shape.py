@@ -1,4 +1,4 @@
-"""A shape of 2,000 nodes: its levels are loaded when they are opened, and a field is overridden in its row."""
+"""A shape of 2,000 nodes: a level is loaded when it is opened, and a field gets its manual override in its row."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_level_is_loaded_once_when_it_is_opened(new_tab, large_operation):
     group.click()
     group.click()
     page.wait_for_load_state("networkidle")
-    levels = [member for url in requested for member in re.findall(r"[?&]at=([^&]*)", url)]  # without live refreshes
+    levels = [member for url in requested for member in re.findall(r"[?&]at=([^&]*)", url)]  # live refreshes have none
     assert levels == ["%2Fgroupb"]
     assert tab.complaints == []
 
@@ -57,7 +57,7 @@ def test_without_javascript_a_branch_opens_in_its_place(new_tab, large_operation
     tree = page.inner_text(".tree")
     assert tree.index("groupa") < tree.index("groupb") < tree.index("partc") < tree.index("groupc")
     assert tree.count("partc") == 1  # the other branches stay closed
-    assert page.locator(".tree .row").count() < 300  # of 5,600
+    assert page.locator(".tree .row").count() < 300  # all nodes would be 5,600 rows
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -91,7 +91,7 @@ def test_the_copied_call_is_the_shown_call(new_tab, large_operation):
     tab.page.context.grant_permissions(["clipboard-write"])
     page = tab.open(large_operation)
     copied = {}
-    # Pages may only write to the clipboard, so the test pastes like a person.
+    # Pages may write to the clipboard but not read it, so the test pastes the text as a person does.
     page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
     for kind in ("curl line", "tool definition"):
         page.locator("details.codes", has=page.get_by_label(f"Copy the {kind}")).locator("summary").click()

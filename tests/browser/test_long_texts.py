@@ -24,7 +24,7 @@ PAGES = (
     "overview", "catalog", "outcomes", "joins", "rejections", "confirmations", "annotations", "alerts", "keys",
     "retention",
 )  # fmt: skip
-RIGHT_TO_LEFT = "\u202eoverride"  # reverses everything after it in the same line, unless it is isolated
+RIGHT_TO_LEFT = "\u202eoverride"  # reverses the rest of its line unless it is isolated
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A person is invited, signs in through a provider, joins, and adds a passkey, which is asked for from then on."""
+"""A person is invited, signs in through a provider, joins, and adds a passkey. Later sign-ins ask for the passkey."""
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
@@ -20,7 +20,7 @@ def test_an_invited_person_signs_in_through_the_provider_and_adds_a_passkey(
     chromium, live_server, transactional_db, workspace, settings
 ):
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET, settings.OIDC_NAME = CLIENT_ID, CLIENT_SECRET, "Example login"
-    base = live_server.url.replace("127.0.0.1", "localhost")  # passkeys need a host name
+    base = live_server.url.replace("127.0.0.1", "localhost")  # passkeys need a host name, not an IP address
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
     with run_provider() as provider:
         settings.OIDC_ISSUER = provider.issuer

@@ -93,7 +93,7 @@ def test_from_the_invitation_to_the_revoked_key(
 
 
 class Traffic:
-    """Mint intents and verify them in the backend in a loop; record the rejections."""
+    """A loop that mints intents and verifies them in the backend. It records the rejections."""
 
     def __init__(self, base: str, created: NewWorkspace) -> None:
         self.base, self.created = base, created
@@ -122,7 +122,7 @@ class Traffic:
 
     @contextmanager
     def run_in_background(self) -> Iterator[Callable[[], None]]:
-        """Run in the background; yield a function that waits for ten more calls."""
+        """Run the loop in the background; yield a function that waits for ten more calls."""
         stop = threading.Event()
         progress = threading.Condition()
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 INK = "rgb(29, 28, 26)"  # --ink of the light theme
-PAPER_WIDTH = 700  # CSS pixels of A4 between its margins
+PAPER_WIDTH = 700  # CSS pixels between the margins of A4
 COLOUR = "one => getComputedStyle(one).color"
 CUT = """() => [...document.querySelectorAll("main, main *")].filter((one) => {
   const cuts = ["auto", "scroll", "hidden"].includes(getComputedStyle(one).overflowX);
@@ -16,7 +16,7 @@ CUT = """() => [...document.querySelectorAll("main, main *")].filter((one) => {
 
 @pytest.fixture
 def dark_page(new_tab, start_of_pages):
-    """Return a page with the dark theme, whose light text would be pale on white paper."""
+    """Return a page in the dark theme. Its light text would be hard to read on white paper."""
     page = new_tab(scheme="dark").open(f"{start_of_pages}/outcomes")
     page.evaluate("localStorage.setItem('theme', 'dark')")
     page.reload()
@@ -30,7 +30,7 @@ def test_a_printed_page_has_dark_text_its_environment_and_its_dates_but_no_contr
     assert dark_page.locator("main").evaluate(COLOUR) == INK
     for name in ("Lumen Books", "production"):
         expect(dark_page.locator(".top summary").filter(has_text=name)).to_be_visible()
-    expect(dark_page.locator(".stamp")).to_contain_text("20")  # the year of its dates
+    expect(dark_page.locator(".stamp")).to_contain_text("20")  # its dates have a year
     for control in (".side", ".top nav", ".top .seg", ".exports", "main .btn"):
         assert not any(one.is_visible() for one in dark_page.locator(control).all()), control
 

@@ -151,7 +151,7 @@ def test_after_24_hours_a_delivery_is_a_dead_letter_and_the_next_is_tried(worksp
     second.refresh_from_db()
     assert (first.state, first.code) == ("dead", 500)
     assert NOW + DAY <= first.finished_at <= NOW + DAY + MINUTE
-    assert second.attempts >= 1  # it was only held back by the first
+    assert second.attempts >= 1  # only the first delivery had held it back
     deliver_due(now=now + MINUTE)
     assert Delivery.objects.filter(state="dead").count() == 2
     assert Target.objects.get(pk=target.pk).next_attempt_at is None

@@ -50,7 +50,7 @@ def listen(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 def read_request(connection: socket.socket) -> None:
-    """Read the whole request: unread data at the close of a socket would cut off the answer."""
+    """Read the whole request. Closing a socket with unread data would cut off the answer."""
     received = b""
     while not received.endswith(b"{}") and (part := connection.recv(65536)):
         received += part
@@ -67,7 +67,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(receiver, monkeypat
     answers = [["127.0.0.1"], ["127.66.6.6"]]
 
     def resolve(host: str, *_: object, **__: object) -> list[object]:
-        # Python's own connect resolves again, but gets a number.
+        # Python's own connect calls this again, but with an IP address as the host.
         ips = [host] if host[0].isdigit() else answers.pop(0)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in ips]
 
@@ -126,7 +126,7 @@ def test_a_receiver_that_answers_byte_by_byte_is_cut_off_at_the_deadline(part, m
 
 
 def test_an_answer_that_is_cut_off_by_the_deadline_is_a_failure(monkeypatch):
-    """Once the timer shuts the socket down, reading sees the end of the headers, which could pass for an answer."""
+    """Once the timer shuts the socket down, the headers seem to end there, as if the answer were complete."""
     monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.2)
     shut_down = http_post._shut_down
 
@@ -168,7 +168,7 @@ def test_a_receiver_that_does_not_listen_is_a_failure():
 
 
 def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:
-    """Return the files of a self-signed certificate for this host and of its key."""
+    """Write a self-signed certificate for this host. Return the paths of the certificate and of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     now = datetime.now(UTC)

@@ -103,7 +103,7 @@ def test_every_jump_meets_its_thresholds_and_keeps_the_minimum_gap(numbered, thr
 @settings(max_examples=40, deadline=None)
 @given(series, numbers, st.lists(st.integers(1, 4 * 48), max_size=6))
 def test_frequent_evaluation_finds_the_same_jumps_as_a_single_one(numbered, thresholds, looks):
-    """Each evaluation sees only data up to its own time and skips stored happenings, so each jump fires once."""
+    """Each evaluation sees only the data before its own time and skips stored happenings, so each jump fires once."""
     quarters = {START + number * QUARTER: share for number, share in numbered.items()}
     stored: list[Happening] = []
     for look in sorted({*looks, 4 * 48}):
@@ -116,7 +116,7 @@ def test_frequent_evaluation_finds_the_same_jumps_as_a_single_one(numbered, thre
 
 
 def test_data_older_than_the_history_changes_nothing():
-    """`choose_history` gives how far back a rule looks."""
+    """`choose_history` returns how far back a rule needs data."""
     thresholds = Thresholds(minutes=1440, minimum=1)
     quarters = fill(START - 20 * DAY, START + 2 * DAY, Share(3, 10)) | fill(START + DAY, START + 2 * DAY, Share(9, 9))
     needed = {start: share for start, share in quarters.items() if start >= START - choose_history(thresholds)}

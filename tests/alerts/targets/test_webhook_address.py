@@ -127,7 +127,7 @@ def test_only_networks_that_the_operator_allows_are_permitted():
     for ips in (["10.2.0.1"], ["10.1.2.3", "127.0.0.1"], ["169.254.169.254"], []):
         with pytest.raises(TargetRefused):
             check_ip_addresses(address, ips, private_networks=networks)
-    with pytest.raises(TargetRefused, match="https"):  # one of its addresses is public
+    with pytest.raises(TargetRefused, match="https"):  # HTTPS is required, because one of the addresses is public
         check_ip_addresses(address, ["10.1.2.3", "8.8.8.8"], private_networks=networks)
 
 

@@ -100,7 +100,7 @@ def test_versions_in_a_row_that_only_brought_media_types_share_an_entry(browser_
     versions = page[page.index('id="versions"') :]
     assert "<b>3 to 4</b>" in versions
     assert versions.count("same shape") == 1
-    assert versions.count("<option") == 2 * 4  # each can still be compared
+    assert versions.count("<option") == 2 * 4  # both lists still offer each version for a comparison
 
 
 def test_a_comparison_says_how_much_a_new_property_brought(browser_client, api, workspace):
@@ -193,7 +193,7 @@ def test_the_content_of_a_large_branch_is_loaded_when_it_is_opened(api, browser_
     assert rows.count("<details") == rows.count("</details>")
     branch_page = browser_client.get(address(filled_workspace), {**query, "at": "/fieldb"}).content.decode()
     assert "innera" in branch_page
-    assert branch_page.count("24 inside") == 2  # the other branches stay, closed
+    assert branch_page.count("24 inside") == 2  # the other branches are still there, but closed
     assert re.search(r'class="row chosen">\s*<span class="name depth-1">', branch_page)
 
 
@@ -313,7 +313,7 @@ def test_presence_and_observations_are_counted_within_the_period(api, browser_cl
     assert "100 % of 30" in page  # id and new
     assert '<span class="tag bad">no longer seen</span>' in page
     assert '<span class="soft unit">first seen 21 Sep 2026</span>' in page
-    assert re.search(r'<span class="soft unit" *> last seen 21 Sep 2026 </span>', page)  # of what is no longer seen
+    assert re.search(r'<span class="soft unit" *> last seen 21 Sep 2026 </span>', page)  # of the old property
     assert "50.0 %" not in page
     assert "50.0 % of 60" in open_page(browser_client, workspace)
     rows = {row["pointer"]: row for row in list_properties(browser_client, workspace, **second_day)}
@@ -324,7 +324,7 @@ def test_presence_and_observations_are_counted_within_the_period(api, browser_cl
 
 
 def list_rows_and_panel(page: str) -> list[str]:
-    """Return the names of the rows, and `PANEL` where the manual overrides of one stand."""
+    """Return the names of the rows in order, and `PANEL` at the place of the panel with manual overrides."""
     marks = re.findall(r'<span class="tw"></span>(.*?)</span>|(id="field")', page, re.S)
     return ["PANEL" if panel else " ".join(re.sub(r"<[^>]*>?", "", row).split()) for row, panel in marks]
 
@@ -375,7 +375,7 @@ def test_rows_that_drifted_in_the_period_link_to_the_change(api, browser_client,
         assert re.search(mark, page)
     assert page.count("no longer seen</a>") == page.count("no longer seen</div>") == 1
     assert "no longer seen</span>" not in page
-    assert '<span class="tag">new</span>' in page  # no link, because it is in the <summary> of a branch
+    assert '<span class="tag">new</span>' in page  # this tag is no link, because it is in the <summary> of a branch
     past = {"range": "", "from": "2026-10-01", "to": "2026-10-02"}
     assert "Drift in this period" not in open_page(browser_client, workspace, **past)
 

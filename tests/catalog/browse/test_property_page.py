@@ -153,7 +153,7 @@ def test_null_is_named_with_the_type_on_each_day_and_elsewhere(api, browser_clie
 
 
 def test_a_property_that_is_always_sent_and_sometimes_null_is_drawn_by_type(api, browser_client, workspace):
-    """Its presence would be bars of 100 % only."""
+    """In a chart of its presence all bars would be 100 %."""
     for day in range(2):
         rows = [observation("GET", PATH, response={"coupon": value, "tip": value}) for value in (None, "x")]
         rows += [observation("GET", PATH, response={"coupon": "x"})]
@@ -198,7 +198,7 @@ def test_another_environment_and_an_outsider_have_no_such_property(browser_clien
 
 
 def test_the_drift_of_a_property_is_found_by_an_index_of_its_operation(start):
-    """The table is filled with changes of another operation: on a small table PostgreSQL may choose any plan."""
+    """The table is filled with changes of another operation, because PostgreSQL may use any plan for a small table."""
     operation, other = Operation.objects.get(key="/orders/{}"), Operation.objects.get(key="/cart")
     change = Drift.objects.filter(operation=operation).first()
     assert change is not None
@@ -249,7 +249,7 @@ def test_a_reset_property_says_so_and_counts_no_day_before_it(browser_client, st
     assert "by ann: what was observed before is not counted on this page" in page
     assert "nothing observed since the reset" in page
     days = [row["day"] for row in load_tables(browser_client, start, "/note")["days"]]
-    assert days == [f"{moment + timedelta(days=1):%Y-%m-%d}"]  # a part of the day of the reset is from before it
+    assert days == [f"{moment + timedelta(days=1):%Y-%m-%d}"]  # a part of the day of the reset was before it
     assert "is not counted on this page" not in open_page(browser_client, start, "/id")
     revert_baseline_reset(reset, actor="ann", now=moment)
     assert "is not counted on this page" not in open_page(browser_client, start, "/note")

@@ -1,4 +1,4 @@
-"""The rows of a shape on a page: every node is shown once, and every opening tag of a branch is closed."""
+"""The rows of a shape on a page: every node is shown once, and the HTML of every branch is closed."""
 
 from __future__ import annotations
 

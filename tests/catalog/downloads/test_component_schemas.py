@@ -45,7 +45,7 @@ def shape(*values: Any) -> dict[str, Any]:
 
 
 def outline(method: str, template: str, request: Any = None, **responses: Any) -> dict[str, Any]:
-    """Return an operation; request and responses (as `status_200`) are lists of observed bodies."""
+    """Return an operation. `request` and each response (such as `status_200`) are lists of observed bodies."""
     names = iter("abcdef")
     path = re.sub(r"\{}", lambda _: f"{{{next(names)}}}", template)
     parameters = {name: {"type": "string"} for name in re.findall(r"\{(.)}", path)}
@@ -74,7 +74,7 @@ def build(outlines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 class InlineSchemas:
-    """Replace ComponentSchemas: every schema stays inline."""
+    """A replacement of ComponentSchemas that leaves every schema inline."""
 
     def add(self, schema: Any, body: Any) -> Any:
         return part_null(schema)
@@ -84,7 +84,7 @@ class InlineSchemas:
 
 
 def part_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return an equivalent schema: a nullable object with properties becomes an `anyOf` of object and null."""
+    """Return an equivalent schema in which a nullable object with properties is an `anyOf` of object and null."""
     inner = dict(schema)
     for name in inner.keys() & {"items", "additionalProperties"}:
         inner[name] = part_null(inner[name])
@@ -160,7 +160,7 @@ def get_read_schemas(document: dict[str, Any]) -> list[Any]:
 def test_components_make_a_document_larger_only_by_the_references(outlines):
     document, plain = build(outlines), build_without_components(outlines)
     name_length = MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH
-    a_reference = 2 * name_length + len(PREFIX) + 20  # includes the name in `components`
+    a_reference = 2 * name_length + len(PREFIX) + 20  # its own length and that of the name in `components`
     assert len(json.dumps(document)) <= len(json.dumps(plain)) + a_reference * len(find_uses(document))
 
 

@@ -54,7 +54,7 @@ names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 @given(names, st.dictionaries(names, st.none() | st.text(max_size=2), max_size=3))
 def test_names_are_quoted_for_the_shell(segment: str, body: dict[str, Any]):
     line = build_curl_command(outline(path=f"/{segment}", request=body or {"x": 1}, query={segment: "x"}))
-    words = shlex.split(line.replace(" \\\n  ", " "))  # a shell joins continued lines, shlex does not
+    words = shlex.split(line.replace(" \\\n  ", " "))  # shlex, unlike a shell, does not join continued lines
     assert words[:4] == ["curl", "--globoff", "-X", "POST"]
     assert words[5:8:2] == ["-H", "-H"]
     assert words[-2] == "--data"

@@ -1,4 +1,4 @@
-"""A query or form that was an object in some reports only: every download and page still answers."""
+"""A query or form may be an object in some reports only. Every download and page of its operation still answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads are computed once per change of the catalog, and kept for all processes."""
+"""A download is computed once after each change of the catalog, and kept for all processes."""
 
 from __future__ import annotations
 

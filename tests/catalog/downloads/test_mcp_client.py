@@ -1,4 +1,4 @@
-"""The client of the `mcp` package reads mcp.json from a server that answers with it, in both of its protocols."""
+"""The client of the `mcp` package reads the tools of mcp.json from a server, in both protocols of the package."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_client_accepts_exactly_the_results_whose_shape_was_observed(documen
             await client.list_tools()
             try:
                 return (await client.call_tool(name, {"body": body})).structured_content == body
-            except RuntimeError:  # raised by the client for a result that is invalid under outputSchema
+            except RuntimeError:  # the client raises this for a result that is invalid under outputSchema
                 return False
 
     assert anyio.run(call) is is_valid

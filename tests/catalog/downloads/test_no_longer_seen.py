@@ -1,4 +1,4 @@
-"""Downloads are right about today: fields that are no longer seen are not described as if they were sent."""
+"""Downloads describe what is sent today. They do not describe a field that is no longer seen as if it were sent."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_it_is_read_in_few_queries_and_once_per_change(filled_api, workspace, dj
 
 
 def test_a_row_of_an_earlier_release_is_not_believed(filled_api, workspace):
-    """A release that lacks the columns `absence_…` counts changes, and stores the digests of the operations only."""
+    """An earlier release lacks the columns `absence_…`. It counts changes, but stores only digests of the operations."""
     environment = environment_of(workspace)
     before = documents.compute_format_etag(environment, "openapi")
     call(filled_api, workspace, is_later=True)

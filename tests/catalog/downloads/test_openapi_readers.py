@@ -33,7 +33,7 @@ REDOCLY = "@redocly/cli@2.77.0"
 NPX_SETTINGS = {
     "npm_config_fetch_retries": "0", "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
 }  # fmt: skip
-TIMES = ("firstSeenAt", "lastSeenAt")  # left out of reports, because the shop's clock is ahead of the hub's
+TIMES = ("firstSeenAt", "lastSeenAt")  # reports leave these out, because the shop's clock is ahead of the hub's
 
 
 @pytest.fixture(scope="module")

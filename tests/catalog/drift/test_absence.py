@@ -43,7 +43,7 @@ def fold_batches(batches: Iterable[list[Any]], *, days: bool = False) -> list[tu
 
 
 def list_absences(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
-    """Return for each absence the number of the batch, the pointer, and whether the absence began or ended."""
+    """Return one row for each event of an absence: batch number, pointer, and whether the absence began, not ended."""
     return [
         (number, event.pointer, event.kind == NO_LONGER_SEEN)
         for number, event in fold_batches(batches)
@@ -52,7 +52,7 @@ def list_absences(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
 
 
 def list_not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]:
-    """Return the events of properties no longer always seen: batch, pointer, `always`, `seen` and `of`."""
+    """Return batch, pointer, `always`, `seen` and `of` of each event of a property that is no longer always seen."""
     events = [(number, event) for number, event in fold_batches(batches) if event.kind == NOT_ALWAYS]
     return [(number, event.pointer, event.always, event.seen, event.of) for number, event in events]
 
@@ -97,7 +97,7 @@ RENAMED = {"id": 1, "remark": "x"}
 
 
 def list_successors(*batches: list[Any]) -> list[str]:
-    """Return the new names that are reported for properties no longer seen, with batches a day apart."""
+    """Return the new name, or "", that is reported for each property no longer seen. Batches are a day apart."""
     return [event.successor for _, event in fold_batches(batches, days=True) if event.kind == NO_LONGER_SEEN]
 
 
@@ -199,7 +199,7 @@ def test_no_longer_always_seen_is_reported_at_most_once_and_only_after_enough_ob
 
 
 def count_in_first_batch(batches: list[list[Any]]) -> int:
-    """Return how often the property occurs in its first batch; 0 if that is the first batch of all."""
+    """Return how often the property occurs in the first batch that has it; 0 if no batch comes before that one."""
     with_it = [batch.count(WITH) for batch in batches]
     first = next(index for index, count in enumerate(with_it) if count)
     return with_it[first] if first else 0

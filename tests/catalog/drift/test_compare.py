@@ -69,7 +69,7 @@ def test_more_evidence_removes_nothing_and_each_node_is_reported_once(before, mo
 @given(SEEN, SEEN)
 @settings(max_examples=200)
 def test_every_answer_that_is_invalid_under_the_earlier_schema_is_a_breaking_change(before, after):
-    """One case is excepted: the first real value after only nulls, or after nothing, breaks nobody."""
+    """There is one exception: the first real value after only nulls, or after no value at all, breaks nobody."""
     old, new = sum_of(*before), sum_of(*before, *after)
     schema = Draft202012Validator(build_schema(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
@@ -166,7 +166,7 @@ def test_an_object_that_becomes_a_map_is_one_change_and_its_names_are_not_remove
     ("403", "known", ""), ("201", "new", "consumer"), ("302", "new", "consumer"),
 ])  # fmt: skip
 def test_the_first_request_that_could_be_observed_is_no_new_one(status, kind, breaks):
-    """Requests are observed only with answers of 2xx and 3xx, so after refusals alone none was known (contract 4)."""
+    """Requests are observed only with answers of 2xx and 3xx. After refusals alone no request is known (contract 4)."""
     answers = {status: {"type": "object", "properties": {}}}
     before = outline_of(responses=answers)
     after = outline_of("request", sum_of({"amount": 1}), responses=answers)

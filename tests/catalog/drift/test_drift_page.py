@@ -63,7 +63,7 @@ def test_the_feed_of_one_operation_leaves_out_the_operations_below_its_path(brow
 
 
 def test_the_feed_says_between_which_times_a_change_began(browser_client, filled_workspace):
-    """A report may sum up hours: the first of them is not when the change began."""
+    """A report may sum up several hours. The change may have begun at any time in them."""
     detected = timezone.now().replace(second=50)
     Drift.objects.update(at=detected, since=detected - timedelta(hours=19))
     times = r"between</span> <time[^>]*>[^<]+</time><br> <span class=\"soft\">and</span> <time[^>]*>[^<]+</time>"
@@ -97,7 +97,7 @@ def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, fi
 
 
 def test_a_change_of_type_says_how_many_values_have_the_new_type(api, browser_client, workspace):
-    """One string in hundreds of values may be an accident: whoever reads "breaking" has to see that."""
+    """A single string among hundreds of values may be an accident. Whoever reads "breaking" has to see the numbers."""
     deliver(api, workspace, *[observation(response={"placedAt": 1, "refund": None})] * 142)
     deliver(api, workspace, observation(response={"placedAt": "x", "refund": {"amount": 2}}))
     rows = list_rows(browser_client, workspace, "drift", "drift", breaking="1")
@@ -228,7 +228,7 @@ def test_a_comparison_of_versions_names_the_types_of_a_field_that_was_mixed_from
 
 
 def test_a_comparison_weighs_a_new_field_of_a_request_as_its_drift_does(api, browser_client, workspace):
-    """Only drift knows that not every request has the field; a later change must not hide it."""
+    """Only drift knows that not every request has the field. A later change of the field must not hide this."""
     plain, with_coupon = observation("POST", PATH, request={"id": 1}), {"id": 1, "coupon": "x"}
     deliver(api, workspace, *[plain] * 10)
     deliver(api, workspace, plain, observation("POST", PATH, request=with_coupon))
@@ -251,13 +251,13 @@ def test_a_comparison_of_versions_includes_fields_no_longer_seen(api, browser_cl
     ]
     timeline = open_page(browser_client, workspace, "operation", **query)
     versions = timeline[timeline.index('id="versions"') :]
-    assert versions.count("no longer seen") == 2  # /note, and /kind before it was seen again
+    assert versions.count("no longer seen") == 2  # /note, and /kind, which was seen again later
     assert versions.count("detected <time") == 3
     compared = open_page(browser_client, workspace, "operation", before="1", after="2", **query)
     assert "2 changes, 1 breaking" in compared
     assert re.findall(r", (3 properties)(?:,\s+(1 no longer seen))?\)", compared) == [
         ("3 properties", ""),
-        ("3 properties", "1 no longer seen"),  # one came, and one went
+        ("3 properties", "1 no longer seen"),  # one property was added, and one is no longer seen
     ]
     assert re.search(r'<div class="v">3</div>\s*<div class="d soft">1 no longer seen', compared)
     assert "Shape now, version" in compared
@@ -397,7 +397,7 @@ def test_the_catalog_can_be_filtered_by_drifted_unknown_and_unseen_operations(br
     catalog = open_page(browser_client, filled_workspace, "catalog")
     tags = re.findall(r'class="tag(?: bad)?" href="([^"]+/drift[^"]+)"[^>]*>(\d+) (breaking|compatible)<', catalog)
     assert [(int(count), kind) for _, count, kind in tags] == [(broken.count(), "breaking"), (1, "compatible")]
-    for link, count, _ in tags:  # the number on a tag is that of the rows behind it
+    for link, count, _ in tags:  # the number on a tag is the number of rows that its link shows
         feed = browser_client.get(unescape(link)).content.decode()
         assert feed.count('data-is="Impact"') == int(count)
     assert "breaking=1" in tags[0][0]

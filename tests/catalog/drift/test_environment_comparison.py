@@ -56,7 +56,7 @@ def observe(api: Any, created: Any, environment: str, *bodies: tuple[int, Any]) 
 
 @pytest.fixture
 def released(api: Any, workspace: Any) -> Any:
-    """Return a workspace in which both environments no longer send the note, of which staging had too few calls."""
+    """Return a workspace in which both environments stopped sending the note. In staging too few calls show this."""
     observe(api, workspace, "production", (60, FULL), (60, SHORT))
     observe(api, workspace, "staging", (60, FULL), (2, SHORT))
     return workspace
@@ -101,7 +101,7 @@ def test_a_property_that_is_always_sent_breaks_its_readers_where_it_is_missing(a
 
 @pytest.mark.django_db
 def test_a_property_that_is_not_always_sent_breaks_nobody_where_it_is_missing(api, browser_client, workspace):
-    """Seven absences in a row of what every fourth call sends come by chance; thirty do not."""
+    """Every fourth call sends the property. Seven calls in a row without it happen by chance; thirty do not."""
     for environment in ("production", "staging"):
         observe(api, workspace, environment, *[(1, FULL), (3, SHORT)] * 8)
     observe(api, workspace, "staging", (7, SHORT))
@@ -146,7 +146,7 @@ def test_a_side_that_is_changing_itself_shows_its_latest_state(api, browser_clie
 
 @pytest.mark.django_db
 def test_a_property_that_only_staging_has_not_sent_lately_is_named_and_not_certain(api, browser_client, workspace):
-    """A release was just deployed to staging: waiting for enough calls would hide what it breaks."""
+    """A release was just deployed to staging. To wait for more calls would hide for some time what it breaks."""
     observe(api, workspace, "production", (60, FULL))
     observe(api, workspace, "staging", (60, FULL), (11, SHORT))
     (row,) = compare(browser_client, workspace, "production", "staging")
@@ -335,7 +335,7 @@ def test_a_new_property_of_a_request_that_is_optional_breaks_nobody(api, browser
 def test_the_counted_properties_are_those_that_the_differences_compare(browser_client, released):
     rows = load_table(browser_client, released, "difference", "environments")
     counts = [(row["environment"], row["properties"], row["noLongerSeen"]) for row in rows]
-    assert counts == [("production", 1, 1), ("staging", 2, 0)]  # what is absent lately is compared, and counted
+    assert counts == [("production", 1, 1), ("staging", 2, 0)]  # a property that is only absent lately counts
 
 
 @pytest.mark.django_db
@@ -361,8 +361,8 @@ def test_an_absence_that_is_usual_for_a_property_leaves_it_as_seen():
     often, rarely = [{"a": {"b": 1}}, {}], [{"a": 1}, *[{}] * 9]
     assert judge([0], *often) is PresenceState.SEEN
     assert judge([3, 2], *often * 4) is PresenceState.ABSENT_LATELY
-    assert judge([2, 2], *often * 4) is PresenceState.SEEN  # it was absent for as long before
-    assert judge([3, 2], *rarely) is PresenceState.SEEN  # it would hardly have been seen
+    assert judge([2, 2], *often * 4) is PresenceState.SEEN  # an earlier absence was as long
+    assert judge([3, 2], *rarely) is PresenceState.SEEN  # so rare that its absence means nothing
     assert judge([3, 2, 1], *often * 4) is PresenceState.NO_LONGER_SEEN
 
 
@@ -374,7 +374,7 @@ def test_a_property_is_absent_with_the_object_around_it():
 
 @given(st.integers(1, 400), st.integers(1, 40))
 def test_a_property_that_was_always_present_is_gone_by_chance_not_by_the_count_that_drift_needs(present, absent):
-    """Three objects without it are enough after three hundred with it; two never are."""
+    """After three hundred objects with the property, three without it are enough. Two are never enough."""
     objects = present + absent
     is_gone = is_probably_gone(Absence(absent), present, objects)
     assert is_gone is (absent >= LEAST and chance_of_run(absent, present, objects) < CHANCE)

@@ -1,4 +1,4 @@
-"""Every page says that a property is probably gone while drift does not report it yet, and all agree on which."""
+"""Every page says that a property is probably gone while drift does not report it yet. All pages name the same ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def observe(api: Any, created: Any, path: str, *bodies: tuple[int, Any], **membe
 
 @pytest.fixture
 def renamed(api: Any, workspace: Any) -> Any:
-    """Return a workspace in which one release renamed /pages of a book, too few calls ago for drift to report it."""
+    """Return a workspace in which a release renamed /pages of a book. Later calls are too few for drift to report it."""
     observe(api, workspace, BOOK, (60, {"id": 1, "pages": 9}), (17, {"id": 1, "pageCount": 9}))
     observe(api, workspace, "/authors", (60, {"id": 1}))
     return workspace
@@ -163,7 +163,7 @@ def test_a_new_property_that_replaces_nothing_needs_no_action(api, browser_clien
 
 
 def test_the_database_finds_the_counters_that_the_rule_looks_at(api, workspace):
-    """Also in arrays that were stored when an absence had fewer members."""
+    """It also finds them in shorter arrays, which were stored when an absence had fewer members."""
     observe(api, workspace, BOOK, (1, {"id": 1}))
     part = OperationPart.objects.get()
     counters = [*itertools.product(range(5), range(5)), (10, 9), (9, 10), (100, 20)]
@@ -182,7 +182,7 @@ def test_the_database_finds_the_counters_that_the_rule_looks_at(api, workspace):
     for least, is_candidate in ((LEAST, list_perhaps_gone), (1, list_perhaps_absent)):
         statuses = OperationPart.objects.filter(HasLongAbsence(least)).values_list("status", flat=True)
         candidates = {status for status, state in enumerate(states) if any(is_candidate(state))}
-        assert {*statuses} == candidates | {len(states) - 1}  # the last one is reported
+        assert {*statuses} == candidates | {len(states) - 1}  # the absence of the last one is reported already
 
 
 def test_operations_without_such_counters_are_not_read(api, workspace, renamed, django_assert_num_queries):

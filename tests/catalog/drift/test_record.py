@@ -49,7 +49,7 @@ def test_more_observations_make_no_version(api, observed_workspace):
 
 
 def test_every_change_of_an_hour_is_reported_correctly_and_once(api, observed_workspace):
-    """The hour has a renamed, a removed and a new field, and a changed type."""
+    """In this hour a field is renamed, one is removed, one is new, and the type of one changes."""
     drifted = {"id": 1, "title": "x", "total": "1", "currency": "EUR"}
     for minute in range(60):
         deliver(api, observed_workspace, *[observation(response=drifted, lastSeenAt=AT + 86_400 + minute * 60)] * 5)
@@ -155,7 +155,7 @@ def test_a_fold_that_fails_leaves_no_version_behind(api, observed_workspace):
     assert api.post("/api/witness-reports", report(observation(response={"new": 1}))).status_code == 202
     broken = environment_of(observed_workspace).witness_reports.get(folded_at=None)
     broken.sums = unpack_sums(broken.sums)
-    broken.sums[0]["method"] = "G" * 99  # refused by the database
+    broken.sums[0]["method"] = "G" * 99  # the database refuses this
     broken.save()
     fold_reports(environment_of(observed_workspace), now=timezone.now())
     assert (OperationVersion.objects.count(), list_drift()) == (1, [])

@@ -1,4 +1,4 @@
-"""The comparison of environments in a workspace that has only one."""
+"""The page of the environment comparison in a workspace that has only one environment."""
 
 from __future__ import annotations
 

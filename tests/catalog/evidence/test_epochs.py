@@ -1,4 +1,6 @@
-"""The visible shape with epochs, resets of nodes, and maps, compared with a model that counts value by value."""
+"""The visible shape after baseline resets of operations (epochs) and nodes, and with maps.
+
+It is compared with a model that counts value by value."""
 
 from __future__ import annotations
 
@@ -52,8 +54,9 @@ def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
 
 
 def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
-    """Return the counts by a simple model: a value counts at a node if it arrived after every reset of the node and of
-    the nodes around it.
+    """Return the counts by a simple model.
+
+    A value counts at a node if it arrived after every reset of the node and after every reset of the nodes around it.
     """
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
@@ -127,7 +130,7 @@ def test_presence_since_a_reset_counts_only_later_evidence():
 
 
 def sum_by_key(*kinds: Any) -> Evidence:
-    """Return evidence of arrays of maps. Each map's values have a property `old`, with one of `kinds`."""
+    """Return evidence of arrays of maps. The values of each map have a property `old` with one of these values."""
     total = Evidence()
     for kind in kinds:
         total.add(infer({"list": [{"m": body} for body in bodies({**PRICE, "old": kind})]}))

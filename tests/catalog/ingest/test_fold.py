@@ -132,7 +132,7 @@ def test_a_report_that_cannot_be_folded_becomes_a_dead_letter_and_blocks_no_othe
     victim = WitnessReport.objects.order_by("id")[1]
     if broken == "too long":
         victim.sums = unpack_sums(victim.sums)
-        victim.sums[0]["method"] = "G" * 99  # refused by the database
+        victim.sums[0]["method"] = "G" * 99  # the database refuses this
     else:
         victim.sums = broken
     victim.save()
@@ -185,7 +185,7 @@ def test_the_sweep_finds_reports_stored_while_the_clock_was_ahead(api):
 
 @pytest.fixture
 def short_turns(monkeypatch) -> list[Any]:
-    """Let a turn end after one batch of one report; return the ids for which the worker was woken again."""
+    """Let a worker's turn end after one batch of one report. Return the tasks, with ids, that wake the worker again."""
     rings: list[Any] = []
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
     monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))
@@ -221,7 +221,7 @@ def test_drift_is_dated_after_the_report_that_caused_it(api, workspace, monkeypa
 
     monkeypatch.setattr(folding, "merge_into_catalog", merge_while_another_report_comes)
     send(api, first)
-    fold_reports(environment_of(workspace))  # without a turn, which could end early on a slow machine
+    fold_reports(environment_of(workspace))  # called without a turn, because a turn could end early on a slow machine
     cause = WitnessReport.objects.get(report_id=second["reportId"])
     assert Drift.objects.get().at >= cause.received_at
 
@@ -252,7 +252,7 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
         try:
             for _ in range(10):
                 fold_reports(environment, now=timezone.now())
-        except BaseException as error:  # raised again below: a thread's failure must fail the test
+        except BaseException as error:  # checked below: a failure in a thread must fail the test
             failures.append(error)
         finally:
             connection.close()

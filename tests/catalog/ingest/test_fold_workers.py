@@ -24,11 +24,11 @@ from workspaces.models import Environment
 pytestmark = pytest.mark.django_db(transaction=True)
 AT = 1_790_000_000
 NAMES = "abcdefgh"
-PATIENCE = 20  # seconds; the waits usually take milliseconds
+PATIENCE = 20  # the longest wait in seconds; usually it takes milliseconds
 
 
 class KilledError(BaseException):
-    """Raised to stop a worker at any point. A BaseException, so that no handler of the fold catches it."""
+    """An error that stops a worker at any point. It is a BaseException, so that no handler of the fold catches it."""
 
 
 def send(api: Any, *observations: dict[str, Any], environment: str = "production") -> None:
@@ -52,7 +52,7 @@ def run_in_thread(work: Callable[[], object]) -> threading.Thread:
 def first_worker_stopped_at(
     monkeypatch: Any, function: str, environment: Environment, fold: Callable[[Environment], int] = fold_reports
 ) -> Iterator[None]:
-    """Fold in another thread, which is paused before this function until the end of the block."""
+    """Fold in another thread. The thread pauses before its first call of this function until the end of the block."""
     original, reached, released = getattr(folding, function), threading.Event(), threading.Event()
 
     def stop_once(*arguments: Any, **options: Any) -> Any:
@@ -93,7 +93,7 @@ def test_another_environment_can_be_folded_during_a_merge(api, workspace, monkey
 
 
 def test_a_merge_is_dated_after_the_merges_it_waited_for(api, workspace, monkeypatch):
-    """This keeps the versions of an operation in order of time, even if an earlier batch is merged later."""
+    """So the versions of an operation are in order of time, even if an earlier batch is merged later."""
     environment = environment_of(workspace)
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
     for value in (1, "x"):
@@ -145,7 +145,7 @@ def test_a_small_batch_includes_reports_that_arrived_while_it_waited(api, worksp
 
 
 def list_everything(environment: Environment) -> list[Any]:
-    """Return everything that the catalog stores, without row ids, times of folds and counts within a batch."""
+    """Return all that the catalog stores, except row ids, times of folds, and counts that depend on the batches."""
     own = {"environment": environment}
     operations = Operation.objects.filter(**own).order_by("method", "key")
     facts = operations.values_list("method", "key", "statuses", "names", "begun", "observations", "document", "version")
@@ -164,9 +164,9 @@ def list_everything(environment: Environment) -> list[Any]:
 
 
 def send_two_rounds(api: Any, chance: random.Random, environment: str, fold: Callable[[], object]) -> None:
-    """Send two rounds of reports: the first sets the shapes, the second changes each of its operations once.
+    """Send two rounds of reports. The first sets the shapes, the second changes the shape of each operation once.
 
-    So versions and drift do not depend on the order in which the reports of a round are folded.
+    Therefore versions and drift do not depend on the order in which the reports of a round are folded.
     """
     for value in ({"id": 1, "tags": ["a"]}, {"id": "x", "tags": ["a"]}):
         for _ in range(20):
@@ -211,7 +211,7 @@ def test_workers_killed_at_any_statement_count_every_report_once(api, workspace,
     def work(number: int) -> None:
         try:
             fold_with_kills(wild, random.Random(f"{seed} {number}"), kills)
-        except BaseException as error:  # compared below: a thread's failure must fail the test
+        except BaseException as error:  # checked below: a failure in a thread must fail the test
             failures.append(error)
 
     def fold_in_threads() -> None:

@@ -1,4 +1,4 @@
-"""MAX_OPERATIONS: further operations are only counted; operations in the catalog are folded as usual (contract 4)."""
+"""Once the catalog has MAX_OPERATIONS, new operations are only counted, and known ones are folded (contract 4)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def observations(*names: str, count: int = 1, **members: Any) -> list[dict[str, 
 
 
 def show_under(created: Any, source: str, target: str) -> None:
-    """Show one reported template, and all operations that match the target, under the target."""
+    """Add a template rule that shows one reported template, and all operations that match `target`, as `target`."""
     environment = environment_of(created)
     add_template_rule(environment, source, target, matching=True, actor="test", now=timezone.now())
 

@@ -1,4 +1,4 @@
-"""The quick reader accepts only reports that the form accepts, and gives the same sums."""
+"""The quick reader accepts only reports that the form accepts, and returns the same sums as the form."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def build_report() -> dict[str, Any]:
 def test_a_report_of_a_witness_is_read_quickly_and_gives_the_same_sums(indent, ascii_only):
     document = build_report()
     document["observations"].append(observation(response={"naïve ❄ \U0001f600": 1, 'quo"days":[0,0]te': 2, "days": 3}))
-    for _ in range(2):  # the second time its descriptors are cached
+    for _ in range(2):  # the second time the descriptors are in the cache
         assert compare(json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()) is not None
 
 

@@ -1,4 +1,4 @@
-"""A template gives the same shape as reading the descriptor, for any counts."""
+"""The cached template of a descriptor's text gives the same shape as reading the descriptor, for any counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTS = st.integers(0, 4) | st.integers(0, 2**53 + 1)
 
 
 def add_counts(node: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Draw descriptors with this node's members and any counts, which mostly contradict each other."""
+    """Draw descriptors with this node's members and any counts. Most of these counts contradict each other."""
     counts = st.fixed_dictionaries({}, optional={"seen": COUNTS, "nulls": st.integers(0, 4), "nullable": st.booleans()})
     return counts.map(lambda members: {**node, **members})
 
@@ -82,7 +82,7 @@ NULLABLE = {"type": "object", "seen": 10, "nulls": 9, "properties": {"a": {"type
 @example({"type": "string", "seen": 5, "nulls": 2}, None, set(range(1, 40)))
 @example({"type": "string", "seen": 2, "nulls": 5}, None, set(range(1, 40)))
 def test_a_template_gives_the_shape_of_the_descriptor_or_none(descriptor, layout, other_counts):
-    """The second text has other counts in the same relative order, so that the cached template is used."""
+    """The second text has other counts in the same relative order, so the template of the first text is used for it."""
     options = {"separators": layout} if isinstance(layout, tuple) else {"indent": layout}
     counts = sorted({0, *list_counts(descriptor)})
     again = replace_counts(descriptor, dict(zip(counts, [0, *sorted(other_counts)], strict=False)))
