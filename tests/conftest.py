@@ -23,13 +23,13 @@ from workspaces.create import NewWorkspace, create_workspace
 from workspaces.refusals.counter import get_counter
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-STANDING_TABLES = {"auth_permission", "django_content_type"}  # tables that the migrations fill, and nobody changes
+STANDING_TABLES = {"auth_permission", "django_content_type"}  # the migrations fill these, no test changes them
 
 
 def delete_rows(_: TransactionTestCase) -> None:
-    """Delete what a test committed.
+    """Delete the rows that a test committed.
 
-    Django would truncate all tables, most of them empty, and fill STANDING_TABLES again, which takes longer.
+    Django's own way takes longer: it truncates all tables, although most are empty, and fills STANDING_TABLES again.
     """
     tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -41,8 +41,8 @@ def delete_rows(_: TransactionTestCase) -> None:
 TransactionTestCase._fixture_teardown = delete_rows
 
 
-# Nearly all that is made while modules are loaded and tests collected stays; with Python's own threshold, it would be
-# looked through for garbage again and again.
+# Nearly all objects that are made while modules are loaded and tests are collected stay in use. With Python's own
+# threshold, the garbage collector would traverse them again and again.
 gc.set_threshold(50_000, 20, 100)
 
 
@@ -54,9 +54,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: Any) -> None:
-    """Serve static files under their own names; hashed names would need a collectstatic.
+    """Serve static files under their own names. Names with hashes would need a collectstatic first.
 
-    AUTOREFRESH looks a file up on request; otherwise each new client would read the whole folder.
+    With AUTOREFRESH a file is looked up when it is requested. Without it, each new client would read the whole folder.
     """
     settings.WHITENOISE_AUTOREFRESH = True
     settings.STORAGES = {
@@ -73,7 +73,7 @@ def _no_rate_limits(settings: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _new_refusal_counter() -> None:
-    """Begin with no refused requests in memory, so that a test never writes those of another."""
+    """Begin with no refused requests in memory, so that a test never writes the refused requests of another test."""
     get_counter.cache_clear()
 
 
@@ -100,9 +100,9 @@ class Api:
 
 @pytest.fixture(scope="module")
 def module_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Let fixtures of a module write rows that all its tests begin with.
+    """Let fixtures of a module write rows with which all tests of the module begin.
 
-    Every test of the module must be marked with django_db, so that it is rolled back to these rows.
+    Every test of the module must be marked with django_db. Then the database is rolled back to these rows after it.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         yield
@@ -141,7 +141,7 @@ def browser_client(db: None) -> Client:
 
 @pytest.fixture(scope="session")
 def close_nonce_connections(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Close the connections of the nonce store, one per thread, which would hold the test database open."""
+    """Close the connections of the nonce store at the end. Each thread has one, which keeps the database in use."""
     yield
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(

@@ -19,7 +19,7 @@ def start() -> None:
     server, owner = Server(folder), os.getpid()
 
     def end() -> None:
-        if os.getpid() == owner:  # not in a forked process
+        if os.getpid() == owner:  # a forked process must not stop it
             server.stop()
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -31,7 +31,7 @@ def start() -> None:
     set_for_tests(address)
     server.stop()
     server.start()
-    os.environ["AFFIDAVIT_TEST_POSTGRES"] = address  # for the stores in the SDK's tests, which run without the hub
+    os.environ["AFFIDAVIT_TEST_POSTGRES"] = address  # the SDK's tests of stores, which run without the hub, use it
 
 
 def set_for_tests(address: str) -> None:
@@ -45,7 +45,7 @@ def set_for_tests(address: str) -> None:
         connection.execute("ALTER SYSTEM SET full_page_writes = off")
 
 
-if FOLDER not in os.environ:  # the run's first process; workers of pytest-xdist inherit it
+if FOLDER not in os.environ:  # only in the run's first process: workers of pytest-xdist inherit the variable
     start()
 
 for name in ("DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY"):

@@ -20,7 +20,7 @@ from hub.local.postgres_programs import find_binaries
 
 SCRATCH = "first_schema"
 HEADING = "-- Written by `make schema` from the migrations. Do not change it by hand.\n"
-MONTHS = "*_y????m??"  # partitions of months are left out: each start creates the ones it needs
+MONTHS = "*_y????m??"  # partitions of months are left out: each start of a hub creates those that are needed
 ABOUT_THE_SESSION = re.compile(r"^(--.*|SET .*|\\.*|SELECT pg_catalog\.set_config\(.*|)\n", re.MULTILINE)
 MIGRATION_TIME = re.compile(r"'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^']*'(?=\)[,;]$)", re.MULTILINE)
 
@@ -58,7 +58,7 @@ def dump(*options: str) -> str:
     environment = {**os.environ, **{name: str(facts[key]) for name, key in variables.items() if facts[key]}}
     command = [find_binaries() / "pg_dump", "--no-owner", "--no-privileges", f"--exclude-table={MONTHS}", *options]
     output = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
-    return ABOUT_THE_SESSION.sub("", output.decode())  # text mode would change a carriage return in an index
+    return ABOUT_THE_SESSION.sub("", output.decode())  # text mode would change the carriage return in one index
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
 
 
 def find_query(page: str) -> Mapping[str, str]:
-    """Return the query with which a page shows some data of tests.sample_data."""
+    """Return the query with which a page shows something of the data that tests.sample_data stores."""
     if page == "rejection":
         rejection = Rejection.objects.earliest("occurred_at", "id")
         return {"at": rejection.occurred_at.isoformat(), "id": str(rejection.pk)}

@@ -26,7 +26,7 @@ OUTSIDE = {"account": "/account", "new-workspace": "/workspaces/new", "not-found
 FOR_STRANGERS = {"sign-in": "/sign-in", "reset-password": "/account/password/reset"}
 EMPTY_PAGES = ("overview", "catalog", "drift", "outcomes", "joins", "rejections", "confirmations")
 RELEASE_SECONDS = 600
-RELEASE_CHANGES = 3  # wait for this many of the four changes
+RELEASE_CHANGES = 3  # how many of the four changes to wait for
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def wait_for_release(page: Page, start: str) -> None:
 
 
 def find_pages(page: Page, start: str) -> dict[str, str]:
-    """Return the address of each page by name: the first that a link leads to."""
+    """Return the address of each page by the page's name. If several links lead to a page, take the first."""
     folder = urlsplit(start).path.rsplit("/", 1)[0]
     addresses = {"overview": start}
     unread = ["overview"]
@@ -90,7 +90,7 @@ def find_pages(page: Page, start: str) -> dict[str, str]:
 
 
 def find_variants(page: Page, addresses: dict[str, str]) -> dict[str, str]:
-    """Return the addresses of pages that also have another state: filled in, or with something chosen."""
+    """Return the addresses of further states of some pages: a form that is filled in, or something that is chosen."""
     page.goto(addresses["rejection"])
     inspector = page.get_by_role("link", name="Open in inspector").get_attribute("href")
     page.goto(addresses["outcomes"])
@@ -98,7 +98,7 @@ def find_variants(page: Page, addresses: dict[str, str]) -> dict[str, str]:
     page.goto(urljoin(page.url, step))
     lost = page.locator("#funnel a[href*='lost=']").first.get_attribute("href")
     return {
-        "audit": f"{addresses['audit'].split('?')[0]}?range=all",  # nothing was changed in the last days
+        "audit": f"{addresses['audit'].split('?')[0]}?range=all",  # all time, because the last days have no entries
         "inspector-filled": urljoin(addresses["rejection"], inspector),
         "funnel": urljoin(addresses["outcomes"], lost.replace("#lost", "#funnel")),
         "outcomes-compared": f"{addresses['outcomes'].split('?')[0]}?compare=staging",

@@ -1,4 +1,4 @@
-"""JSON values for property tests, with names that are hard to tell from the steps of a pointer."""
+"""JSON values for property-based tests, with names that look like the steps of a pointer."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def recorded(request: pytest.FixtureRequest, shared: Path, module_rows: None, co
 
 
 def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
-    """Yield every body that has a shape, with its method, template without names, and part (`request` or status)."""
+    """Yield each body that has a shape with its method, template without parameter names, and `request` or status."""
     for method, path, status, entry in exchanges(file):
         response_text = entry["response"]["content"].get("text")
         request_text = entry["request"].get("postData", {}).get("text")
@@ -53,7 +53,7 @@ def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
 
 
 def test_no_object_of_the_recorded_traffic_is_taken_for_a_map(recorded):
-    """If you loosen the rule for maps, check each object that this test then finds."""
+    """If a looser rule for maps makes this test fail, check each object that it then finds."""
     operations = environment_of(recorded.created).operations.prefetch_related(
         "parts", "baseline_resets", "map_rules", "shown_here"
     )

@@ -1,4 +1,4 @@
-"""The bookshop's program: its traffic goes on while nothing is due, and ends when the hub stays away."""
+"""The bookshop's program: its traffic goes on even after long pauses, and ends when the hub stays away."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOURS = 3
 
 
 class Clock:
-    """A clock on which only sleeping takes time."""
+    """A clock that moves on only when the program sleeps."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
@@ -30,7 +30,7 @@ class Clock:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[float], None]], tuple[int, float]]:
-    """Return a function that runs the program until it ends; it returns the status and the seconds.
+    """Return a function that runs the program until it ends, and returns the exit status and the seconds it took.
 
     Each conversation is one step, in which `act` is called with the seconds since the start.
     """
@@ -63,7 +63,7 @@ def test_traffic_goes_on_for_hours_although_nothing_is_due_for_minutes(run):
     status, seconds = run(act)
     quiet = [start for start in starts if start > program.LIVELY_SECONDS]
     assert (status, seconds > HOURS * 3600) == (0, True)
-    assert HOURS * 3 < len(quiet) < HOURS * 12  # about six an hour
+    assert HOURS * 3 < len(quiet) < HOURS * 12  # about six conversations an hour
     assert len(starts) - len(quiet) > 100
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.faults.run import Plan, Result, play, summarize_recoveries
 
-EXAMPLES = 5  # item names shown in the table; the JSON has all of them
+EXAMPLES = 5  # how many names of items the table shows; the JSON has all of them
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Clients of a hub under faults: they send requests of four kinds, repeat unanswered ones, and keep the ledger."""
+"""Clients of a hub under faults. They send requests of four kinds, repeat unanswered requests, and keep the ledger."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Client(threading.Thread):
             while not self._is_ending.is_set():
                 self._chance.choices(actions, weights)[0]()
                 time.sleep(PAUSE)
-        except BaseException as error:  # the run raises it: without this client the counts would be too low
+        except BaseException as error:  # the run raises it: a client that stops early must fail the run
             self.failure = error
 
     # The kinds of requests
@@ -113,7 +113,7 @@ class Client(threading.Thread):
         self._deliver(self._build_outcomes())
 
     def _register_conversations(self) -> None:
-        """Register some conversations whose outcomes were reported, in another order, and some that have no outcome."""
+        """Register some conversations with outcomes that were reported earlier, and some that have no outcome."""
         self._chance.shuffle(self._unregistered)
         ids = [self._new_id() for _ in range(self._chance.randint(1, 3))]
         while self._unregistered and len(ids) < 8:
@@ -153,7 +153,7 @@ class Client(threading.Thread):
                 self.surprises[f"{sending.path}: another answer to a repetition ({answer.status})"] += 1
 
     def _send_once(self) -> None:
-        """Send once, without an idempotency key. If the hub answers that nothing was stored, nothing may be stored."""
+        """Send once, without an idempotency key. If the hub answers that nothing was stored, its items are refused."""
         sending = self._build_outcomes(idempotency_key="")
         all_items = sending.items + sending.each_time
         self._ledger.note_sent(all_items)
@@ -166,7 +166,10 @@ class Client(threading.Thread):
             self._ledger.note_refused(all_items)
 
     def _send_what_is_refused(self) -> None:
-        """Send a request that must be refused: with a wrong item, or a used key or report id with another body."""
+        """Send a request that must be refused.
+
+        It has a wrong item, or it has an idempotency key or report id that was used before with another body.
+        """
         outcomes = self._build_outcomes(idempotency_key="")
         invalid_body = json.loads(outcomes.body)
         invalid_body["outcomes"].append({"conversationId": "", "outcomeKey": "purchase"})
@@ -234,7 +237,7 @@ class Client(threading.Thread):
         return f"conversation {self._prefix} {next(self._numbers)}"
 
     def _new_operation(self) -> str:
-        """Return one of 1,728 templates that contain nothing that looks like data."""
+        """Return one of 1,728 templates. None of them has a segment that looks like data."""
         return f"/faults/{''.join(self._chance.choices(SYLLABLES, k=3))}"
 
     # How a request is delivered
@@ -252,7 +255,7 @@ class Client(threading.Thread):
             self.surprises[f"{sending.path}: {answer.status} {answer.problem.get('code', '')}"] += 1
 
     def _send_until_final(self, sending: Sending) -> Answer | None:
-        """Repeat as the documentation says until there is a final answer; None if none came in time."""
+        """Send, and repeat as the documentation says, until there is a final answer; None if there is none in time."""
         for pause in self._pauses():
             self._ledger.note_sent(sending.each_time)
             answer = self._send(sending)

@@ -88,7 +88,7 @@ def kill_programs(names: Sequence[str]) -> Callable[[Site], None]:
 
 
 def kill_everything(site: Site) -> None:
-    """Kill every process at once, as in a power cut that spares the disk, and start the hub again."""
+    """Kill every process at once, as a power cut without damage to the disk does, and start the hub again."""
     site.hub.kill()
     site.hub.start(seconds=180)
 
@@ -123,7 +123,7 @@ def use_up_connections(site: Site) -> None:
 
 
 def stop_half_way(site: Site) -> None:
-    """Let 20 clients send half a body. Half of them hang up; the others stay connected until the next such fault."""
+    """Let 20 clients send half a body. Ten hang up; the others stay connected until the next fault of this kind."""
     for connection in site.connections:
         connection.close()
     site.connections.clear()
@@ -147,7 +147,7 @@ def stop_half_way(site: Site) -> None:
 
 
 def poison_inbox(site: Site) -> None:
-    """Put a report into the inbox that cannot be folded: it becomes a dead letter, and the others are folded."""
+    """Put a report that cannot be folded into the inbox. It must become a dead letter. The others must be folded."""
     report_id = str(uuid.UUID(int=site.chance.getrandbits(128), version=4))
     item = Item("dead letter", report_id)
     site.ledger.note_sent({item: 1})
@@ -172,7 +172,7 @@ def set_clock(hours: int) -> Callable[[Site], None]:
 
     def write_offset(site: Site) -> None:
         assert site.clock_file
-        with site.clock_file.open("r+b") as file:  # overwrite in place, because the processes have mapped the file
+        with site.clock_file.open("r+b") as file:  # overwrite the content, because the processes have mapped the file
             file.write(pack_offset(hours * 3600))
 
     return write_offset

@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
 
 @dataclass
 class Row:
-    """The comparison of one kind. Numbers are sums over its items; the lists are names of items."""
+    """The comparison for all items of one kind. Numbers are sums over these items; lists contain names of items."""
 
     acknowledged: int = 0
     unanswered: int = 0  # items sent without a final answer, which may be stored or not

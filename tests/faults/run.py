@@ -36,11 +36,11 @@ from tests.faults.ledger import Ledger, Row, compare
 from tests.faults.stored import compare_totals, count_stored
 from tests.hub.running import Hub, running_hub, wait_for
 
-BACK_SECONDS = 240.0  # long, because other work may share the machine; the time it took is printed
-SLOW_SECONDS = 30.0  # if the hub takes longer to fold again, its logs are printed
+BACK_SECONDS = 240.0  # until the hub must be back; long, because other work may share the machine
+SLOW_SECONDS = 30.0  # if the hub needs longer until it folds again, its logs are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = (
-    8  # kills of one program; ten in a row, each within a minute of its start, would end the supervisor
+    8  # kills of one program; if it ended ten times in a row within a minute of its start, the supervisor would end
 )
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
@@ -54,7 +54,7 @@ class Plan:
 
     kills: the number of processes to kill.
     minutes: the longest duration.
-    share_of_others: the share of faults other than kills, which are played in between.
+    share_of_others: the share of other faults, which are played between the kills.
     """
 
     kills: int
@@ -66,9 +66,9 @@ class Plan:
 
 @dataclass
 class Recovery:
-    """Seconds until all processes ran again (complete), and until the hub stored and folded.
+    """How many seconds passed until all processes ran again (complete), and until the hub stored and folded again.
 
-    They count from the end of the fault, or from the beginning of a restart or of the kill of all processes.
+    The seconds count from the end of the fault. For a restart or a kill of all processes they count from its beginning.
     """
 
     fault: str
@@ -165,7 +165,7 @@ def name_kill(programs: Sequence[str]) -> str:
 def recover_from(site: Site, name: str, cause: Callable[[Site], None], programs: Sequence[str]) -> Recovery:
     """Cause a fault. Wait until all processes run again and the hub stores and folds.
 
-    programs: the programs of which the fault kills one process each.
+    programs: the programs that the fault kills, one process of each.
     """
     former = site.list_processes()
     started_at = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
@@ -188,7 +188,7 @@ def measure_logs(site: Site) -> dict[Path, int]:
 
 
 def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
-    """Return the last log lines since the logs had these sizes. A shorter log was started anew."""
+    """Return the last log lines that were written since the logs had these sizes. A log that is shorter now is new."""
     lines: list[str] = []
     for path, size in measure_logs(site).items():
         with path.open("rb") as file:
@@ -218,7 +218,7 @@ def post_probe_report(site: Site, path: str) -> bool:
 
 
 def post(site: Site, path: str, body: Any) -> int:
-    """Return the status; 0 if there is no answer."""
+    """Send a POST; return the status, or 0 if there is no answer."""
     with suppress(OSError):
         return site.hub.request(path, body, key=site.key)[0]
     return 0
@@ -261,7 +261,7 @@ def small_disk(folder: Path, result: Result) -> Iterator[bool]:
 
 
 def prepare_clock(hub: Hub, folder: Path, result: Result) -> Path | None:
-    """Let the hub's processes read a clock that can be set, and return its file; say why if that is impossible."""
+    """Let the hub's processes read a clock that can be set, and return its file. If that fails, note the reason."""
     library, clock_file = folder / "clock.so", folder / "clock"
     command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(CLOCK_SOURCE), "-ldl"]
     try:
@@ -280,7 +280,10 @@ def describe(recovery: Recovery) -> str:
 
 
 def summarize_recoveries(result: Result) -> list[dict[str, Any]]:
-    """Return a row for each kind of fault: how often, and median and worst seconds until it stores and folds again."""
+    """Return a row for each kind of fault.
+
+    A row has the number of faults, and the median and the most seconds until the hub stored and folded again.
+    """
     rows = []
     for name in dict.fromkeys(recovery.fault for recovery in result.recoveries):
         storing = [recovery.storing for recovery in result.recoveries if recovery.fault == name]

@@ -14,7 +14,7 @@ import psycopg
 from tests.faults.ledger import Bounds, Item
 from tests.hub.running import Hub
 
-EVER = "from=2000-01-01&to=2100-01-01"  # includes future times, which a wrong clock may have caused
+EVER = "from=2000-01-01&to=2100-01-01"  # with future times, which a wrong clock may have caused
 PRODUCTION = "e.name = 'production'"
 SELECT_CONVERSATIONS = f"""
 SELECT conversation_id FROM outcomes_conversation c JOIN workspaces_environment e ON e.id = c.environment_id
@@ -31,7 +31,7 @@ WHERE parked_at IS NOT NULL AND {PRODUCTION}
 
 
 def count_stored(hub: Hub, key: str, connection: psycopg.Connection[Any]) -> Counter[Item]:
-    """Return the numbers of all items; every report is folded by now."""
+    """Return how often each item is stored. Every report must be folded already."""
     stored: Counter[Item] = Counter()
     for table in ("outcome.csv?table=conversations", "joins.csv?table=broken"):
         for row in read_table(hub, key, table):
@@ -56,7 +56,7 @@ def count_stored(hub: Hub, key: str, connection: psycopg.Connection[Any]) -> Cou
 
 
 def compare_totals(hub: Hub, key: str, stored: Mapping[Item, int]) -> tuple[dict[Item, Bounds], Counter[Item]]:
-    """Return the totals counted from the rows, and the totals that the page shows; they must be equal."""
+    """Return the totals that were counted from the rows, and the totals that the page shows. They must be equal."""
     kinds = Counter[str]()
     for item, number in stored.items():
         kinds[item.kind] += number
@@ -71,7 +71,7 @@ def compare_totals(hub: Hub, key: str, stored: Mapping[Item, int]) -> tuple[dict
 
 
 def read_table(hub: Hub, key: str, table: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table of production, of all times. Raise AssertionError if the download broke off."""
+    """Yield the rows of a table of production for all time. Raise AssertionError if the download broke off."""
     request = urllib.request.Request(f"{hub.address}/w/-/production/{table}&{EVER}", headers={"x-service-api-key": key})
     with urllib.request.urlopen(request, timeout=300) as response:
         text = response.read().decode()

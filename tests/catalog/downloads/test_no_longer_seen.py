@@ -140,7 +140,7 @@ def test_it_is_read_in_few_queries_and_once_per_change(filled_api, workspace, dj
 
 
 def test_a_row_of_an_earlier_release_is_not_believed(filled_api, workspace):
-    """An earlier release lacks the columns `absence_…`. It counts changes, but stores only digests of the operations."""
+    """An earlier release lacks the columns `absence_…`. It counts changes, but stores digests of operations only."""
     environment = environment_of(workspace)
     before = documents.compute_format_etag(environment, "openapi")
     call(filled_api, workspace, is_later=True)

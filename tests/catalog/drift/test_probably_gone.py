@@ -29,7 +29,7 @@ def observe(api: Any, created: Any, path: str, *bodies: tuple[int, Any], **membe
 
 @pytest.fixture
 def renamed(api: Any, workspace: Any) -> Any:
-    """Return a workspace in which a release renamed /pages of a book. Later calls are too few for drift to report it."""
+    """Return a workspace in which a release renamed /pages of a book. Too few calls followed for drift to report it."""
     observe(api, workspace, BOOK, (60, {"id": 1, "pages": 9}), (17, {"id": 1, "pageCount": 9}))
     observe(api, workspace, "/authors", (60, {"id": 1}))
     return workspace

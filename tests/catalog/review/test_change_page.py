@@ -76,7 +76,7 @@ def test_the_page_shows_before_and_after_whom_a_change_affects_and_what_changed_
     assert "version 1" in page
     assert "version 2" in page
     assert "1 number in 1 value when detected" in page
-    assert "1 of 1" not in page  # it would count the presence, not the new type
+    assert "1 of 1" not in page  # this would be the presence, not the new type
     assert "not acknowledged yet" in page
     assert "Consumers that expect integer can fail on number." in page
     assert f'href="{start}/change?id={Drift.objects.get(pointer="/note").pk}"' in page
@@ -98,9 +98,9 @@ def test_the_page_counts_presence_and_types_before_and_after(api, browser_client
     assert (field.change_day.presence, field.change_day.types) == (Presence(3, 3), {"number": 3})
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "Present and values by type are of these whole days of UTC" in page
-    assert "After" not in page[page.index("<table") : page.index("</table>")]  # no later day yet
+    assert "After" not in page[page.index("<table") : page.index("</table>")]  # there is no later day yet
     assert field.after is None
-    drift.since -= timedelta(days=1)  # a report can begin a day before the new type
+    drift.since -= timedelta(days=1)  # a report can begin a day before the new type was sent
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=1))
     assert field is not None
     assert field.change_day is not None
@@ -117,7 +117,7 @@ def test_the_page_counts_presence_and_types_before_and_after(api, browser_client
 
 
 def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
-    """A count of all time next to a count of one day would read as if both covered the same time."""
+    """If a count of all time were next to a count of one day, both would seem to cover the same time."""
     noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
     deliver(api, workspace, *[observation(response={"total": 2}, lastSeenAt=noon)] * 30)
     for value in ("x", 3):
@@ -129,13 +129,13 @@ def test_the_page_names_the_types_without_counts_and_the_days_that_are_counted(a
     ) in page
     since = drift.since.astimezone(UTC)
     cells = re.findall(r"<td[^>]*> ([^<]*) </td>", page)
-    days = [f"{since - timedelta(days=1):%-d %b %Y}", f"{since:%-d %b %Y}"]  # not 30 days: nothing was observed before
+    days = [f"{since - timedelta(days=1):%-d %b %Y}", f"{since:%-d %b %Y}"]  # one day before, not 30: nothing is older
     assert cells[cells.index(days[0]) :][:2] == days
     assert '<th scope="col"> Day of the change, version 2 </th>' in page
 
 
 def test_the_page_says_how_many_values_have_the_new_type_since_it_was_detected(api, browser_client, workspace):
-    """A few strings in a thousand values look like noise, although only strings came since."""
+    """A few strings in a thousand values look like noise, although all values since the change may be strings."""
     deliver(api, workspace, *[observation(response={"total": 2})] * 30)
     deliver(api, workspace, *[observation(response={"total": "x"})] * 2, observation(response={"total": 3}))
     drift = Drift.objects.get()
@@ -250,7 +250,7 @@ def test_the_days_around_a_change_are_drawn_with_what_happened_on_them(api, brow
     api.post("/api/annotations", {"text": "Release 5.0"})
     assert "Values by type and day" not in open_page(
         browser_client, f"{start}/change", id=total.pk
-    )  # one bar says nothing
+    )  # a chart with one bar says nothing
     yesterday = (timezone.now() - timedelta(days=1)).timestamp()
     deliver(api, workspace, observation(response={"id": 1, "total": 2, "note": "x"}, lastSeenAt=yesterday))
     page = open_page(browser_client, f"{start}/change", id=total.pk)
@@ -383,7 +383,7 @@ def test_the_reason_of_a_type_change_names_the_types_that_came(before, after, wo
 
 
 def test_a_type_after_null_says_how_often_it_was_null(api, browser_client, workspace):
-    """The same transition breaks consumers or nobody, by how often the value was null before."""
+    """Whether the new type breaks consumers or nobody depends on how often the value was null before."""
     for status, nulls, words in (
         (200, 20, "It was null 20 times and nothing else"),
         (201, 3, "It was null 3 times, which is too few"),
@@ -394,7 +394,7 @@ def test_a_type_after_null_says_how_often_it_was_null(api, browser_client, works
         assert bool(drift.breaks) == (status == 200)
         address = f"/w/{workspace.workspace.slug}/production/change"
         assert words in open_page(browser_client, address, id=drift.pk)
-    drift.values_before = None  # of a change that was detected before these counts were kept
+    drift.values_before = None  # as for a change that was detected before these counts were kept
     assert "null fewer than 20 times" in explain_impact(drift)
 
 
@@ -415,7 +415,7 @@ def test_a_new_error_leads_to_why_calls_fail(api, browser_client, workspace):
 
 
 def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, workspace):
-    """Its body is present in each of its answers, so its presence says nothing."""
+    """The body of a status is present in all of its answers, so a chart of its presence says nothing."""
     noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
     for day, refused in ((0, 0), (1, 2), (2, 1)):
         rows = [observation(response={"id": 1}, lastSeenAt=noon + day * 86_400)] * 8
@@ -430,7 +430,7 @@ def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, 
     assert '<th scope="row">Type</th>' not in page
     counts = re.findall(r"<td[^>]*>([^<]*)</td>", page.partition("Calls with 403</th>")[2].partition("</tr>")[0])
     assert [count.strip() for count in counts] == ["0 of 8", "2 of 10", "1 of 9"]
-    drift.since -= timedelta(days=1)  # a report may begin the day before the status was answered
+    drift.since -= timedelta(days=1)  # a report may begin a day before the first answer with the status
     field = find_current_field(environment_of(workspace), drift, today=drift.since.date() + timedelta(days=9))
     assert field is not None
     assert field.change_day is not None

@@ -126,7 +126,7 @@ POINTERS = ["", "/id", "/lines", "/lines/[]", "/lines/[]/sku", "/a", "/a/b", "/a
 
 
 def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[BaselineReset]:
-    """Report to both environments, and reset and undo in only one of them."""
+    """Report to both environments, but reset nodes and undo resets in only one of them."""
     starts: list[BaselineReset] = []
     for _ in range(14):
         report = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)

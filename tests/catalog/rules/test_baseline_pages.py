@@ -1,4 +1,4 @@
-"""Pages say that a baseline was reset; what is not observed since is no change of the API."""
+"""Pages say that a baseline was reset. What was not observed since the reset does not count as a change of the API."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_page(client: Any, created: Any, page: str, **query: str) -> str:
 
 @pytest.fixture
 def two_environments(api: Any, workspace: Any) -> Any:
-    """Return a workspace of which both environments answer alike, with 200 and with 403."""
+    """Return a workspace in which both environments have the same answers, with 200 and with 403."""
     for name in ("production", "staging"):
         observe(api, workspace, name, (20, FULL))
         deliver(api, workspace, *[observation(status=403, response={"code": "x"})] * 5, environment=name)

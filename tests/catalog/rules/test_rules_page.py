@@ -83,7 +83,7 @@ def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
     page = browser_client.get(address(workspace)).content.decode()
     assert page.count("an operation</a>") == 4
     assert page.count("<h2>") == 5
-    assert page.count('class="card"') == 2  # kinds without rules share one; redaction has a form of its own
+    assert page.count('class="card"') == 2  # one for all kinds without rules, and one with the form of redaction
 
 
 def test_rules_that_were_undone_are_folded_apart_from_those_in_force(browser_client, with_rules):

@@ -51,7 +51,7 @@ def list_paths(environment: Environment) -> list[tuple[str, str]]:
 
 
 def list_everything(environment: Environment) -> list[Any]:
-    """Return all that pages and downloads show of an environment, without its name."""
+    """Return all that pages and downloads show of an environment, except its name."""
     columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
                "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
     rows = [
@@ -326,7 +326,7 @@ class Twins:
             if self.chance.random() < 0.4:
                 merge(self.with_some, source, target.replace("item}", "thing}"), **options)
                 return
-        except RuleError:  # here it would close a circle, which a rule to be undone prevents in the other environment
+        except RuleError:  # a circle; in the other environment a rule that will be undone prevents it
             pass
         self.rules_to_undo.append(rule)
 
@@ -375,7 +375,7 @@ def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_no
         try:
             for _ in range(12):
                 act()
-        except BaseException as error:  # raised again below: a thread's failure must fail the test
+        except BaseException as error:  # checked below: a failure in a thread must fail the test
             failures.append(error)
         finally:
             connection.close()

@@ -52,7 +52,7 @@ def test_the_body_of_an_example_is_accepted(path: str) -> None:
 
 
 def is_part(example: Any, answer: Any) -> bool:
-    """Return whether an answer has everything in an example, except revisions and times, which always differ."""
+    """Return whether an answer contains all of an example, except revisions and times, which always differ."""
     if isinstance(example, dict):
         shown = example.keys() - VOLATILE
         return all(name in answer and is_part(example[name], answer[name]) for name in shown)

@@ -1,4 +1,4 @@
-"""Moving to an older PostgreSQL of the operator keeps all bytes of every download; the old database is locked."""
+"""Moving to an older PostgreSQL of the operator changes no byte of a download, and locks the old database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 @pytest.fixture
 def own_postgres(tmp_path: Path) -> Iterator[str]:
-    """Run the system's oldest PostgreSQL from 15 on; yield the address of its empty database `own`."""
+    """Run the oldest installed PostgreSQL of version 15 or newer; yield the address of its empty database `own`."""
     versions = sorted(Path("/usr/lib/postgresql").glob("1[5-9]/bin/initdb"))
     if not versions:
         pytest.skip("no PostgreSQL of the system: apt-get install postgresql-15")

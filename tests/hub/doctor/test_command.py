@@ -32,7 +32,7 @@ def examine(hub: Hub) -> tuple[int, dict[str, Any]]:
 
 
 def find_worker(hub: Hub) -> int:
-    """Return the process id of the worker, which is also that of the `nice` that started it."""
+    """Return the process id of the worker. The `nice` that started the worker had the same id."""
     return find_processes(hub, "celery", "worker")[0]
 
 

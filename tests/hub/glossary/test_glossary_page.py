@@ -20,12 +20,12 @@ def test_the_page_and_its_export_have_every_word_of_the_document(browser_client,
     words = [line.split(" | ")[0].removeprefix("| ") for line in text.splitlines() if line[:2] == "| "]
     page = browser_client.get(PAGE).content.decode()
     exported = read_tables(browser_client.get(f"{PAGE}.json"))["terms"]
-    assert len(exported) >= len(words) - 2  # the heads of both tables are no words; some rows have several
+    assert len(exported) >= len(words) - 2  # minus the heads of both tables; some rows have several words
     assert page.count('id="term-') == len(exported)
     assert page.count('<th scope="row">') == len({row["meaning"] for row in exported}) < len(exported)
     assert "is not known in that <a" in page
     assert 'id="term-broken-join"' in page
-    assert "| projection |" in of_code  # only in the document
+    assert "| projection |" in of_code  # the document has it, the page does not
     assert 'id="term-projection"' not in page
 
 

@@ -97,7 +97,7 @@ def test_a_key_whose_uses_are_not_recorded_says_so(browser_client, workspace):
     for key in ApiKey.objects.filter(workspace=workspace.workspace):
         row = "".join(read_rows(page, key))
         if key.kind == ApiKey.PUBLISHABLE:
-            assert not row  # the list says that its uses are not recorded
+            assert not row  # the list of keys says that its uses are not recorded
         elif set(key.scopes) == {"platform"}:
             assert "Not recorded: conversations and intents are stored without the key" in row
         else:
@@ -112,7 +112,7 @@ def test_a_key_whose_reported_outcomes_are_all_broken_joins_says_so(browser_clie
 
 
 def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client, workspace):
-    """Nobody reported them to the environment that they were moved to."""
+    """Nobody reported the outcomes to the environment that they were moved to."""
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     key, now = workspace.workspace.api_keys.get(name="report"), timezone.now()
     period = parse_period({}, now=now)
@@ -170,4 +170,4 @@ def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, a
     exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
     assert [(use["environment"], use["decisions"]) for use in exported] == [("production", 1)]
     uses = tidy(browser_client.get(PAGE)).partition('id="uses"')[2].partition("</table>")[0]
-    assert 'data-is="Decisions">1</td>' in uses  # no link: Confirmations cannot list those of one key
+    assert 'data-is="Decisions">1</td>' in uses  # no link: Confirmations cannot list the decisions of one key

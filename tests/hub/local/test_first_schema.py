@@ -1,4 +1,4 @@
-"""An unused database gets its tables from a file; they are the same as those of the migrations."""
+"""An unused database gets its tables from a file. They are the same tables as the migrations make."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fetch_rows() -> list[tuple[str, str]]:
 
 
 def normalize(tables: str) -> str:
-    """Load a dump and dump it again, because PostgreSQL then writes some conditions in another form."""
+    """Load a dump and dump it again. The second dump differs, because PostgreSQL writes some conditions differently."""
     with scratch_database():
         with connection.cursor() as cursor:
             cursor.execute(tables)
@@ -44,7 +44,7 @@ def test_the_schema_file_plus_later_migrations_equals_all_migrations(unblock_dat
     with scratch_database():
         call_command("migrate", verbosity=0)
         tables, rows = dump("--schema-only"), fetch_rows()
-        load_first_schema()  # must not change a database that is in use
+        load_first_schema()  # this must not change a database that is in use
         assert fetch_rows() == rows
     assert normalize(tables) == normalize(dump_migrated()[0])
     assert "INSERT INTO public.django_migrations" in SCHEMA_FILE.read_text()

@@ -18,7 +18,7 @@ from hub.local.startup_errors import StartupError
 from hub.local.up import PROGRAMS, list_arguments, run_process
 from tests.hub.running import ROOT, Hub, running_hub
 
-DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # no server at this address
+DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # no server is there
 pytestmark = pytest.mark.xdist_group("whole hub")
 
 

@@ -41,7 +41,7 @@ def read_lines(hub: Hub) -> list[dict[str, Any]]:
 
 
 def list_tree(hub: Hub) -> set[int]:
-    """Return the processes of a hub and their descendants: PostgreSQL's cannot be found by their environment."""
+    """Return the processes of a hub and all descendants. Those of PostgreSQL cannot be found by their environment."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -61,7 +61,7 @@ def test_after_a_killed_hub_only_its_database_keeps_running_and_the_next_start_u
 @pytest.mark.xdist_group("whole hub")
 def test_a_slow_recovery_of_the_database_delays_no_other_program(hub):
     cluster = Server(hub.folder / "var").cluster
-    (cluster / "recovery.signal").touch()  # recovery then waits for the restore_command below
+    (cluster / "recovery.signal").touch()  # makes the recovery wait for the restore_command below
     with (cluster / "postgresql.auto.conf").open("a") as file:
         file.write("restore_command = 'sleep 60; false'\n")
     web_processes, (database, *_) = find_processes(hub, "granian"), find_processes(hub, "-D")
@@ -73,7 +73,7 @@ def test_a_slow_recovery_of_the_database_delays_no_other_program(hub):
 
 
 class Flaky:
-    """A program that ends as soon as it is looked at."""
+    """A program that has ended whenever the supervisor looks at it."""
 
     name = "flaky"
 

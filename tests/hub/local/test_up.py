@@ -83,7 +83,7 @@ def test_acknowledged_reports_survive_ctrl_c_and_kill_9_of_every_process(hub):
 def test_ctrl_c_in_a_terminal_which_reaches_the_whole_group_ends_without_a_traceback(hub):
     hub.settings["HUB_SAMPLE"] = "1"
     hub.start()
-    time.sleep(3)  # until the other programs have started, too
+    time.sleep(3)  # by then the other programs have started, too
     os.killpg(hub.process.pid, signal.SIGINT)
     assert hub.process.wait(timeout=60) == 0
     assert "Traceback" not in hub.output
@@ -172,7 +172,7 @@ def test_a_full_disk_is_one_clear_line(hub):
         "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000));"
         "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"
     )
-    # `make coverage` could not write its own file either, and would say so.
+    # Leave out these variables: coverage could not write its file either, and would print lines about that.
     environment = {name: value for name, value in hub.environment.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
@@ -228,7 +228,7 @@ def test_a_broker_url_that_kombu_does_not_know_is_refused(address):
 
 @pytest.mark.parametrize("address", ["redis://localhost", "amqp://localhost;rediss://localhost", "sentinel://a:1"])
 def test_redis_without_its_package_is_refused_with_what_to_install(monkeypatch, address):
-    monkeypatch.setitem(sys.modules, "redis", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "redis", None)  # as if the package were not installed
     monkeypatch.setenv("CELERY_BROKER_URL", address)
     with pytest.raises(StartupError, match=r"pip install -r requirements/redis\.txt"):
         read_broker_url()

@@ -68,7 +68,7 @@ def test_the_web_server_connects_as_this_role_and_all_other_programs_as_the_owne
         query = "SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'affidavit'"
         return {name for (name,) in web_connection.execute(query)}
 
-    wait_for(lambda: "affidavit" in list_users(), 30)  # the worker connects some seconds after the start
+    wait_for(lambda: "affidavit" in list_users(), 30)  # the worker connects only some seconds after the start
     assert list_users() == {WEB_USER_NAME, "affidavit"}
     assert (hub.folder / "var" / "postgres-web.password").stat().st_mode & 0o777 == 0o600
     assert web_connection.execute("SELECT count(*) > 0 FROM workspaces_auditentry").fetchone() == (True,)

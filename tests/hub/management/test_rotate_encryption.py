@@ -35,7 +35,7 @@ def person(db):
 
 
 def stored_tokens() -> list[bytes]:
-    """Return every Fernet token in every table, in whatever column it stands."""
+    """Return every Fernet token in any column of any table."""
     tokens = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):

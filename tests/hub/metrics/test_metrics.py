@@ -56,7 +56,7 @@ def test_items_unknown_ids_and_verifications_are_counted_once_they_are_stored(cl
         "reportId": "0d4a3f5e-2a54-4a53-8c0c-5f7b6a2c8a11", "verifications": [{"result": "expired", "count": 3}],
     }  # fmt: skip
     assert api.post("/api/verification-reports", report).status_code == 200
-    assert api.post("/api/verification-reports", report).status_code == 200  # the same again counts nothing
+    assert api.post("/api/verification-reports", report).status_code == 200  # the same report again is not counted
     after = read_values(client, headers)
 
     def growth(name: str) -> float:

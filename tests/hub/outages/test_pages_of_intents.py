@@ -25,7 +25,7 @@ def production(workspace: Any) -> Environment:
 
 @pytest.fixture
 def signs_from(production: Environment) -> datetime:
-    """A rotation an hour ago, after which all calls are rejected; before, they were accepted."""
+    """Return the time of a rotation an hour ago. Calls were accepted before it; after it all calls are rejected."""
     moment = timezone.now().replace(microsecond=0) - 60 * MINUTE
     SigningSecret.objects.update(signs_from=moment - timedelta(days=30))
     SigningSecret.objects.create(

@@ -157,7 +157,7 @@ def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview,
     record_verifications(production, [Verification("expired", now, count=3)])
     cells = '<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">'
     page = tidy(overview())
-    assert '<code>expired</code></a> </th> <td class="num">3</td> </tr>' in page  # no column of dashes
+    assert '<code>expired</code></a> </th> <td class="num">3</td> </tr>' in page  # no column full of dashes
     assert '<th scope="col" class="num">Before</th>' not in page
     assert read_export(browser_client, "reasons") == [{"reason": "expired", "rejections": 3, "rejectionsBefore": None}]
     record_verifications(production, [Verification("accepted", now - timedelta(days=8))])
@@ -183,7 +183,7 @@ def test_the_latest_drift_says_in_how_many_observations_a_change_was_seen(overvi
     break_orders(api, workspace)
     change = Drift.objects.get(kind="type")
     Drift.objects.filter(pk=change.pk).update(seen=3, of=21)
-    assert "3 of 21" not in tidy(overview())  # it counts the presence of the field, not the new type
+    assert "3 of 21" not in tidy(overview())  # these count the presence of the field, not the new type
     for seen, of, words in ((3, 21, "in 3 of 21 answers"), (1, None, "1 time"), (2, None, "2 times")):
         Drift.objects.filter(pk=change.pk).update(kind="new", seen=seen, of=of, matching=None)
         assert f'<span class="nowrap">{words}</span> when detected' in tidy(overview())
@@ -242,7 +242,7 @@ def test_broken_fields_are_listed_with_their_operation_and_link_to_the_feed(over
     assert "1 field broke</b> in 1 operation:" in page
     assert re.search(rf'<a href="[^"]*/change\?id={change.pk}"><code class="path">GET /orders/<wbr>{{orderId}}<', page)
     assert "</a>, detected <time" in page
-    assert '<b class="bad">1 field broke</b>' in page  # as grave as a rise of rejections
+    assert '<b class="bad">1 field broke</b>' in page  # as serious as a rise of rejections
     assert "/drift?breaking=1&amp;new=1" in page
     Drift.objects.update(acknowledged_at=timezone.now())
     assert "no breaking change to acknowledge" in overview()
@@ -318,7 +318,7 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
 
 
 def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
-    """Of an hour the first single rejection is the beginning. A day has no time of day."""
+    """If the hour is known, the first rejection in it is the beginning. If only the day is known, no time is shown."""
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3) + timedelta(minutes=34, seconds=37)
@@ -333,7 +333,7 @@ def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
     started = tidy(overview("?range=24h")).partition("The rise began ")[2]
     assert f"{first:%a %-d %b, %H:%M}</time>: 60 of 60 since then." in started
     assert tidy(overview()).partition("The rise began ")[2].startswith(f"{first:%a %-d %b}:")
-    Rejection.objects.all().delete()  # their retention has ended: only the hour is known, so only its day is said
+    Rejection.objects.all().delete()  # as after their retention: only the day is shown
     assert tidy(overview("?range=24h")).partition("The rise began ")[2].startswith(f"{first:%a %-d %b}:")
 
 
@@ -348,7 +348,7 @@ def test_reasons_that_only_the_period_before_has_are_one_row(overview, workspace
 
 
 def test_a_rise_that_was_over_does_not_date_the_present_one(overview, workspace):
-    """An early day with many rejections was followed by calm ones, so it is not since then that there are more."""
+    """Days with few rejections followed an early day with many, so the present rise did not begin on that early day."""
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     for result, count, days_ago in (
@@ -395,7 +395,7 @@ def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview,
     assert re.search(f"{before} No single reason explains the rise[.] The rise began ", page)
     assert "16 of 40" not in page
     sentence = page.partition("More calls are rejected.")[2].partition("</p>")[0]
-    assert re.search(r'/rejections\?from=\d{4}-\d\d-\d\dT[^"&]*">See them</a>', sentence)  # not the whole period
+    assert re.search(r'/rejections\?from=\d{4}-\d\d-\d\dT[^"&]*">See them</a>', sentence)  # only a part of the period
 
 
 def test_a_new_reason_of_rejections_is_shown_if_it_has_at_least_ten_calls(overview, workspace):
@@ -456,7 +456,7 @@ def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_cli
         add_data_of_last_year(workspace, api)
     words = "no data before <time" if is_new else "none in the 7 days before"
     overview = " ".join(browser_client.get(f"{start}/overview").content.decode().split()).partition("<main")[2]
-    assert overview.count("data since <time") == is_new  # once, in the head
+    assert overview.count("data since <time") == is_new  # once, in the head of the page
     assert "no data before" not in overview.lower()
     assert overview.count("none before") >= (0 if is_new else 4)
     for page, times in (
@@ -556,7 +556,7 @@ def test_an_outage_is_told_even_if_the_rate_of_the_period_hides_it(overview, bro
     assert "range" not in link
     listed = browser_client.get(link).context
     assert listed["listed_calls"] == 37
-    assert listed["filters"].since - since == timedelta(microseconds=1)  # that call's own time is not counted
+    assert listed["filters"].since - since == timedelta(microseconds=1)  # the time of that call itself is left out
     assert listed["period"].start <= since < listed["period"].start + timedelta(minutes=15)
     [row] = read_export(browser_client, "outage")
     assert (row["rejections"], row["mainReason"], row["withMainReason"]) == (37, "bad-signature", 37)
@@ -580,12 +580,12 @@ def test_the_first_calls_of_a_customer_are_told_if_all_were_rejected(overview, b
 
 
 def drop_tag(tag):
-    """Return what a reader sees of a tag: a space, but none behind a <span>."""
+    """Return what a reader sees in place of a tag: nothing for `</span>`, and a space for any other."""
     return "" if tag[0] == "</span>" else " "
 
 
 def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client, workspace):
-    """Both periods are compared as they were reported, and the tile says what was moved."""
+    """Both periods are compared by what was reported in them, and the tile says what was moved."""
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     now = timezone.now()
     for when in (now - timedelta(days=7), now):
@@ -612,7 +612,7 @@ def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client
 
 
 def test_outcomes_that_were_moved_here_are_no_rise(browser_client, workspace):
-    """The period before has none of them."""
+    """The period before contains no outcomes that were moved here."""
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     now = timezone.now()
     for when, count in ((now - timedelta(days=7), 4), (now, 3)):
@@ -627,7 +627,7 @@ def test_outcomes_that_were_moved_here_are_no_rise(browser_client, workspace):
     page = tidy(re.sub("</span>|<[^>]*>", drop_tag, html))
     assert "Outcomes 5 −25.0 % without the 2 moved here" in page
     assert "0 of 5 2 moved here from production; without them 0 %, ±0 points" in page
-    assert not re.search(r'class="nowrap (up|down)">\s*−25', html)  # with the moves, there are more than before
+    assert not re.search(r'class="nowrap (up|down)">\s*−25', html)  # with the moves there are more
     tables = json.loads(browser_client.get("/w/lumen-books/staging/overview.json").getvalue())["tables"]
     facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in tables["facts"]}
     assert (facts["outcomes"], facts["brokenJoins"]) == ((2, None), (2, 0))
