@@ -16,7 +16,7 @@ import pytest
 from hub.local.postgres_programs import find_user_prefix
 from tests.hub.running import free_port
 
-# Transactions take turns on three server connections, so a session cannot rely on state from an earlier transaction.
+# Transactions take turns on three server connections, so a session does not find the state of an earlier transaction.
 CONFIGURATION = """\
 [databases]
 * = host={HOST} user={USER} password={PASSWORD}

@@ -1,4 +1,4 @@
-"""What every page loads is one style sheet and few scripts, made of the files of `static/`."""
+"""Every page loads one style sheet and few scripts. They are made from the files of `static/`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_bundle_holds_its_parts_in_their_order(folder):
 
 @pytest.mark.parametrize("part", [part for parts in BUNDLES.values() for part in parts if part.endswith(".js")])
 def test_a_script_can_stand_before_any_other(part):
-    """It is one call of one function, so no name of it collides, and no missing semicolon joins it to the next."""
+    """It is one call of one function. Its names stay its own, and no missing semicolon joins it to the next script."""
     lines = [line for line in (STATIC / part).read_text().splitlines() if line and not line.startswith("//")]
     assert (lines[0], lines[-1]) == ("(() => {", "})();")
 

@@ -20,7 +20,7 @@ from tests.hub.test_traffic import create, everything, wait_until_folded
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 KEY = "gak_" + "0" * 64
-# A canary is a plain word with a number, which could pass for a name. It is searched in upper and lower case.
+# A canary is a plain word with a number, so that it could be a name. The tests look for it in upper and lower case.
 CANARY = re.compile(r"canary[-_]?\d{4,}", re.IGNORECASE)
 
 
@@ -61,7 +61,10 @@ def with_canaries(url: str, template: str | None, word: str) -> str:
 
 
 def in_body(text: str, word: str) -> str:
-    """Return the body with canaries for strings. Each object also gets a canary value, and a map with canary keys."""
+    """Return the body with a canary in place of each string.
+
+    Each object also gets a property with a canary as its value, and a map with canaries as its keys.
+    """
     return json.dumps(in_value(json.loads(text), word))
 
 

@@ -153,7 +153,7 @@ def test_without_a_database_an_unknown_address_is_still_unknown(browser_client):
 
 @pytest.fixture
 def post_key(browser_client: Client, workspace: Any) -> Callable[[], tuple[int, str]]:
-    """Return a function that creates a key by its form. The session that shows the key is stored after the view."""
+    """Return a function that creates a key by its form. The session, which holds the key, is stored after the view."""
     browser_client.raise_request_exception = False
 
     def post() -> tuple[int, str]:

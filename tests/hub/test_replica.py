@@ -28,7 +28,7 @@ CURRENT_PAGES = {
     "refused-requests", "retention", "secrets", "shared-links",
 }  # fmt: skip
 DOMAIN_TABLES = re.compile(r"\b(catalog|outcomes|intents)_(?!keptdocument)\w+")
-PATIENCE = 10.0  # seconds
+PATIENCE = 10.0  # the longest wait for the replica, in seconds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "replica"]),
@@ -41,7 +41,7 @@ def standby(django_db_setup: None, django_db_blocker: Any) -> Iterator[Standby]:
     with django_db_blocker.unblock():
         primary = dict(connection.settings_dict)
     with running_standby(primary) as server:
-        # Declared as a mirror, so that Django does not empty it between tests.
+        # The replica is declared as a mirror, so that Django does not empty it between tests.
         connections.settings[replica.REPLICA_ALIAS] = {**server.settings, "TEST": {"MIRROR": "default"}}
         yield server
         del connections.settings[replica.REPLICA_ALIAS]
@@ -91,7 +91,7 @@ def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(
 ):
     address = fill_workspace(workspace, api)
     wait_until_replayed()
-    # A fixed age, because writes of parallel tests may delay the replica. Other tests check the measurement.
+    # The age is fixed, because writes of parallel tests may delay the replica. Other tests check its measurement.
     monkeypatch.setattr(clock, "measure_age", lambda: 0.5)
     statements: list[str] = []
 
@@ -220,7 +220,7 @@ def test_the_lag_is_a_metric(client, settings):
         [lag] = re.findall(r"^affidavit_replica_lag_seconds (\S+)$", text, re.M)
         return float(lag)
 
-    # Other tests write to the same server, so the first measurements may find the replica behind: +Inf.
+    # Other tests write to the same server, so the replica may be behind at first. Then the metric is +Inf.
     wait_for(lambda: 0 < read_lag() < PATIENCE)
 
 

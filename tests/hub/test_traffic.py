@@ -1,6 +1,6 @@
-"""Recorded traffic of two public APIs is sent to a running hub: all of it arrives once, and no value.
+"""Recorded traffic of two public APIs is sent to a running hub. Every call is counted once, and no value arrives.
 
-Other tests check how operations are named; here every entry is recounted from the file.
+These tests count every entry of the files again. Other tests check how operations are named.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 NEVER_BEGINS = {404, 405, 501}
 SHORTEST = 6
-# Digests of reports, keys and operations, and fractions of seconds: some digits are in them by chance.
+# Digests of reports, keys and operations, and fractions of seconds. They may contain the digits of a value by chance.
 CHANCE_DIGITS = re.compile(r"\\x[0-9a-f]{64}|(?<=:\d\d)\.\d{3,6}")
 
 
@@ -173,7 +173,7 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
             for body in (entry["request"].get("postData", {}).get("text"), entry["response"]["content"].get("text")):
                 collect(json.loads(body) if body else None, names, values)
     secret_values = {value for value in values - names if len(value) >= SHORTEST}
-    # Literals of paths, words of names, types and the names of downloads are in the catalog anyway.
+    # A value is no leak if it is also a literal of a path, a name, a type, or the name of a download.
     formats = [word for link in FORMAT_LINKS for word in link]
     secret_values -= find_in(
         "\n".join([empty_texts, "unknown", *formats, *literals, *names, *parameters]), secret_values
@@ -183,7 +183,8 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
     assert sorted(find_in(CHANCE_DIGITS.sub("", texts), secret_values)) == []
 
 
-# Linode operations that are missing from its documentation. The recorded true templates take their names for ids.
+# Operations of Linode that its documentation lacks. Their recorded true templates are wrong: they have an id in place
+# of the last word.
 UNDOCUMENTED = frozenset({
     "default-ranges", "ipv6s", "rulesets", "settings", "sharegroups", "templates", "vpc-availability",
 })  # fmt: skip
@@ -202,9 +203,9 @@ def parameter_names(hub: Hub, workspace: dict[str, Any]) -> set[str]:
 
 
 def find_in(text: str, values: set[str]) -> set[str]:
-    """Return the values that occur in the text. It goes over the text once, by the first characters of values.
+    """Return the values that occur in the text. The text is read once: the first characters of values are looked up.
 
-    A value of digits counts only where it stands alone: random ids and tokens hold some by chance.
+    A value of digits counts only where it stands alone, because random ids and tokens contain such digits by chance.
     """
     by_start: dict[str, list[str]] = {}
     for value in values:

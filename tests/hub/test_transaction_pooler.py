@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode, transactions run on different connections and keep no session state."""
+"""The hub works behind PgBouncer in transaction mode: each transaction may run on another connection to the server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _use_pooler(tmp_path: Path, transactional_db: None) -> Iterator[None]:
     own_settings = dict(connection.settings_dict)
     with running_pooler(tmp_path, own_settings) as port:
         connection.close()
-        options = {**own_settings["OPTIONS"], "prepare_threshold": None}  # DATABASE_PREPARE=false
+        options = {**own_settings["OPTIONS"], "prepare_threshold": None}  # as DATABASE_PREPARE=false does
         connection.settings_dict.update(HOST="127.0.0.1", PORT=str(port), USER="x", PASSWORD="x", OPTIONS=options)
         try:
             yield

@@ -1,6 +1,6 @@
-"""Upgrade a database with data while code of the previous version reads and writes it.
+"""Upgrade a database with data while code of the previous version reads and writes data.
 
-Print the results of that code as JSON. `manage.py shell` runs this module, in a data directory of its own.
+Print the results of these reads and writes as JSON. `manage.py shell` runs this module, in its own data directory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 @dataclass
 class OldCode:
-    """A process of the previous version: its models, and the results of its reads and writes."""
+    """A stand-in for a process of the previous version: its models, and the results of its reads and writes."""
 
     apps: Apps
     written: int = 0

@@ -1,7 +1,7 @@
-"""`make mutate`: change the SDK's verifier and inference, one change at a time, and count how many the tests notice.
+"""`make mutate`: change the SDK's verifier and inference in one place at a time. Count the changes that tests notice.
 
-mutmut makes the changes and runs the tests; sdk/pyproject.toml names the modules. The command ends with 1 if fewer than
-90 % of the changes to a module are noticed.
+mutmut makes the changes and runs the tests; sdk/pyproject.toml names the modules. The command ends with 1 if the tests
+notice fewer than 90 % of the changes to a module.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MUTANTS = SDK / "mutants"
 FLOOR = 0.9
 SURVIVED, WITHOUT_TEST = 0, 33  # exit codes in mutmut's results; mutants that were not run have no code
 AT_IMPORT = ("affidavit._canonical.x__build_writer__",)
-"""Functions that run while their module is imported, before mutmut chooses the change. Each of their mutants is tested
-in a process of its own."""
+"""Functions that run while their module is imported, before mutmut chooses the change. So each of their mutants is
+tested in a process of its own."""
 
 
 def main(patterns: list[str]) -> int:
@@ -35,7 +35,7 @@ def main(patterns: list[str]) -> int:
 
 
 def read_results() -> dict[str, int]:
-    """Return the exit code of the tests for each mutant that was run, by its name."""
+    """Return the exit code of the tests for each mutant that was run, by the name of the mutant."""
     results: dict[str, int] = {}
     for path in sorted(MUTANTS.rglob("*.meta")):
         codes = json.loads(path.read_text())["exit_code_by_key"]

@@ -1,4 +1,4 @@
-"""Periodic tasks keep running after the clock was ahead and set back, in the same process and after a restart."""
+"""Periodic tasks go on after a clock that was ahead is set back, both in the same process and after a restart."""
 
 from __future__ import annotations
 

@@ -117,12 +117,12 @@ def test_numbers_that_delete_rows_are_saved_after_a_question_only(admin, workspa
     assert "for good:</b> 2 of Rejections." in page
     assert not RetentionPolicy.objects.filter(rejections=30).exists()
     sure = re.search(r'name="sure" value="([^"]*)"', page)[1]
-    shorter = admin.post(DAYS, {**EMPTY, "rejections": "2", "sure": sure})  # the answer was to another question
+    shorter = admin.post(DAYS, {**EMPTY, "rejections": "2", "sure": sure})  # `sure` was for other numbers
     assert shorter.status_code == 200
     assert admin.post(DAYS, {**EMPTY, "rejections": "30", "sure": sure}).status_code == 303
     assert RetentionPolicy.objects.get().rejections == 30
     assert admin.post(DAYS, {**EMPTY, "rejections": "20"}).status_code == 303  # no row is between 20 and 30 days old
-    assert admin.post(DAYS, EMPTY).status_code == 303  # keeping more deletes nothing
+    assert admin.post(DAYS, EMPTY).status_code == 303  # to keep rows longer deletes nothing
 
 
 def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):

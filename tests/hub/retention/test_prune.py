@@ -55,7 +55,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _secrets_of_old(workspace, other_workspace) -> None:
-    """Date the signing secrets far back, because the tests mint intents in the past."""
+    """Let the signing secrets sign from a time long ago, because the tests mint intents in the past."""
     SigningSecret.objects.update(signs_from=NOW - 10_000 * DAY)
 
 
@@ -182,7 +182,7 @@ def test_a_month_is_dropped_unless_some_workspace_keeps_it(workspace, other_work
     for environment, at in ((mine, old), (mine, older), (theirs, old)):
         record_verifications(environment, [Verification("expired", at)])
     keep(workspace, rejections=100)
-    connection.check_constraints()  # a table with unchecked rows cannot be dropped
+    connection.check_constraints()  # a table cannot be dropped while checks of its rows are deferred
     assert prune_all(now=NOW)["rejections"] == 2
     months = list_months(REJECTIONS)
     assert (Month.at(old) in months, Month.at(older) in months) == (True, False)
@@ -271,7 +271,7 @@ def test_tallies_and_the_totals_of_all_pages_outlive_pruning(workspace, api, bro
     start = fill_workspace(workspace, api)
     Outcome.objects.filter(broken=True).update(
         first_reported_at=NOW - 3 * DAY, last_reported_at=NOW - 3 * DAY
-    )  # so that these tallies are under today
+    )  # after the reports, so that their tallies stay under today
     Rejection.objects.update(occurred_at=NOW - 3 * DAY)
     WitnessReport.objects.update(received_at=NOW - 3 * DAY)
 
@@ -320,7 +320,7 @@ def test_the_command_says_what_was_deleted(workspace, production):
 
 @pytest.mark.django_db(transaction=True)
 def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
-    """Old joins are pruned while their ids are reported and registered: every id ends known, with its outcome."""
+    """Old joins are pruned while their ids are reported and registered. At the end every id is known, with its outcome."""
     production = workspace.workspace.environments.get(name="production")
     ids = [f"c{number}" for number in range(200)]
     record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=NOW - 40 * DAY)

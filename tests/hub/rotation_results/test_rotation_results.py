@@ -25,7 +25,7 @@ def production(workspace):
 
 @pytest.fixture
 def rotation(workspace):
-    """A rotation an hour ago. Returns the secret that signs since then."""
+    """Rotate the signing secret an hour ago. Return the secret that has signed since then."""
     moment = timezone.now() - 60 * MINUTE
     SigningSecret.objects.update(signs_from=moment - timedelta(days=30))
     return SigningSecret.objects.create(
@@ -76,7 +76,7 @@ def test_an_old_intent_that_is_accepted_neither_ends_the_alarm_nor_changes_the_c
     record(production, rotation, "accepted", -600, count=990, secret=previous.prefix)
     record(production, rotation, "bad-signature", 0.5, count=13)
     for minutes in (1, 2, 3):
-        record(production, rotation, "accepted", minutes, secret=previous.prefix)  # in flight at the rotation
+        record(production, rotation, "accepted", minutes, secret=previous.prefix)  # signed before the rotation
         for address in (PAGE, OVERVIEW):
             assert "0 accepted, 13 rejected as" in tidy(browser_client.get(address))
     assert read_results(browser_client)[0]["noneAcceptedSince"] is True
@@ -99,7 +99,7 @@ def test_see_them_lists_the_rejections_that_the_sentence_counts(browser_client, 
 
 
 def test_rejections_in_the_second_of_the_rotation_are_counted(browser_client, production, rotation):
-    """Reports carry whole seconds, the start of a secret has microseconds."""
+    """The times in reports are whole seconds. The time from which a secret signs has microseconds."""
     signs_from = timezone.now().replace(minute=10, second=7, microsecond=97829) - timedelta(hours=2)
     SigningSecret.objects.filter(pk=rotation.pk).update(signs_from=signs_from)
     rotation.refresh_from_db()
@@ -120,7 +120,7 @@ def test_rejections_in_the_second_of_the_rotation_are_counted(browser_client, pr
 
 
 def test_see_them_lists_the_rejections_after_the_last_accepted_call(browser_client, production, rotation):
-    """What was rejected in the second of that call may have come before it."""
+    """Calls that were rejected in the same second as the accepted call may have come before it."""
     record(production, rotation, "accepted", -600, count=990)
     accepted_at = timezone.now().replace(minute=10, second=7, microsecond=0) - timedelta(hours=1)
     for result, seconds, count in (("accepted", 0, 1), ("expired", 0, 2), ("expired", 1, 9)):

@@ -1,4 +1,4 @@
-"""When a backend is said to lack the secret that signs: a pure rule that calls of the previous secret do not change."""
+"""The rule for when a backend is said to lack the secret that signs. Calls of the previous secret do not change it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEFORE = st.tuples(st.integers(0, 50), st.integers(0, 5000)).map(lambda pair: (m
 
 
 def judge(calls, before):
-    """Return whether the secret NEW seems unknown after these calls; each is named by its secret or "rejected"."""
+    """Return whether the secret NEW seems unknown after these calls. A call is its accepted secret, or "rejected"."""
     return seems_unknown(CallsOfSecret(calls.count(NEW), calls.count("rejected"), *before))
 
 
@@ -24,10 +24,10 @@ def judge(calls, before):
     [
         (0, 5, (0, 990), True),
         (0, 4, (0, 990), False),  # one caller may repeat a mistake
-        (0, 5, (0, 0), True),  # nothing to compare with
-        (1, 500, (0, 990), False),  # a backend has it; the page names those that have not verified with it
-        (None, 500, (0, 990), False),  # calls are accepted, but with which secret is not reported
-        (0, 10, (900, 1000), False),  # nearly every call was rejected so before, too
+        (0, 5, (0, 0), True),  # there were no calls before
+        (1, 500, (0, 990), False),  # one backend has it; the page names the others
+        (None, 500, (0, 990), False),  # calls are accepted, but reports do not say with which secret
+        (0, 10, (900, 1000), False),  # before, nearly every call had this rejection, too
     ],
 )
 def test_a_secret_seems_unknown_if_none_of_its_calls_is_accepted(accepted, rejected, before, is_unknown):

@@ -1,4 +1,4 @@
-"""Attacks of a determined stranger on a running hub. A comment names the trick of each."""
+"""Attacks of a determined stranger on a running hub. Comments name the trick of an attack."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def request(
 
 
 def ask(hub: Hub, target: str, *headers: str, method: str = "GET", body: bytes = b"") -> Answer:
-    """Return the only answer to one request, after which the hub closes the connection."""
+    """Return the only answer to one request. The request asks the hub to close the connection afterwards."""
     (answer,) = send(hub, request(target, *headers, "Connection: close", method=method, body=body))
     return answer
 
@@ -147,7 +147,7 @@ def test_two_keys_in_one_request_are_refused(hub, workspaces):  # one key to aut
 
 
 @pytest.mark.parametrize("change", [" {}", "{} ", "\t{}"])
-def test_white_space_around_a_key_does_not_change_it(hub, key, change):  # HTTP strips it: the same key
+def test_white_space_around_a_key_does_not_change_it(hub, key, change):  # HTTP strips white space
     assert ask(hub, "/api/catalog", key_header(change.format(key))).status == 200
 
 
@@ -285,7 +285,7 @@ def test_the_body_of_a_get_is_not_read_as_the_next_request(hub, key):
 
 
 @pytest.mark.parametrize("value", ["*", '"x"', 'W/"x"', '"' + "x" * 3000 + '"', ",,,,", '"'])
-def test_an_etag_does_not_replace_a_key(hub, key, value):  # a 304 would confirm a guessed catalog to strangers
+def test_an_etag_does_not_replace_a_key(hub, key, value):  # a 304 would tell strangers that they guessed the catalog
     assert ask(hub, "/api/catalog", f"If-None-Match: {value}").status == 401
     own = ask(hub, "/api/catalog?environment=production", key_header(key), f"If-None-Match: {value}")
     assert own.status == (304 if value == "*" else 200)

@@ -40,7 +40,7 @@ def dump_rows() -> Iterator[str]:
 
 
 def spell(secret: str) -> list[str]:
-    """Return a secret in each encoding in which it could be in a dump."""
+    """Return a secret in each encoding in which a dump could contain it."""
     raw = secret.encode()
     return [secret, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
 

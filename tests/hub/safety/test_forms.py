@@ -1,4 +1,4 @@
-"""Forms of strangers cost little: large forms are refused unread, many fields quickly, and files are not kept."""
+"""Forms of strangers cost little: large ones are refused unread, ones with many fields quickly; files are not kept."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ FLOODS: dict[str, Callable[[int], tuple[str, bytes]]] = {
 
 @pytest.fixture
 def log_lines() -> Iterator[Callable[[], str]]:
-    """Return a function that returns what the hub's formatter has printed so far."""
+    """Yield a function that returns what the hub's log formatter has printed so far."""
     text = StringIO()
     handler = logging.StreamHandler(text)
     handler.setFormatter(JsonFormatter())

@@ -43,7 +43,7 @@ def answers(addresses: list[str], clients: dict[str, Client]) -> Iterator[tuple[
     for address in addresses:
         for name, client in clients.items():
             if name == "operator" and "_auth_user_id" not in client.session:
-                client.force_login(operator)  # one of the addresses signs out
+                client.force_login(operator)  # one of the addresses has signed the operator out
             for method in METHODS:
                 yield f"{method} {address} as {name}", getattr(client, method)(address)
 
@@ -98,7 +98,7 @@ def test_no_form_is_accepted_without_its_token(addresses, browser_client, worksp
     refused = 0
     for address in addresses:
         response = browser.post(address, {"confirm": "yes", "name": "Forged"}, headers=headers)
-        if address.startswith("/api/"):  # these need a key; a session is not accepted
+        if address.startswith("/api/"):  # these addresses need a key; a session is not accepted
             assert response.status_code in {401, 404, 405, 415}, address
         else:
             assert response.status_code in {403, 404, 405}, address

@@ -51,7 +51,7 @@ MAKERS = {
     "header": lambda: f"'x-service-intent': '{secrets.token_hex(6)}'",
     "dictionary": lambda: f"{{'csrfmiddlewaretoken': '{secrets.token_hex(6)}'}}",
 }
-# The part of each text that must not be printed: its random part
+# Texts of each kind, new each time. Only the random part of a text is secret.
 SECRETS = st.sampled_from(sorted(MAKERS)).map(lambda kind: MAKERS[kind]())
 TEXT = st.text(max_size=30)
 ENDS = {"hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "/shared/": "", "password=": "&", "': '": "'"}
@@ -59,7 +59,7 @@ formatter = JsonFormatter()
 
 
 def random_part(secret: str) -> str:
-    """Return the part of a planted text that is secret."""
+    """Return the random part of a planted text, which must not be printed."""
     for before, after in ENDS.items():
         if before in secret:
             rest = secret.split(before)[1]

@@ -40,7 +40,7 @@ PAGE = "w/<slug:slug>/<str:environment>/"
 
 @dataclass(frozen=True)
 class Machine:
-    """A POST with a key of this scope; a session is refused.
+    """A POST with a key of this scope. The hub refuses sessions.
 
     body: builds a valid body.
     """
@@ -51,7 +51,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Download:
-    """A GET with a key of this scope, or by a member's session with `workspace=`."""
+    """A GET with a key of this scope, or with a member's session and the parameter `workspace=`."""
 
     scope: str
 
@@ -237,7 +237,7 @@ def test_every_rule_has_an_address():
     assert [address for address in RULES if address not in ADDRESSES] == []
 
 
-# --- who calls
+# --- the callers
 
 
 class Callers:
@@ -301,7 +301,7 @@ def all_callers(module_rows: None, close_nonce_connections: None) -> Callers:
 
 @pytest.fixture
 def callers(all_callers: Callers) -> Iterator[Callers]:
-    """Return all callers; afterwards their browsers get back their former cookies."""
+    """Yield all callers. After the test their browsers get back their former cookies."""
     cookies = {name: copy.deepcopy(client.cookies) for name, client in all_callers.people.items()}
     yield all_callers
     for name, client in all_callers.people.items():
@@ -318,9 +318,9 @@ def create_drift(environment: Environment) -> None:
 
 
 def fill_in(address: str, callers: Callers) -> str:
-    """Return an address in production of our workspace.
+    """Return an address with values for its parameters, in production of our workspace.
 
-    Its other parameters name existing things, or valid names.
+    The other parameters name things that exist, or have valid values.
     """
     values = {
         "slug:slug": callers.own.workspace.slug,
@@ -383,7 +383,7 @@ def test_machines_get_the_right_answer(callers, address):
     }
     assert {name: (answers[name].status_code, code_of(answers[name])) for name in expected} == expected
     assert answers[f"key of {rule.scope}"].status_code in (200, 201, 202), code_of(answers[f"key of {rule.scope}"])
-    # A second decision on a confirmation is refused; all other calls can be repeated.
+    # 403 and 409: a second decision on a confirmation is refused. All other calls can be repeated.
     assert answers["key of all scopes"].status_code in (200, 201, 202, 403, 409)
 
 
@@ -455,7 +455,7 @@ def test_people_get_the_right_answer(callers, address):
             assert {status for name, status in statuses.items() if name not in ("nobody", "operator")} == {404}
             assert statuses["operator"] in (200, 404)  # 404: this workspace is not the sample
         case Person():
-            # A missing second factor redirects to the list of second factors, which asks to sign in.
+            # 302: the page of a second factor that does not exist redirects to the list of second factors.
             assert statuses["nobody"] in (302, 404, 405)
             assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
         case OwnToken():

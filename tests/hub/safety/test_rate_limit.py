@@ -1,4 +1,4 @@
-"""The rate limit of the whole hub: its web processes together let no more pass than the setting says."""
+"""The rate limit of the whole hub: all web processes together let no more requests pass than the setting says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that send or read slowly hold no thread: others are answered; slow ones get a 408 or are cut off."""
+"""Clients that send or read slowly occupy no thread: others get answers, slow ones get a 408 or are cut off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STALLED_FORMS = 8  # as many as both web processes have threads
 
 
 def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = True) -> Callable[[], Awaitable[Any]]:
-    """Return an ASGI `receive` that yields these pieces; unless `ends`, it then waits for ever."""
+    """Return an ASGI `receive` that returns these pieces in turn. After the last it waits for ever, unless `ends`."""
     messages = iter([{"type": "http.request", "body": piece, "more_body": True} for piece in pieces])
 
     async def receive() -> Any:
@@ -136,7 +136,7 @@ def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_ne
             if message["type"] == "http.response.start":
                 statuses.append((path, message["status"]))
                 if (path, message["status"]) == ("/export", 200):
-                    await asyncio.Event().wait()  # a client that reads nothing
+                    await asyncio.Event().wait()  # act as a client that reads nothing
                 assert message["status"] == 200 or b"content-disposition" not in dict(message["headers"])
             elif message["body"]:
                 bodies.append(message["body"])
@@ -178,5 +178,5 @@ def test_silent_clients_and_stalled_forms_block_nobody_and_are_closed(hub):
             assert time.monotonic() - start_time < 2
             time.sleep(0.2)
         for client in clients[STALLED_FORMS::100]:
-            assert client.recv(100) == b""  # closed without an answer, about 10 s after it connected
+            assert client.recv(100) == b""  # the hub closed it without an answer about 10 s after it connected
         assert b" 408 " in read_to_the_end(clients[0]).splitlines()[0]

@@ -1,7 +1,7 @@
 """Two workspaces with the same ids everywhere never see each other: in no page, download, search, diagnosis or error.
 
-Each names things of its own by a word that the other must never read: operations, properties, outcome keys,
-summaries. Both share every id that a machine or a person can send.
+The operations, properties, outcome keys and summaries of a workspace contain a word that the other workspace must never
+read. Every id that a machine or a person can send exists in both workspaces.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_PAGES = 400
 
 
 def fill(created: NewWorkspace, word: str, api: Any) -> None:
-    """Report under the same ids, and under names that hold the word."""
+    """Report everything under the same ids for each workspace, and under names that contain the word."""
 
     def post(address: str, body: Any, *, status: int) -> Any:
         answer = api.post(
@@ -43,7 +43,7 @@ def fill(created: NewWorkspace, word: str, api: Any) -> None:
         return answer.json()
 
     post("/api/conversations", {"conversations": [{"conversationId": f"conv_{n}"} for n in range(5)]}, status=200)
-    # Ids that only one workspace knows. A diagnosis in the other must not reveal that they are known.
+    # Only one workspace knows this id. A diagnosis in the other workspace must not reveal that it is known.
     post("/api/conversations", {"environment": "staging", "conversations": [{"conversationId": word}]}, status=200)
     ids = ("conv_1", "conv_9", '"conv_2"', OWN, FOREIGN)
     outcomes = [{"conversationId": id_, "outcomeKey": key} for id_ in ids for key in ("purchase", f"{word}_bought")]
@@ -123,7 +123,7 @@ def test_no_download_contains_data_of_the_other_workspace(admin, workspace, api)
 
 
 def test_no_diagnosis_uses_data_of_the_other_workspace(admin):
-    """The other workspace knows the id in staging; in this workspace it was never seen."""
+    """The other workspace knows the id FOREIGN in staging. In this workspace it was never seen."""
     document = json.loads(read(admin.get("/w/lumen-books/production/joins.json")))
     causes = {row["conversationId"]: row["diagnosis"] for row in document["tables"]["broken"]}
     assert causes[OWN] == "other-environment"

@@ -10,9 +10,9 @@ WEDNESDAY = 2
 
 
 def find_wednesday_noon() -> datetime:
-    """Return the last Wednesday's noon: what people do in a history depends on its weekdays and hours.
+    """Return noon of the last Wednesday, so that a history is the same whenever the test runs.
 
-    So the history is the same one whenever the test runs.
+    What people do in a history depends on its weekdays and hours.
     """
     noon = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0)
     noon -= timedelta(days=(noon.weekday() - WEDNESDAY) % 7)

@@ -15,7 +15,7 @@ from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 
-MAX_DAYS = 8  # some days bring no drift
+MAX_DAYS = 8  # the most days to play until there is drift: some days have none
 
 
 def test_a_day_of_the_history_is_stored_at_its_own_time():
@@ -32,7 +32,7 @@ def test_a_day_of_the_history_is_stored_at_its_own_time():
     assert {version.at for version in versions} <= set(day_ends)
     assert all(version.at - timedelta(days=2) <= version.since <= version.at for version in versions)
     assert drift.all()
-    assert {change.at for change in drift} <= set(day_ends[1:])  # the first day brings no drift
+    assert {change.at for change in drift} <= set(day_ends[1:])  # the first day has no drift
     assert all(change.since <= change.at for change in drift)
     operations = Operation.objects.filter(environment__workspace=created.workspace)
     assert max(operation.last_seen_at for operation in operations) <= day_ends[-1]

@@ -24,7 +24,7 @@ from workspaces.models import Environment
 pytestmark = pytest.mark.django_db
 
 CONVERSATIONS, APART, MINUTE = 200, 30.0, 60.0
-LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds from the last start until everything is registered
+LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # the most seconds from the last start to the last registration
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def play(created: NewWorkspace) -> Environment:
-    """Play conversations of production, each with a mangled id, until the last one has ended."""
+    """Play conversations of production until the last one has ended. The id of each one is altered."""
     keys = replace_keys(created.workspace, actor="test", now=timezone.now())
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)
@@ -94,7 +94,7 @@ def test_each_broken_join_is_diagnosed_as_what_happened_to_its_id(workspace, tru
         Outcome.objects.filter(environment=production).values_list("conversation__conversation_id", flat=True)
     )
     late = {id_ for id_ in reported if truth[id_] == "late"}
-    assert late  # reported before their conversation was registered, and healed then
+    assert late  # reported before their conversation was registered, and healed by the registration
     assert not late & joins_by_id.keys()
     reporters = dict(production.workspace.api_keys.values_list("pk", "name"))
     broken = Outcome.objects.filter(environment=production, broken=True).select_related("conversation")

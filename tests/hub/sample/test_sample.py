@@ -22,8 +22,8 @@ from tests.hub.running import Hub, free_port, read_process
 from workspaces.models import ApiKey, AuditEntry
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
-HISTORY_SECONDS = 180  # usually 15; more if other work shares the machine
-LIVE_SECONDS = HISTORY_SECONDS + 60  # usually 25: the live traffic starts after the history
+HISTORY_SECONDS = 180  # usually it takes 15; more if other work shares the machine
+LIVE_SECONDS = HISTORY_SECONDS + 60  # usually it takes 25, because the live traffic starts after the history
 BREAK_OFF = """
 from django.db import connection
 with connection.cursor() as cursor:
@@ -32,7 +32,7 @@ with connection.cursor() as cursor:
         " WHERE xact_start < now() AND datname IS NOT NULL ORDER BY xact_start LIMIT 1"
     )
     print(cursor.rowcount)
-"""  # a day of the history is the longest transaction
+"""  # this ends the oldest transaction, which is that of a day of the history
 TABLES = {
     "overview": "series",
     "catalog": "operations",

@@ -1,4 +1,4 @@
-"""The search over what other pages name: API keys, reasons and annotations. Each result leads to its row."""
+"""The search for API keys, reasons and annotations, which have no page of their own. Each result leads to its row."""
 
 from __future__ import annotations
 

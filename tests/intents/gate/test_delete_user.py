@@ -1,4 +1,4 @@
-"""Deleting a user removes the `sub` from every row; counts stay."""
+"""Deleting a user removes the `sub` from every row. Counts do not change."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_the_head_counts_pending_and_expired_confirmations(browser_client, addre
 def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending_confirmation):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text
-    assert 'value="confirm"' not in text  # that button comes in the second step
+    assert 'value="confirm"' not in text  # that button is part of the second step
     assert f"decide={pending_confirmation.pk}&amp;as=confirm" in text
 
 
@@ -96,7 +96,7 @@ def test_a_member_decides_on_the_page_in_two_steps(
     pending_confirmation.refresh_from_db()
     assert (pending_confirmation.state, pending_confirmation.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
-    assert [row.pk for row, _ in page.context["undecided"]] == [pending_confirmation.pk]  # the row stays in this table
+    assert [row.pk for row, _ in page.context["undecided"]] == [pending_confirmation.pk]  # still in this table
     assert [shown_state for _, shown_state in page.context["rows"]] == ["pending"]
     assert "takes effect at" in page.content.decode()
     set_clock(pending_confirmation.effective_at)

@@ -25,7 +25,7 @@ BUCKETS = st.lists(COUNTS, max_size=6).map(
 )
 
 
-@settings(deadline=None)  # plotly's validators are slow the first time
+@settings(deadline=None)  # the first use of plotly's validators is slow
 @given(BUCKETS)
 def test_a_figure_is_valid_for_plotly(buckets):
     figure = build_rejections_figure(buckets)

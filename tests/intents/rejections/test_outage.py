@@ -13,7 +13,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 
 NOW = datetime(2026, 3, 1, 12, 14, tzinfo=UTC)
-SINCE = NOW - timedelta(minutes=9)  # in the same quarter hour
+SINCE = NOW - timedelta(minutes=9)  # in the same quarter hour as NOW
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ SINCE = NOW - timedelta(minutes=9)  # in the same quarter hour
     [
         (5, {"accepted": 990, "expired": 10}, True),
         (4, {"accepted": 990, "expired": 10}, False),  # one caller may repeat a mistake
-        (10, {"accepted": 100, "expired": 900}, False),  # most calls are rejected here
+        (10, {"accepted": 100, "expired": 900}, False),  # usually most calls are rejected
         (90, {"accepted": 100, "expired": 900}, True),
         (5, {"accepted": 1}, True),
         (0, {"accepted": 990}, False),
@@ -50,7 +50,7 @@ def test_rejections_are_counted_from_the_last_accepted_call_on_also_within_a_qua
     assert read_outage(production, now=NOW) is None
     record("accepted", 3000, 40)
     record("accepted", 9, 60)
-    record("bad-signature", 10, 3)  # before the last accepted call, in its quarter hour
+    record("bad-signature", 10, 3)  # before the last accepted call, but in the same quarter hour
     record("bad-signature", 8, 4, operation="GET /orders")
     assert read_outage(production, now=NOW) is None
     record("bad-signature", 7)

@@ -28,7 +28,7 @@ BEFORE, AFTER = RELEASED - timedelta(hours=5), RELEASED + timedelta(minutes=30)
 
 @pytest.fixture
 def release(production):
-    """Record calls before and after a release: `expired` is steady, `audience-mismatch` is new in one operation."""
+    """Record calls before and after a release. `expired` does not change; `audience-mismatch` is new in one operation."""
     record_verifications(
         production,
         [
@@ -126,7 +126,7 @@ def test_a_reason_that_grew_most_of_many_may_be_chance(page, release):
     section = read_section(page(range="24h", operation="GET /books")).partition("</tbody>")[0]
     words = re.sub("<[^>]*>", "", section)
     assert "replayed +1.6 may be chance" in words
-    assert section.count("may be chance") == 1  # the rise of all reasons is none
+    assert section.count("may be chance") == 1  # the rise of all reasons together is no chance
 
 
 def test_a_chosen_reason_names_the_column_and_needs_no_other(page, release):
@@ -154,7 +154,7 @@ def test_phases_add_up_to_the_period(production, release, range_, zone):
 
 
 def test_the_quarter_hour_of_a_release_counts_neither_before_nor_after_it(page, production, release):
-    """Calls of it came before or after the release: blaming it for those before would be wrong."""
+    """A call in that quarter hour may have come before or after the release, so it belongs to neither phase."""
     record_verifications(production, [Verification("expired", RELEASED - timedelta(minutes=1), 2, count=100)])
     latest, earlier = read_phases(page(".json", range="24h"))
     assert (latest["rejections"], earlier["rejections"]) == (25, 10)

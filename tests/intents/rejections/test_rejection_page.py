@@ -34,7 +34,7 @@ def start(workspace: Any) -> str:
 
 @pytest.fixture
 def rejection(production: Any) -> Rejection:
-    """Return the rejection of a call that was confirmed, minted, rejected and delivered again."""
+    """Return the first rejection of a call that was confirmed, minted, and delivered more than once."""
     now = timezone.now() - timedelta(minutes=5)
     SigningSecret.objects.update(signs_from=now - timedelta(days=1))
     confirmation = request_confirmation(production, CALL, "Refund <12.50>", now=now)
@@ -265,7 +265,7 @@ def test_the_inspector_says_which_rejection_filled_it_in(browser_client, start, 
 
 
 def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rejection):
-    """A report names the template of the operation that was called, not another operation."""
+    """The report names the template of the path that the intent names, so both are the same operation."""
     Rejection.objects.filter(pk=rejection.pk).update(operation="POST /refunds/{id}", reason="replayed")
     MintedIntent.objects.filter(tool_call_id=rejection.tool_call_id).update(operation="POST /refunds/8412")
     page = read_page(browser_client, start, Rejection.objects.get(pk=rejection.pk))
@@ -304,6 +304,6 @@ def test_a_bad_signature_after_a_rotation_names_the_secret_that_this_backend_nev
     assert f'href="{start}/secrets"' in advice
     assert "never verified" not in read_advice(-1)
     SigningSecret.objects.filter(pk=signer.pk).update(signs_from=rotation + timedelta(minutes=1, microseconds=97829))
-    assert "never verified" in read_advice(1)  # reports carry whole seconds
+    assert "never verified" in read_advice(1)  # the times in reports are whole seconds
     record("accepted", 2, secret=signer.prefix)
     assert "never verified" not in read_advice(1)

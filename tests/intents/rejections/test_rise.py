@@ -1,4 +1,4 @@
-"""The reason of a rise is named only if it explains the rise, or grew by more than chance."""
+"""A reason is named for a rise of rejections only if it explains the rise, or grew by more than chance."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def summarize(counts):
     ("counts", "verifications", "name"),
     [
         ([(40, 10)], (1000, 1000), "reason-0"),
-        ([(9, 0), (4, 0), (4, 0), (8, 1)], (250, 250), None),  # 9 of 24: the most, but no cause of the whole
+        ([(9, 0), (4, 0), (4, 0), (8, 1)], (250, 250), None),  # it grew most, but by 9 of 24 only
         ([(13, 0), (12, 0)], (250, 250), "reason-0"),
-        ([(12, 0), (12, 0)], (250, 250), None),  # two halves
-        ([(20, 5), (10, 30)], (1000, 1000), "reason-0"),  # what fell explains no rise
-        ([(20, 10), (9, 0)], (2000, 1000), "reason-1"),  # twice the calls have twice the rejections of a steady reason
+        ([(12, 0), (12, 0)], (250, 250), None),  # each grew by half of the rise
+        ([(20, 5), (10, 30)], (1000, 1000), "reason-0"),  # reasons that fell do not count
+        ([(20, 10), (9, 0)], (2000, 1000), "reason-1"),  # twice the calls: reason-0 is steady
         ([(5, 10)], (1000, 1000), None),
-        ([(5, 0)], (1000, 0), None),  # nothing to compare with
+        ([(5, 0)], (1000, 0), None),  # there were no calls before
         ([], (0, 0), None),
     ],
 )
@@ -61,22 +61,22 @@ def test_the_reason_that_explains_a_rise_grew_and_outweighs_all_others(counts, v
     [
         ({"accepted": 990, "expired": 10}, {"accepted": 960, "expired": 40}, "expired", False),
         ({"accepted": 990, "expired": 10}, {"accepted": 97, "expired": 3}, None, None),  # 3 of 100 may be chance
-        ({"accepted": 990, "expired": 10}, {"accepted": 1980, "expired": 20}, None, None),  # of twice as many calls
+        ({"accepted": 990, "expired": 10}, {"accepted": 1980, "expired": 20}, None, None),  # twice as many calls
         (
             {"accepted": 900, "expired": 100},
             {"accepted": 900, "replayed": 100},
             "replayed",
             False,
-        ),  # a steady rate
+        ),  # the rate of all reasons is steady
         ({"accepted": 500, "expired": 500}, {"accepted": 465, "expired": 520, "replayed": 15}, "replayed", False),
-        ({"accepted": 1000}, {"accepted": 997, "replayed": 3}, None, None),  # few
-        ({"accepted": 1000}, {"accepted": 991, "expired": 5, "replayed": 4}, None, None),  # few of all reasons
-        ({"accepted": 1000}, {"accepted": 985, "expired": 8, "replayed": 7}, "expired", True),  # many of all reasons
-        ({"accepted": 1000}, {"accepted": 986, "expired": 7, "replayed": 7}, None, None),  # two grew alike
+        ({"accepted": 1000}, {"accepted": 997, "replayed": 3}, None, None),  # too few
+        ({"accepted": 1000}, {"accepted": 991, "expired": 5, "replayed": 4}, None, None),  # too few of all reasons
+        ({"accepted": 1000}, {"accepted": 985, "expired": 8, "replayed": 7}, "expired", True),  # enough of all reasons
+        ({"accepted": 1000}, {"accepted": 986, "expired": 7, "replayed": 7}, None, None),  # two grew equally
         ({"accepted": 900, "expired": 100}, {"accepted": 991, "replayed": 9}, None, None),  # rejections fell
         ({"accepted": 1000}, {"accepted": 900, "": 100}, None, None),  # a reason that the filter leaves out
         ({"accepted": 100, "expired": 900}, {"accepted": 1000}, None, None),
-        ({}, {"expired": 40}, None, None),  # nothing to compare with
+        ({}, {"expired": 40}, None, None),  # there were no calls before
         ({"expired": 40}, {}, None, None),
     ],
 )

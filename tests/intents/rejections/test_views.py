@@ -85,7 +85,7 @@ def test_the_code_on_the_empty_page_makes_a_protection_that_accepts_a_minted_int
     names = {"API_KEY": workspace.full_key, "BASE_URL": "http://localhost"}
     lines = page().context["first_lines"]
     assert escape(lines) in page().content.decode()
-    exec(lines, names)  # the lines that a reader would paste
+    exec(lines, names)  # the lines that a reader of the page would paste
     call = Call(sub="user_1", operation="GET /orders", args_hash=args_hash({}))
     header = mint_for_call(production, call, now=timezone.now()).header
     verifier = names["protection"].verifier
@@ -186,7 +186,7 @@ def test_choosing_a_version_does_not_change_the_share_of_all_versions(page, fill
     text = " ".join(page(version="1").content.decode().split())
     assert "<b>11 of 105</b> verifications with a known version were still of version 1: 10.5 %." in text
     assert "11 of 105 verifications with a known version </div>" in text
-    assert "Where they arrive" not in text  # the page shows them already
+    assert "Where they arrive" not in text  # the page already shows where they arrive
 
 
 def test_a_chosen_reason_is_open_and_names_the_column_of_its_counts(page, filled_environment):
@@ -281,7 +281,7 @@ def test_operations_without_a_rejection_are_folded(page, filled_environment):
     assert "1 without a rejection" in folded
     assert "GET /<wbr>books" in folded
     text = " ".join(page(reason="missing-header").content.decode().split())
-    assert "without a rejection" not in text  # POST /refunds has rejections for other reasons
+    assert "without a rejection" not in text  # wrong here: POST /refunds has rejections for other reasons
     assert "3 without this reason" in text
 
 
@@ -472,7 +472,7 @@ def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_
         labels = response.context["figure"]["data"][0]["x"]
         first = NOW - timedelta(days=9)
         assert labels[0] == f"{first:%a %-d %b %Y}"
-        assert len(labels) == (timezone.now().date() - first.date()).days + 1  # 10, or 11 if a day has begun meanwhile
+        assert len(labels) == (timezone.now().date() - first.date()).days + 1  # 10, or 11 if a new day began
         assert labels[-1].endswith(", partial")
         assert "No data before" in response.content.decode()
     assert "No data before" not in page(range="7d").content.decode()
@@ -485,7 +485,7 @@ def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled
 
 
 def test_single_rejections_are_listed_from_an_exact_moment(page, production):
-    """Sums are no finer than a quarter hour, so a page with an exact start shows only what is counted from it."""
+    """Sums are no finer than a quarter hour. So a page with an exact start shows only what can be counted from then."""
     moment = NOW - timedelta(days=1)
     key = production.workspace.api_keys.get(name="report")
     for seconds, count in ((0, 5), (1, 2), (2, 1)):
@@ -503,7 +503,7 @@ def test_single_rejections_are_listed_from_an_exact_moment(page, production):
         assert whole not in text
     [link] = re.findall('<a href="([^"]*)">Show the whole period</a>', text)
     assert link == "?range=7d"
-    assert 'aria-label="Share"' not in text  # a shared page has no single rejections
+    assert 'aria-label="Share"' not in text  # a shared page would have no single rejections
     assert [row["count"] for row in read_rows(page(".json", since=since.isoformat()), "rejections")] == [1, 2]
     assert "which name no key. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
 

@@ -72,7 +72,7 @@ def read_text(client: Client, address: str, **query: str) -> str:
 
 
 def list_calls(client: Client, address: str, **query: str) -> list[str]:
-    """Return the tool calls of the page, after checking that the download lists the same."""
+    """Return the ids of the tool calls on the page, after checking that the download lists the same calls."""
     heads = read_text(client, address, **query).partition('id="calls"')[2].split('<th scope="row"')[1:]
     listed = [re.search(r'toolcall\?[^"]*id=([^"&]+)', head)[1] for head in heads]
     rows = json.loads(client.get(f"{address}.json", query).getvalue())["tables"]["toolCalls"]
@@ -213,7 +213,7 @@ def test_confirmations_and_rejections_lead_to_the_list(browser_client, address):
 def test_older_pages_begin_where_the_one_before_ended(browser_client, address, production, monkeypatch):
     monkeypatch.setattr(list_views, "CALLS_PER_PAGE", 3)
     for number in range(8):
-        store(production, f"call_{number}", "GET /orders", minutes=5 + number // 4)  # several in one second
+        store(production, f"call_{number}", "GET /orders", minutes=5 + number // 4)  # several calls in one second
     query, pages = {}, []
     for _ in range(3):
         page = read_text(browser_client, address, **query)

@@ -1,4 +1,4 @@
-"""Charts of a year equal a recount of the rows in ten time zones, changes of the clocks included."""
+"""Charts of a year equal a recount of the rows in ten time zones, also on days when the clocks change."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def month_clock(zone: ZoneInfo) -> Clock:
 
 @pytest.fixture(scope="module")
 def moments() -> list[datetime]:
-    """Return times all over the year, many of them around changes of the clocks."""
+    """Return times of the whole year, many of them close to changes of the clocks."""
     chance = random.Random(11)
     anywhere = [BEGIN + timedelta(minutes=chance.randrange(DAYS * 1440)) for _ in range(350)]
     turns = [turn for name in ZONES for turn in changes(ZoneInfo(name))]
@@ -64,7 +64,7 @@ def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments)
     production = workspace.workspace.environments.get(name="production")
     chance = random.Random(12)
     register_conversations(production, [Arrival(f"c{n}", BEGIN) for n in range(0, len(moments), 2)], now=BEGIN)
-    # One conversation is so old that a chart of all time is by month
+    # One conversation is so old that a chart of all time has one bar for each month.
     register_conversations(production, [Arrival("first", BEGIN - timedelta(days=600))], now=BEGIN)
     for n, moment in enumerate(moments):
         record_outcomes(production, [Report(f"c{n}", chance.choice(KEYS))], reported_by=1 + n % 2, now=moment)

@@ -43,7 +43,7 @@ def register(environment, *conversations):
 
 
 def follow_by_hand(environment, period, keys):
-    """Return the ids of the conversations of each step by brute force."""
+    """Return for each step the ids of the conversations that reached it, by reading all rows."""
     times = {}
     for row in Outcome.objects.filter(environment=environment, broken=False).select_related("conversation"):
         times.setdefault(row.conversation.conversation_id, {})[row.outcome_key] = row.first_reported_at
@@ -67,7 +67,7 @@ def counts_of(funnel):
 def test_the_numbers_are_those_of_a_count_by_hand(production, seed):
     chance = random.Random(seed)
     names = [f"c{number}" for number in range(60)]
-    register(production, *names[:50])  # ten stay unknown: their outcomes are broken joins
+    register(production, *names[:50])  # ten names stay unknown: their outcomes are broken joins
     for name in names:
         for key in chance.sample(KEYS, chance.randint(0, len(KEYS))):
             report(production, name, key, hours=chance.choice([1, 1, 2, 30, 100, 300]))
@@ -209,7 +209,7 @@ def test_one_click_shows_the_funnel_between_the_two_most_frequent_keys(browser_c
 
 
 def test_the_funnel_reads_its_own_index_and_no_more_than_it_follows(production):
-    """It stays fast as tables grow: the first step reads by key and time with a limit, later steps by primary key."""
+    """It stays fast as tables grow. The first step reads by key and time, with a limit; later steps by primary key."""
     statement = funnels._write_statement(3)
     parameters = {
         "environment": production.pk, "start": NOW - timedelta(days=9), "end": NOW, "limit": 10, "recent": NOW,

@@ -32,7 +32,7 @@ def chart_of(environment, **filters):
 
 
 def report_outcomes(environment, now=None):
-    """Report two purchases, one of them twice, in three conversations, and one without a conversation."""
+    """Register three conversations. Report two purchases (one of them twice), a renewal, and a broken join."""
     now = now or timezone.now()
     register_conversations(environment, [Arrival("a"), Arrival("b"), Arrival("c")], now=now)
     reports = [
@@ -45,7 +45,7 @@ def report_outcomes(environment, now=None):
 
 
 def reach_keys(environment, counts, now=None):
-    """Report outcomes as often as `counts` says for each key, each in a new conversation."""
+    """Report as many outcomes of each key as `counts` says, each in a new conversation."""
     now = now or timezone.now()
     reports = [Report(f"{key} {n} {now}", key) for key, count in counts.items() for n in range(count)]
     register_conversations(environment, [Arrival(report.conversation_id) for report in reports], now=now)
@@ -442,7 +442,7 @@ def test_the_table_of_a_chart_escapes_markup():
 
 
 def move_purchases_to(staging, production, now):
-    """Move two purchases and a refund to staging, which has 4 purchases of its own, and had 2 the week before."""
+    """Move two purchases and a refund to staging. Staging has 4 purchases of its own, and had 2 in the week before."""
     names = [f"id {number}" for number in range(7)]
     register_conversations(staging, [Arrival(name) for name in [*names, "old 1", "old 2"]], now=now)
     record_outcomes(staging, [Report("old 1", "purchase"), Report("old 2", "purchase")], now=now - timedelta(days=7))

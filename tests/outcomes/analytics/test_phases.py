@@ -17,7 +17,7 @@ PAGE = "/w/lumen-books/production/outcome"
 
 @pytest.fixture
 def release(workspace):
-    """Play 100 conversations with 20 purchases, a release three hours ago, then 50 conversations with 30 purchases."""
+    """Store a release three hours ago: 100 conversations with 20 purchases before it, 50 with 30 purchases after it."""
     production, now = workspace.workspace.environments.get(name="production"), timezone.now()
     moment = floor_to_quarter(now - timedelta(hours=3))
     arrivals = [Arrival(f"old{n}", moment - timedelta(hours=2)) for n in range(100)]
@@ -50,7 +50,7 @@ def test_page_and_downloads_show_how_a_release_changed_the_share(release, browse
 def test_right_after_a_release_it_is_too_early_to_compare(release, browser_client):
     query = {"key": "purchase", "range": "24h"}
     latest, earlier = browser_client.get(PAGE, query).context["phases"]
-    assert latest.is_too_early  # it began three hours ago, and its outcomes took two
+    assert latest.is_too_early  # it began three hours ago, and its outcomes took two hours
     assert not earlier.is_too_early
     html = browser_client.get(PAGE, query).content.decode()
     assert html.count("too early to tell") == 1

@@ -17,7 +17,10 @@ NOW = timezone.now()
 
 @pytest.fixture
 def production(workspace):
-    """Let two API keys report 5 and 3 purchases, 2 of them broken, then each other's again, and one without a key."""
+    """Let two API keys report 5 and 3 purchases, of which 2 are broken joins. Then each key reports those of the other.
+
+    One more purchase is reported without a key.
+    """
     production = workspace.workspace.environments.get(name="production")
     shop, orders = ApiKey.objects.filter(workspace=workspace.workspace, kind=ApiKey.SECRET).order_by("pk")[:2]
     ApiKey.objects.filter(pk=orders.pk).update(name="order sync job")
