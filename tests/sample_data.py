@@ -52,7 +52,7 @@ def fill_workspace(created: NewWorkspace, api: Any) -> str:
 def order(count: int) -> dict[str, Any]:
     """Return the descriptor of an order.
 
-    count: how often it was observed.
+    count: how often an order was observed.
     """
     customer = {"email": {"type": "string", "redacted": True}, "phone": {"type": "string", "nulls": 1}}
     properties = {

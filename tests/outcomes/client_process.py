@@ -1,6 +1,7 @@
 """A customer's process that sends the requests of its plan, records the answers, and continues after being killed.
 
-Arguments: the hub's address, its plan (JSON lines: an address and a body each), its notes (a line per answer).
+The arguments are the hub's address, the file of the plan, and the file of the notes. A line of the plan is JSON: an
+address and a body. A line of the notes is an answer.
 """
 
 from __future__ import annotations

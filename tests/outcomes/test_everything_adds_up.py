@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(60 + 
 
 
 def plan(chance: random.Random, reports: int) -> Iterator[tuple[str, dict]]:
-    """Yield batches of reports, a tenth of them twice, mixed with registrations.
+    """Yield batches of reports, a tenth of them twice, and registrations between them.
 
     Conversations are registered before their reports, after them, or never.
     """
@@ -113,7 +113,7 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_agree(answered_steps, wor
 
 
 def check_answers(answered_steps: Sequence[tuple[str, dict, dict]], known_ids: set[str]) -> None:
-    """Check that no answer counted an unregistered conversation as known, and that the counts fit."""
+    """Check that no answer counted an unregistered conversation as known, and that counts agree with the lists."""
     for address, body, answer in answered_steps:
         if address == REPORT:
             ids = [item["conversationId"] for item in body["outcomes"]]

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 HUB_SERVICES = {name: service for name, service in SERVICES.items() if service.get("image") == "affidavit"}
-PYTHON_VARIABLES = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # variables of Python
+PYTHON_VARIABLES = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}  # Python reads these, not the hub
 NAME = re.compile(r"affidavit_\w+")
 
 
@@ -91,7 +91,7 @@ def test_every_file_that_compose_yaml_mounts_exists():
 
 
 def list_samples() -> dict[str, set[str]]:
-    """Return the labels of everything that /metrics shows, by the name in queries."""
+    """Return the labels of each metric that /metrics shows, by the name that queries use."""
     samples: dict[str, set[str]] = {}
     for metric in vars(metrics).values():
         if isinstance(metric, Counter):

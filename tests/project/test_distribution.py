@@ -132,7 +132,7 @@ def read_pages(workspace: Any, api: Any) -> None:
 WORK: Mapping[str, Callable[[Any, Any], None]] = {
     work.__name__: work for work in (work_on_outcomes, work_on_reports, work_on_intents, read_pages)
 }
-# Django joins these tables by row ids alone. That is fine here, but a cluster would read all partitions.
+# Django joins these tables by row ids alone. One database does this fast, but a cluster would read all partitions.
 BY_ROW_ID = re.compile(
     r'FROM "catalog_(operation|operationpart|freshstart|maprule|operationversion)"|^UPDATE "catalog_'
 )

@@ -26,7 +26,7 @@ from wire.http.problems import CODES
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents", "alerts")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("sdk/*.md")])
-UNDOCUMENTED_COMMANDS = {"sample_history"}  # started by `up`, not by operators
+UNDOCUMENTED_COMMANDS = {"sample_history"}  # `up` starts it, not an operator
 UNDOCUMENTED_TARGETS = {"types", "help", "clean"}  # `make help` lists them
 NO_ADDRESSES = {"/api/v1"}  # an address of another API
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
@@ -40,7 +40,7 @@ def text_of(name: str) -> str:
 
 
 def section(name: str, heading: str) -> str:
-    """Return the text under a heading, up to the next heading of its level or above."""
+    """Return the text under a heading, up to the next heading of the same or a higher level."""
     level = heading.split(" ")[0]
     _, separator, rest = text_of(name).partition(f"\n{heading}\n")
     assert separator, f"{name} has no heading {heading!r}"
@@ -48,7 +48,7 @@ def section(name: str, heading: str) -> str:
 
 
 def first_column(text: str, header: str) -> list[str]:
-    """Return the names in backticks in the first column of the tables whose first header is this one."""
+    """Return the names in backticks in the first column of all tables in which that column has this header."""
     names: list[str] = []
     reading = False
     for line in text.splitlines():
@@ -69,7 +69,7 @@ def trees() -> Iterator[ast.AST]:
 
 
 def variables(node: ast.AST) -> Iterator[str]:
-    """Yield the environment variables that one node of the source reads."""
+    """Yield the environment variables that one node of a syntax tree reads."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=str(name)), *_]):
             yield name
@@ -165,7 +165,7 @@ def test_api_md_describes_exactly_the_endpoints_that_are_served():
 
 @pytest.mark.parametrize(("endpoint", "form"), [("intents", IntentForm), ("confirmations", ConfirmationForm)])
 def test_api_md_says_how_long_each_text_may_be(endpoint, form):
-    """The two forms share some members, which are listed in the first table only."""
+    """The two forms share some members. Only the table of the first form lists them."""
     tables = section("docs/api.md", f"## POST /api/{endpoint}") + section("docs/api.md", "## POST /api/intents")
     for name, field in form().fields.items():
         if longest := getattr(field, "max_length", None):
@@ -241,7 +241,7 @@ def calls() -> Sequence[tuple[str, str, Any]]:
     matches = []
     for title, rest in re.findall(r"^## POST (/api/\S+)\n(.*?)(?=^## )", text_of("docs/api.md"), re.M | re.S):
         body = re.search(r"-d '(.*?)'", rest, re.DOTALL)
-        if body is None:  # without a body, the answer is different each time
+        if body is None:  # the answer to a call without a body is different each time
             continue
         matches.append((title, body[1], json.loads(blocks(rest, "json")[0])))
     return matches

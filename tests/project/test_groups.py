@@ -1,4 +1,4 @@
-"""Tests of one group run in one process: those that start a whole hub, and those with a browser."""
+"""All tests of a group run in one process. Groups are, for example, tests that start a whole hub, or a browser."""
 
 import os
 import subprocess

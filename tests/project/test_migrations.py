@@ -1,4 +1,4 @@
-"""Migrations do not disturb a hub that runs meanwhile: none locks a table with data for long, or breaks old code."""
+"""Migrations do not disturb a hub that runs meanwhile: they lock no table with data for long, and break no old code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BASE = {
     "catalog": "0014_inbox_by_month", "intents": "0006_months", "outcomes": "0006_partitions",
     "wire": "0003_keys", "workspaces": "0007_months",
 }  # fmt: skip
-# By migration and rule: why the migration may break the rule
+# Why a migration may break a rule, by the migration and the rule
 REASONS: dict[tuple[str, str, str], str] = {
     ("intents", "0008_rejections_of_a_tool_call", "runs Python, perhaps over many rows"): (
         "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
@@ -78,9 +78,9 @@ def split_statements(sql: str) -> Iterator[str]:
 
 
 def list_faults(statements: Sequence[str], new_tables: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the rules that statements break.
+    """Yield each rule that is broken, with the statement that breaks it.
 
-    new_tables: tables without data; new ones are added.
+    new_tables: the tables without data. Tables that the statements create are added.
     """
     for statement in statements:
         if match := NEW_TABLE.match(statement):

@@ -1,4 +1,4 @@
-"""Every variable that a template asks for exists: Django renders a missing one as nothing, and nobody notices.
+"""Every variable that a template asks for exists. Django renders a missing one as nothing, so nobody would notice.
 
 All pages of the URL configuration are opened, with data and without, and every link and filter on them is followed.
 """
@@ -61,7 +61,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connec
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 PROVIDE_DEFAULTS = {"default", "default_if_none"}
-# Variables that may be missing, by their first name, with the reason
+# Variables that may be missing, by the first part of their name, with the reason
 OPTIONAL = {
     "environment": "pages outside of a workspace have the same frame: signing in, failures, the API docs",
     "period": "the same pages as for `environment`",
@@ -75,7 +75,7 @@ MAX_ADDRESSES = 600
 
 
 class Misses:
-    """Records each failed lookup as (template, line, variable), and the names of all rendered templates."""
+    """A record of each failed lookup as (template, line, variable), and of the names of all rendered templates."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lookups: set[tuple[str, int, str]] = set()
@@ -115,7 +115,7 @@ class Misses:
     def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
         _, parent = miss.params
         name = str(variable.var)
-        # Attributes of None are not checked; the object itself is looked up first.
+        # Attributes of None are not checked: the variable that is None was found itself.
         is_optional = isinstance(parent, BaseContext) and name.split(".")[0] in OPTIONAL
         if parent is None or is_optional:
             return
@@ -125,7 +125,7 @@ class Misses:
 
 
 def _find_callers(variable: Variable) -> tuple[Node, bool]:
-    """Return the node that asks for a variable (only nodes know their line), and whether a filter gives a default.
+    """Return the node that asks for a variable, and whether a filter gives a default. Only nodes know their line.
 
     Both are read from the frames of the callers. Few lookups fail, so this is faster than recording each rendered node.
     """
@@ -144,7 +144,7 @@ def _has_default(expression: FilterExpression) -> bool:
 
 
 class Links(HTMLParser):
-    """The addresses that a page links to, and those that its filters lead to, one for each option."""
+    """The addresses of a page's links, and one address for each option of its filters."""
 
     def __init__(self, base: str, text: str) -> None:
         super().__init__()
@@ -212,7 +212,7 @@ def list_pages() -> list[str]:
 
 
 def open_pages(client: Client, start: str, *, follows_links: bool = False, **query: str) -> None:
-    """Open each page, also with htmx if it then has another template.
+    """Open each page. Open it as htmx does, too, if the page has another template for that.
 
     follows_links: open linked addresses too.
     """
@@ -230,17 +230,17 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
         assert len(visited) <= MAX_ADDRESSES, "the links of the pages lead to ever more variants"
         response = client.get(address)
         assert response.status_code in (200, 404), address
-        if getattr(response.wsgi_request, "has_partial", True):  # otherwise htmx gets the same
+        if getattr(response.wsgi_request, "has_partial", True):  # otherwise htmx gets the same answer
             client.get(address, headers={"HX-Request": "true"})
         if follows_links and response.status_code == 200:
             waiting += Links(address, response.content.decode()).addresses
 
 
 def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return the path and the filters of an address; of the addresses with the same result, only one is opened.
+    """Return the path and the filters of an address. Of all addresses with the same result, only one is opened.
 
-    A value is cut to its first character, unless it is the only filter or names the subject of the page. Of the empty
-    filters and the members of ORDER, only one counts, and none if there are others.
+    A value is cut to its first character, unless it is the only filter or names the subject of the page. Empty filters
+    and the members of ORDER are left out if there are other filters. If there are none, one of them is kept.
     """
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)
@@ -267,7 +267,7 @@ def test_a_misspelt_variable_is_noticed_in_every_kind_of_tag(misses):
         "{{ page|add:nubmer }}{{ optional|default:'' }}{{ nothing.name }}{{ page.title }}"
     )
     template = engines["django"].from_string(text)
-    with pytest.raises(VariableDoesNotExist):  # Django itself reports only a missing argument of a filter
+    with pytest.raises(VariableDoesNotExist):  # Django itself raises only for a missing argument of a filter
         template.render({"page": {"title": "Overview"}, "nothing": None})
     assert {name for _, _, name in misses.lookups} == {"page.titel", "usre", "rwos", "nmae", "nubmer"}
 
@@ -284,7 +284,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def move_a_join(workspace: Any, api: Any) -> None:
-    """Move an outcome of a conversation of staging, which was reported to production, to staging."""
+    """Report to production an outcome of a conversation that staging knows; then move the broken join to staging."""
     outcome = {"conversationId": "stage_3", "outcomeKey": "moved"}
     assert api.post("/api/conversation-outcomes", {"outcomes": [outcome]}).status_code == 200
     source, target = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
@@ -293,14 +293,14 @@ def move_a_join(workspace: Any, api: Any) -> None:
 
 
 def report_again(workspace: Any) -> None:
-    """Report a broken join long ago and now."""
+    """Report a broken join 30 days ago, and again now."""
     production, now = workspace.workspace.environments.get(name="production"), timezone.now()
     for moment in (now - timedelta(days=30), now):
         record_outcomes(production, [Report("{{conversationId}}", "purchase")], now=moment)
 
 
 def lose_a_property(workspace: Any, api: Any) -> None:
-    """Observe a property until it is always present, and then another instead of it, in too few objects for drift."""
+    """Observe a property that is always present, then another in its place, in too few objects for drift."""
     for count, body in ((30, {"id": 1, "note": "x"}), (5, {"id": 1, "remark": "x"})):
         deliver(api, workspace, *[observation(path="/lost", response=body)] * count)
 
@@ -309,7 +309,7 @@ def lose_a_property(workspace: Any, api: Any) -> None:
 def test_every_variable_of_every_template_exists(
     misses, browser_client, client, api, workspace, other_workspace, settings
 ):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # a quick one
     start = fill_workspace(workspace, api)
     lose_a_property(workspace, api)
     add_decisions(browser_client, workspace, api, start)
@@ -329,7 +329,7 @@ def test_every_variable_of_every_template_exists(
     versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
     assert browser_client.get(f"{start}/operation", versions).status_code == 200
     assert browser_client.get(f"{start}/conversation", {"id": "conv_1"}).status_code == 200
-    for count, body in ((30, {"id": "x", "note": "x"}), (5, {"id": "x"})):  # lost by both
+    for count, body in ((30, {"id": "x", "note": "x"}), (5, {"id": "x"})):  # both environments lose the property
         deliver(api, workspace, *[observation(path="/lost", response=body)] * count, environment="staging")
     assert browser_client.get(f"{start}/difference?against=staging").status_code == 200
     for rejection in Rejection.objects.all():
@@ -436,7 +436,7 @@ def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, star
 
 
 def open_phases(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
-    """Report something before and after an annotation, outside of its quarter hour, so that two phases are compared."""
+    """Report something before and after the quarter hour of an annotation, so that two phases are compared."""
     now = timezone.now()
     deploy = {"text": "Deploy 4.0", "at": int((now - timedelta(hours=1)).timestamp())}
     assert api.post("/api/annotations", deploy).status_code == 201
@@ -448,7 +448,7 @@ def open_phases(browser: Client, api: Any, created: NewWorkspace, start: str) ->
 
 
 def open_outage(browser: Client, created: NewWorkspace, start: str) -> None:
-    """Let a backend lack the present secret, before and after the first accepted call of its environment."""
+    """Let a backend lack the secret that signs now, before and after the first accepted call of its environment."""
     rejected = Verification("bad-signature", timezone.now() + timedelta(seconds=1), count=500)
     for environment in created.workspace.environments.all():
         record_verifications(environment, [rejected])

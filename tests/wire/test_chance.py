@@ -1,4 +1,4 @@
-"""The tests of chance agree with counting every order, and with what is obvious."""
+"""The statistical tests agree with a count of all possible orders, and with obvious cases."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ BEFORE = [
     ("workspaces", "0005_retention_of_days"),
 ]
 APPS = [app for app, _ in BEFORE]
-# Columns that the rewritten tables no longer have, or that changed their meaning
+# Columns that the rewritten tables no longer have, or that have another meaning there
 OTHER_COLUMNS = {
     "outcomes_outcome": {"id"},
     "workspaces_auditentry": {"workspace_id"},
@@ -93,7 +93,7 @@ SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablena
 
 @pytest.fixture
 def old_schema(transactional_db: None) -> Iterator[None]:
-    """Work in a schema that has the old tables, filled with rows."""
+    """Let the test work in a schema with the old tables, which are filled with rows."""
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA IF EXISTS before CASCADE; CREATE SCHEMA before; SET search_path TO before")
         try:

@@ -63,7 +63,7 @@ def test_a_chart_begins_with_the_bucket_that_holds_the_first_data(first, zone, p
         assert part == period
         return
     assert buckets[0].start <= first < buckets[0].end
-    # The first bucket is a whole hour, day or month of the zone, unless the period begins within it.
+    # The first bucket is a whole hour, day or month of the zone, unless the period begins within that time.
     assert part.start == max(period.start, find_bucket_start(first, period.zone, part.step))
 
 

@@ -42,7 +42,7 @@ def test_the_name_of_a_file_says_page_table_and_period_and_nothing_twice():
 
 
 RUNS = tuple("=+-@＝＋－＠")
-# Text of characters that decide whether a spreadsheet executes it: signs, separators, quotes, space and a letter
+# Texts of the characters that decide whether a spreadsheet executes a cell: signs, separators, quotes, spaces, letters
 texts = st.text(st.sampled_from([*RUNS, *";,|\t\r\n\"' \u3000aé"]), max_size=12) | st.text(max_size=12)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.decimals(allow_nan=False, places=3)
 values = st.none() | numbers | texts | st.lists(texts | st.integers()) | st.dictionaries(texts, st.integers())

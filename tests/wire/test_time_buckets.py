@@ -108,7 +108,7 @@ def test_a_day_of_23_hours_is_complete_when_it_is_over():
 
 @pytest.mark.parametrize("step", ["day", "month"])
 def test_the_time_axis_uses_the_format_of_the_bucket_labels(step):
-    """plotly.js writes the English names of months and days, as labels do."""
+    """plotly.js writes the names of months and days in English, as the labels do."""
     moment = datetime(2026, 11, 5, tzinfo=UTC)
     label = format_label(moment, ZoneInfo("UTC"), step)
     assert label.startswith(moment.strftime(describe_time_axis(step)["tickformat"]))

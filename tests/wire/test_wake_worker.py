@@ -1,4 +1,4 @@
-"""Messages to the worker: equal waiting messages become one, none is lost, and a slow broker delays no request."""
+"""Messages to the worker: equal messages that wait become one, none is lost, and a slow broker delays no request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)  # so that transactions rea
 
 
 class Task:
-    """A task that counts how often it is sent, once its broker answers."""
+    """A task that counts how often it is sent. Sending waits until its broker answers."""
 
     def __init__(self) -> None:
         self.sent: Counter[tuple[int, ...]] = Counter()

@@ -109,7 +109,7 @@ def test_a_page_is_compressed_unless_it_shows_a_secret(browser_client, workspace
     address = "/w/lumen-books/staging/keys"
     shown_once = browser_client.post(f"{address}/create", form, follow=True, headers={"Accept-Encoding": "gzip"})
     assert "gak_" in shown_once.content.decode()
-    assert "data-in-zone" not in shown_once.content.decode()  # it would reload the page, and the key would be gone
+    assert "data-in-zone" not in shown_once.content.decode()  # this would reload the page, and the key would be gone
     assert "Content-Encoding" not in shown_once
 
 

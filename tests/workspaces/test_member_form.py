@@ -19,7 +19,7 @@ VALUES = {"slug": "lumen-books", "str": "production", "uuid": str(UUID(int=0)), 
 
 
 def post_signed_out(referer: str | None) -> dict[str, list[str]]:
-    """Send the form of an annotation without a session. Return the members of the address that it leads to."""
+    """Send the form of an annotation without a session. Return the query of the sign-in page to which this leads."""
     headers = {"Referer": referer} if referer else {}
     response = Client().post(f"{START}/annotations/add", FORM, headers=headers)
     address = urlsplit(response.headers["Location"])
@@ -52,7 +52,7 @@ def test_an_address_that_only_takes_forms_says_so_when_it_is_opened(browser_clie
 
 
 def list_form_addresses(patterns: list[URLPattern | URLResolver], start: str = "/") -> list[str]:
-    """Return an address for each view that takes a form of a member: its name begins with `post_`, or is `decide`."""
+    """Return an address for each view that takes a form of a member. Its name begins with `post_` or `decide`."""
     addresses = []
     for pattern in patterns:
         route = f"{start}{pattern.pattern}"

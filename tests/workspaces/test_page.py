@@ -1,4 +1,4 @@
-"""Behaviour of all pages: methods, entity tags, and exports that refuse a range or filter they cannot read."""
+"""What all pages do: methods, entity tags, and exports, which refuse a range or filter that they cannot read."""
 
 import json
 import re
@@ -80,7 +80,7 @@ def list_queries(queries):
 
 @pytest.fixture
 def address_of(workspace, api):
-    """Return a function that returns the address of a page, of the only operation if it shows one."""
+    """Return a function that returns the address of a page. The page `operation` shows the only operation."""
     deliver(api, workspace, observation(path="/books"))
 
     def build_address(page, query):
@@ -98,7 +98,7 @@ def test_a_value_that_a_filter_does_not_take_is_named_by_the_page_and_refused_in
     html = unescape(" ".join(browser_client.get(address).content.decode().split()))
     words = f"This page does not know {query.replace('&', ', ')}"
     assert f"{words}, and ignores {'them' if '&' in query else 'it'}." in html
-    assert address.replace("?", ".json?", 1) not in html  # the links to downloads leave it out
+    assert address.replace("?", ".json?", 1) not in html  # the links to downloads leave the query out
     for ending in (".json", ".csv"):
         response = browser_client.get(address.replace("?", f"{ending}?", 1))
         assert (response.status_code, response.json()["code"]) == (400, "invalid-request")

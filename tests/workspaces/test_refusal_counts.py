@@ -1,4 +1,4 @@
-"""A refused request of a known key is counted once, by endpoint and code; what it sent is stored nowhere."""
+"""A refused request of a known key is counted once, by endpoint and code. Nothing of its content is stored."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _write_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tallies() -> list[tuple[str, str, str, int]]:
-    """Return the key's first characters, the endpoint, the code and the number of all refused requests."""
+    """Return the tallies of refused requests: the first characters of the key, the endpoint, the code, the number."""
     rows = RefusalTally.objects.order_by("endpoint", "code").select_related("api_key")
     return [(row.api_key.prefix, row.endpoint, row.code, row.count) for row in rows]
 
@@ -105,7 +105,7 @@ def test_a_key_over_its_rate_is_counted_without_a_look_at_the_database_for_each(
     written = [query for query in queries if "refusaltally" in query["sql"]]
     assert len(written) == 1
     monkeypatch.setattr(counter.get_counter(), "_due_at", 0.0)
-    api.client.get("/sign-in")  # any later request writes what was counted since
+    api.client.get("/sign-in")  # any later request writes the counts since the last write
     assert tallies() == [(workspace.full_key[:12], ENDPOINT, "rate-limited", refused)]
 
 

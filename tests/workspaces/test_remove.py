@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows() -> Counter[str]:
-    """Count the rows of each table of the hub. Used nonces are left out: they belong to no workspace and expire."""
+    """Count the rows of each table of the hub. Leave out used nonces, which belong to no workspace and expire."""
     ours = {"wire", "workspaces", "catalog", "outcomes", "intents", "alerts", "hub"}
     models = [model for model in apps.get_models() if model._meta.app_label in ours and model is not UsedNonce]
     return Counter({model._meta.db_table: model._base_manager.count() for model in models})
@@ -63,7 +63,7 @@ def fill(created: NewWorkspace, api: Any) -> None:
 
 def test_every_table_has_only_the_rows_of_other_workspaces(api, workspace, other_workspace):
     fill(other_workspace, api)
-    # Both workspaces get the same rows, so half of all rows must be left.
+    # Both workspaces get equally many rows, so half of all rows must be left.
     fill(workspace, api)
     before = rows()
     deleted = Counter(remove_workspace(workspace.workspace, actor="test", now=timezone.now()))

@@ -1,4 +1,4 @@
-"""A workspace can be removed while its keys are in use: writers get a clear answer, and no row stays."""
+"""A workspace can be removed while its keys are in use. Its writers get a clear answer, and no row is left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALL = {"sub": "user_1", "operation": "POST /orders", "args": {}}
 
 
 class Writer(threading.Thread):
-    """A machine that confirms, mints and reports in a loop until it is refused."""
+    """A machine that confirms, mints and reports in a loop until a request is refused."""
 
     def __init__(self, key: str) -> None:
         super().__init__()

@@ -320,7 +320,7 @@ def test_the_command_says_what_was_deleted(workspace, production):
 
 @pytest.mark.django_db(transaction=True)
 def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
-    """Old joins are pruned while their ids are reported and registered. At the end every id is known, with its outcome."""
+    """Old joins are pruned while their ids are reported and registered. Then every id is known and has its outcome."""
     production = workspace.workspace.environments.get(name="production")
     ids = [f"c{number}" for number in range(200)]
     record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=NOW - 40 * DAY)

@@ -28,7 +28,7 @@ BEFORE, AFTER = RELEASED - timedelta(hours=5), RELEASED + timedelta(minutes=30)
 
 @pytest.fixture
 def release(production):
-    """Record calls before and after a release. `expired` does not change; `audience-mismatch` is new in one operation."""
+    """Record calls before and after a release. `expired` stays the same; one operation gets `audience-mismatch`."""
     record_verifications(
         production,
         [

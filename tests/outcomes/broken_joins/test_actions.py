@@ -1,4 +1,4 @@
-"""Moving broken joins on the page: counted, confirmed, logged, undone, and for people only."""
+"""Moving broken joins on the page: it is counted, confirmed, logged and undone, and only people can do it."""
 
 import re
 from datetime import timedelta
@@ -29,7 +29,7 @@ def environments(workspace):
 
 
 def form_of(html):
-    """Return the address of the only form that moves broken joins."""
+    """Return the address of the first form that moves broken joins."""
     return re.search(r'<form method="post" action="([^"]*/joins/move[^"]*)"', html)[1].replace("&amp;", "&")
 
 
@@ -65,7 +65,7 @@ def test_a_move_is_undone_by_its_button(environments, browser_client):
 
 
 def test_after_a_move_the_page_shows_the_rest_and_can_undo_the_move_at_once(environments, browser_client):
-    """The filter of the page has the cause that was moved: its list would be empty."""
+    """The page was filtered by the cause that was moved. With this filter its list would be empty now."""
     referer = f"http://testserver{CHOSEN}&key=purchase&page=2"
     response = browser_client.post(f"{PAGE}/move", {"to": "staging", "range": "7d"}, headers={"Referer": referer})
     move = Move.objects.get()

@@ -29,7 +29,7 @@ def tables(client, query=""):
 
 @pytest.fixture
 def production(workspace):
-    """Report a broken join of every kind, a second of `other-environment`, and one that healed after an hour."""
+    """Report a broken join of every diagnosis, a second of `other-environment`, and one that healed after an hour."""
     production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
     now = timezone.now()
     register_conversations(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)
@@ -146,7 +146,7 @@ def test_a_filter_without_joins_says_so_and_leads_out(workspace, production, bro
 def test_the_rates_have_a_table_of_their_points(workspace, production, browser_client):
     page = " ".join(browser_client.get(f"{PAGE}?range=7d").content.decode().split())
     table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
-    assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest first
+    assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest row is the first
     points = re.findall(r'([\d.]+) % <span class="soft">([\d,]+) of ([\d,]+)</span>', table)
     rows = [row for row in tables(browser_client)["rates"] if row["reported"]]
     assert sum(int(broken) for _, broken, _ in points) == sum(row["brokenJoins"] for row in rows) > 0
@@ -349,7 +349,7 @@ def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_to
 
 
 def read_footer(client, query: str = "") -> str:
-    """Return the last words of the list of joins: how many there are."""
+    """Return the footer of the list of joins, which says how many there are."""
     page = client.get(f"{PAGE}?{query}").content.decode()
     footer = page.partition('<footer class="pages">')[2].partition("</footer>")[0]
     return " ".join(re.sub("<[^>]+>", " ", footer).split())

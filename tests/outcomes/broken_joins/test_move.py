@@ -35,7 +35,7 @@ KEYS = ("purchase", "renewal")
 
 
 def facts(environment: Environment) -> set[tuple]:
-    """Return all outcomes of an environment, without row ids."""
+    """Return all outcomes of an environment, with all columns except row ids."""
     rows = Outcome.objects.filter(environment=environment)
     return set(
         rows.values_list(
@@ -212,7 +212,7 @@ def play(environment: Environment, step: tuple, key: int, now: datetime) -> None
 
 
 def three_environments() -> list[Environment]:
-    """Create a workspace of three environments. It is separate, because diagnoses consider every sibling."""
+    """Create a workspace with three environments. It is new, because diagnoses look at all its environments."""
     slug = f"w{Workspace.objects.count()}"
     workspace = Workspace.objects.create(name=slug, slug=slug)
     return [Environment.objects.create(workspace=workspace, name=f"e{n}", audience=f"{slug}:{n}") for n in range(3)]

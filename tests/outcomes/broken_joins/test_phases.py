@@ -33,12 +33,12 @@ def test_more_broken_joins_will_heal_if_more_have_healed_or_are_young(pending, h
     assert estimate_healing(pending, healed + 1, broken) >= share
     assert estimate_healing(pending, healed, broken + 1) <= share
     assert estimate_healing(1, healed, broken) >= share
-    # Of joins that have not waited at all, as many will heal as of all joins.
+    # For joins that have not waited at all, the share that will heal is the share of all joins that healed.
     assert estimate_healing(1, healed, broken) == pytest.approx(healed / (healed + broken))
 
 
 def play(production, name, moment, *, known, unknown):
-    """Report outcomes at a moment: of `known` conversations, and of `unknown` ones."""
+    """Report outcomes at a moment. `known` and `unknown` are the numbers of known and unknown conversations."""
     register_conversations(production, [Arrival(f"{name}{n}", moment) for n in range(known)], now=moment)
     ids = [*(f"{name}{n}" for n in range(known)), *(f"lost {name}{n}" for n in range(unknown))]
     record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=moment)
@@ -46,7 +46,7 @@ def play(production, name, moment, *, known, unknown):
 
 @pytest.fixture
 def release(workspace):
-    """Break 10 of 200 joins, release three hours ago, then break 25 of 100."""
+    """Store a release three hours ago. Before it 10 of 200 joins are broken, after it 25 of 100."""
     production = workspace.workspace.environments.get(name="production")
     moment = floor_to_quarter(timezone.now() - timedelta(hours=3))
     play(production, "old", moment - timedelta(hours=2), known=190, unknown=10)
@@ -80,7 +80,7 @@ def test_page_and_downloads_say_whether_the_rate_changed_after_a_release(release
 def test_a_small_difference_may_be_chance(release, browser_client):
     play(release.environment, "again", release.at - timedelta(hours=1), known=10, unknown=2)
     Annotation.objects.create(workspace=release.workspace, at=release.at - timedelta(hours=1), text="Campaign")
-    assert read_section(browser_client).count("may be chance") == 2  # 10 of 200, 2 of 12, 25 of 100
+    assert read_section(browser_client).count("may be chance") == 2  # broken: 10 of 200, 2 of 12, 25 of 100
     campaign = read_tables(browser_client.get(f"{PAGE}.json?range=24h"))["phases"][1]
     assert (campaign["annotations"], campaign["mayBeChance"]) == (["Campaign"], True)
 

@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def production(workspace):
-    """Report three joins 30 days ago, two of them again now; one that healed is reported again too."""
+    """Report four outcomes without a conversation 30 days ago; one heals. Report it and two broken joins again now."""
     environment = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     again = [Report("{{conversationId}}", "purchase"), Report("lost", "refund"), Report("late", "purchase")]

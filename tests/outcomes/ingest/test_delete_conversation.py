@@ -1,4 +1,4 @@
-"""Deleting a conversation id deletes all its rows, and sets the tallies to what they would be without it."""
+"""Deleting a conversation id deletes all its rows. The tallies become what they would be without the conversation."""
 
 from __future__ import annotations
 

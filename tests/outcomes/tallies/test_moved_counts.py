@@ -1,4 +1,4 @@
-"""What was reported to an environment stays so, whatever is moved: moves and their undoing change no such count."""
+"""Moves and their undoing never change how many outcomes were reported to an environment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def count_reported(environment, period):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
-    """Some met an outcome that was there already, and were first reported elsewhere, by another key or long ago."""
+    """Some moved outcomes are in the target already, and were first reported elsewhere, by another key or long ago."""
     chance, now = random.Random(seed), timezone.now()
     period = parse_period({}, now=now)
     environments = [workspace.workspace.environments.get(name=name) for name in ("production", "staging")]
@@ -57,7 +57,7 @@ def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
 
 
 def test_an_outcome_that_a_move_dates_back_is_missing_in_the_period_of_its_own_report(workspace):
-    """No outcome of the later period was moved, and the move took one out of it all the same."""
+    """No outcome of the later period was moved. All the same, the move took one outcome out of that period."""
     now = timezone.now()
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     register_conversations(staging, [Arrival("a"), Arrival("b")], now=now - timedelta(days=30))

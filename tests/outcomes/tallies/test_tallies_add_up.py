@@ -30,7 +30,7 @@ fewer_examples = settings(max_examples=40, deadline=None, suppress_health_check=
 
 
 def play_history(workspace, history) -> Environment:
-    """Return a new environment after the history."""
+    """Play the history in a new environment; return the environment."""
     name = f"e{Environment.objects.count()}"
     environment = Environment.objects.create(workspace=workspace.workspace, name=name, audience=name)
     for now, batch in history:

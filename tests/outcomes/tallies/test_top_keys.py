@@ -1,4 +1,4 @@
-"""The top keys are the same as in the whole list, in the same order, even if only a few of each bucket were read."""
+"""The top keys are those of the whole list, in the same order, even if only a few keys of each bucket were read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from wire.tallies.shards import SHARDS
 from workspaces.create import create_workspace
 from workspaces.models import Environment, Workspace
 
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("two tails")]  # one worker writes them
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("two tails")]  # one worker writes their rows
 END = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
 RANGES = [Period(END - timedelta(days=days), END, ZoneInfo("UTC")) for days in (1, 12, 40)]
 
@@ -35,7 +35,7 @@ def two_tails(module_rows) -> Workspace:
 
 @pytest.fixture(scope="module")
 def long_tail(two_tails) -> Environment:
-    """Report fifty days of outcomes with 400 keys; the n-th is about 1/n as frequent as the first."""
+    """Report fifty days of outcomes with 400 keys. The n-th key is about 1/n as frequent as the first."""
     chance, production = random.Random(3), two_tails.environments.get(name="production")
     ids = [f"c{n}" for n in range(90)]
     register_conversations(production, [Arrival(id_) for id_ in ids], now=END)
@@ -48,7 +48,7 @@ def long_tail(two_tails) -> Environment:
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
 def test_a_page_has_the_same_rows_as_the_whole_list(long_tail, period, monkeypatch):
-    """SHORT and FEW_MATCHES switch on the shortcuts for short periods and for searches with few matches."""
+    """The test sets SHORT and FEW_MATCHES to use, or not to use, the shortcuts for short periods and few matches."""
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]
     ):
@@ -80,7 +80,7 @@ WHERE environment_id = %s AND outcome_key = '' AND lane = 0
 
 
 def test_shards_without_outcomes_do_not_change_the_bounds(long_tail):
-    """The rows are as after eight simultaneous writers, of which only one reported outcomes."""
+    """The rows look as if eight writers had written at the same time, and only one of them had reported outcomes."""
     depths = {"q": 8, "d": 16, "m": 32}
     bounds = top_keys.read_key_bounds(long_tail, RANGES[-1], depths, "")
     with connection.cursor() as cursor:
@@ -97,7 +97,7 @@ def test_a_page_has_the_same_rows_after_several_writers_and_deletions(two_tails,
         for day in range(0, 40, 5):
             reports = [Report(chance.choice(ids), f"key {int(200 ** chance.random())}") for _ in range(100)]
             record_outcomes(staging, reports, now=END - timedelta(days=day, minutes=shard))
-        with connection.cursor() as cursor:  # move the counts to this shard, as if it had been free
+        with connection.cursor() as cursor:  # move the counts to this shard, as if it had been the free one
             cursor.execute(
                 "UPDATE outcomes_tally SET lane = %s WHERE environment_id = %s AND lane = 0", [shard, staging.pk]
             )
@@ -190,7 +190,7 @@ def test_a_widened_period_contains_the_period_and_is_little_longer(start, length
 
 @pytest.mark.parametrize("days", [3, 33, 47])
 def test_keys_from_outside_the_period_are_not_top_keys(long_tail, days):
-    """Other keys are far more frequent shortly before the period, in the same months."""
+    """Shortly before the period, but in the same months, other keys are far more frequent."""
     staging = long_tail.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival(f"c{n}") for n in range(60)], now=END)
     period = Period(END - timedelta(days=days), END, ZoneInfo("UTC"))

@@ -15,16 +15,16 @@ def openapi() -> dict[str, Any]:
 
 
 def declared_answers(address: str, method: str) -> dict[str, Any]:
-    """Return the responses of an operation in the schema, by status.
+    """Return the responses that the served OpenAPI document declares for an operation, by status.
 
-    address: the address as in the schema or in Django's URLs.
+    address: the address as it is written in the document or in Django's URLs.
     """
     path = f"/{address.strip('/')}".replace("<str:", "{").replace(">", "}")
     return openapi()["paths"][path][method]["responses"]
 
 
 def assert_declared(address: str, method: str, response: HttpResponse) -> None:
-    """Assert that the served OpenAPI document has the status, the code and the headers of an answer."""
+    """Assert that the served OpenAPI document declares the status, the code and the headers of an answer."""
     answers = declared_answers(address, method)
     assert str(response.status_code) in answers, response.content
     declared = answers[str(response.status_code)]

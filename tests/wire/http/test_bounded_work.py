@@ -101,7 +101,7 @@ def test_a_refused_report_is_parsed_once(api, observations):
 
 
 def test_a_report_with_many_shapes_is_searched_once(api, monkeypatch):
-    """The ignored member `more` is nearly 4 MiB, so that repeated searches would take long."""
+    """The quick reader replaces at most MAX_STAND_INS shapes in the text. With more shapes it parses the whole text."""
     monkeypatch.setattr("catalog.ingest.quick_report.MAX_STAND_INS", 3)
     shapes = [{"type": "object", "properties": {f"n{number}": {"type": "string"}}} for number in range(4)]
     base = {"method": "GET", "path": "/orders", "status": 200, "count": 1}

@@ -22,7 +22,7 @@ PARTS = st.one_of(st.ip_addresses().map(str), st.sampled_from([PROXY, "::1", CLI
     ("peer", "forwarded_for", "address"),
     [
         (CLIENT, "", CLIENT),
-        (CLIENT, "198.51.100.1", CLIENT),  # the header of a client that is no proxy is ignored
+        (CLIENT, "198.51.100.1", CLIENT),  # the client is no proxy, so its header is ignored
         (PROXY, CLIENT, CLIENT),
         (PROXY, f"198.51.100.1, {CLIENT}", CLIENT),
         (PROXY, f"{CLIENT}, 10.9.9.9", CLIENT),

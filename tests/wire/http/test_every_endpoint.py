@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 Body = dict[str, Any]
 DECISION = "api/confirmations/<str:confirmation_id>/decision"
 
-# A valid body for every endpoint. It is also sent for other workspaces, where the intent is rejected.
+# A valid body for every endpoint. The tests also send it with the key of another workspace, which rejects the intent.
 BODIES: Mapping[str, Callable[[NewWorkspace], Body]] = {
     "api/conversation-outcomes": lambda _: {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]},
     "api/conversations": lambda _: {"conversations": [{"conversationId": "c1"}]},

@@ -1,6 +1,6 @@
-"""Calls that fit or break the served OpenAPI never cause a failure of the hub, and every answer is declared.
+"""No call makes the hub fail, whether it fits the served OpenAPI document or not. Every answer is declared there.
 
-FUZZ_CASES sets how many calls are made of each endpoint (160: more than 2,000 in all); the normal run makes few.
+FUZZ_CASES sets how many calls each endpoint gets (with 160 there are more than 2,000 in all). Normally it is 5.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.wire.http.declared import openapi
 
 EXAMPLES = int(os.environ.get("FUZZ_CASES", "5"))
-# A schema cannot say which environments exist or how a template is written, so data that fits it may get 400. A key or
-# report id that was used before gets 422.
+# A schema cannot say which environments exist or how a template is written, so data that fits the schema may get 400.
+# An idempotency key or report id that was used before gets 422.
 ACCEPTED = ["2xx", "3xx", "400", "401", "403", "404", "409", "422"]
 CHECKS = {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}
 
 
 def load_schema(**checks: Any) -> Any:
-    """Return the served OpenAPI as a schema that can be called.
+    """Return the served OpenAPI document as a schema whose operations can be called.
 
     checks: changes to CHECKS.
     """
@@ -44,7 +44,7 @@ def load_schema(**checks: Any) -> Any:
 
 
 schema = load_schema()
-# The check of authentication is off, because in linked calls it mistakes the test's key for a generated one.
+# The check `ignored_auth` is off, because in linked calls it mistakes the test's key for a generated key.
 schema_of_links = load_schema(ignored_auth={"enabled": False})
 quick = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
 

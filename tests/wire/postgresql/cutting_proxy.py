@@ -57,7 +57,7 @@ class CuttingProxy:
     def _cut(self, data: bytes, client: socket.socket, server: socket.socket) -> None:
         self.text, self.cuts, self.cut_client = b"", self.cuts + 1, client
         server.sendall(data)
-        self.answered.wait(ANSWER_SECONDS)  # so that the database has acted before the client can look
+        self.answered.wait(ANSWER_SECONDS)  # so that the database has acted before the client continues
         client.shutdown(socket.SHUT_RDWR)
 
     def _forward_answers(self, server: socket.socket, client: socket.socket) -> None:

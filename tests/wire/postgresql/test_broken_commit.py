@@ -48,7 +48,7 @@ def test_a_statement_outside_a_transaction_without_an_answer_may_have_been_store
     proxy.cut_at(ID.encode())
     detail = detail_of(api.post(OUTCOMES, BODY))
     assert (proxy.cuts, "may have been stored" in detail) == (1, True)
-    connection.close()  # as a server does before each request; Django's test client does not
+    connection.close()  # a server does this before each request, Django's test client does not
     assert Outcome.objects.get().conversation.conversation_id == ID
 
 

@@ -62,7 +62,7 @@ def test_a_month_is_dropped_only_if_no_other_environment_has_rows_in_it(producti
     reject(production, YEAR_2040)
     reject(staging, YEAR_2040)
     reject(staging, YEAR_2040 + timedelta(days=30))
-    connection.check_constraints()  # a table with unchecked rows cannot be dropped
+    connection.check_constraints()  # a table cannot be dropped while checks of its rows are deferred
     assert drop_month(REJECTIONS, MONTHS[0], [production.pk]) is None
     assert drop_month(REJECTIONS, MONTHS[0], [production.pk, staging.pk]) == 2
     assert drop_month(REJECTIONS, MONTHS[2], []) == 0

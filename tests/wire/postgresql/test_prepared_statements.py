@@ -1,4 +1,4 @@
-"""A statement is planned once per connection if the connection may prepare statements; otherwise it is not prepared."""
+"""If a connection may prepare statements, it plans each statement once. Otherwise it prepares none."""
 
 import pytest
 from django.db import DatabaseError, connection

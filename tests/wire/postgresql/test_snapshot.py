@@ -38,7 +38,7 @@ def run_elsewhere(function: Callable[[], object]) -> None:
 
 @contextmanager
 def writing_meanwhile(write: Callable[[], object]) -> Iterator[list[str]]:
-    """Call `write`, which commits, after each statement of the block on tables of outcomes; yield these statements."""
+    """After each statement on tables of outcomes in the block, call `write`, which commits. Yield these statements."""
     statements: list[str] = []
 
     def execute(run: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
@@ -80,7 +80,7 @@ def test_a_report_that_arrives_while_a_page_is_made_is_in_none_of_its_figures(
 
 
 def list_figures(response: Any) -> list[str]:
-    """Return the words of a page, without times."""
+    """Return the words of a page, except times."""
     assert response.status_code == 200
     main = response.content.decode().partition("<main")[2]
     return re.sub(r"<time\b.*?</time>", "", main, flags=re.DOTALL).split()
@@ -95,7 +95,7 @@ def test_all_tables_of_a_download_are_of_one_snapshot(browser_client, workspace,
 
 
 def test_every_page_only_reads(browser_client, workspace, api):
-    """PostgreSQL refuses writes within a snapshot. Tests that run in a transaction cannot see that."""
+    """PostgreSQL refuses writes within a snapshot. A test that runs in a transaction cannot notice this."""
     start = fill_workspace(workspace, api)
     for page in list_page_names():
         for ending in ("", ".json"):

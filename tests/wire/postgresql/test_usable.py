@@ -1,4 +1,4 @@
-"""A connection that no longer works is replaced before a request; the server is asked once a second at most."""
+"""A connection that no longer works is replaced before a request. It is checked once a second at most."""
 
 import pytest
 from django.core.signals import request_finished, request_started
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def questions(monkeypatch):
-    """Record the results of checking whether the connection works."""
+    """Return a list that gets the result of each check whether the connection works."""
     answers, ask = [], base.DatabaseWrapper.is_usable
 
     def note(wrapper):
@@ -36,7 +36,7 @@ def select_one() -> int:
 
 
 def end_backend() -> None:
-    """End the connection from the side of the server."""
+    """Let the server end the connection."""
     backend = connection.connection.info.backend_pid
     other_connection = connection.copy()
     with other_connection.cursor() as cursor:

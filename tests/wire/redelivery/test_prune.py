@@ -11,7 +11,7 @@ from wire import tasks
 from wire.models import IdempotentAnswer
 from wire.turns import Turn
 
-MANY = 6000  # as many as in two minutes at 50 a second
+MANY = 6000  # two minutes of answers at 50 a second
 pytestmark = pytest.mark.django_db
 
 

@@ -1,4 +1,4 @@
-"""The read plan of a chart: its sums, added and subtracted, give each bucket exactly, for any start and end."""
+"""The read plan of a chart: added and subtracted, its sums give exactly each bucket, for any start and end."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_the_command_says_when_an_annotation_was_already_recorded(live_server, w
 def test_the_pages_of_the_list_lose_and_repeat_nothing(api, workspace, monkeypatch):
     monkeypatch.setattr(annotations_api, "ANNOTATIONS_A_PART", 3)
     now = int(time.time())
-    for number in range(8):  # several at one second
+    for number in range(8):  # several annotations in one second
         assert api.post(ADDRESS, {"text": str(number), "at": now - number // 3}).status_code == 201
     texts: list[str] = []
     address = f"http://testserver{ADDRESS}?environment=production"

@@ -1,4 +1,4 @@
-"""A period is split at its annotations, and a rate is compared from one part to the next."""
+"""A period is split into phases at its annotations, and a rate is compared between one phase and the next."""
 
 from datetime import UTC, datetime, timedelta
 

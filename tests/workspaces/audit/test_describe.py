@@ -16,7 +16,7 @@ VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(NAMES, SCALAR
 
 
 def write_line(facts) -> str:
-    """Return the facts as the page writes them."""
+    """Return the facts of an entry as the page writes them, in one line."""
     return " · ".join(
         " ".join(filter(None, [fact.label, f"{fact.before} {fact.verb}" if fact.is_change else "", str(fact.value)]))
         for fact in describe_facts(facts)

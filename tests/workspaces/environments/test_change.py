@@ -1,4 +1,4 @@
-"""Environments are added by admins only, labelled, archived and restored; a typo never makes one."""
+"""Environments are added, labelled, archived and restored. A mistyped name in a call never makes an environment."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Wherever a key names an environment, it must be one that it may use (contract 1)."""
+"""Wherever a request names an environment, its key must be allowed to use that environment (contract 1)."""
 
 import uuid
 
@@ -99,7 +99,7 @@ def test_a_restricted_key_repeats_its_own_requests(api, staging_key):
 
 
 def test_pages_of_an_environment_tell_a_restricted_key_nothing_of_another(api, staging_key, workspace):
-    """An id, a key and an operation that only production knows are in no export of staging."""
+    """An id, an outcome key and an operation that only production knows are in no export of staging."""
     now = timezone.now()
     production = workspace.workspace.environments.get(name="production")
     register_conversations(production, [Arrival("prod-secret-2", now)], now=now)
@@ -115,7 +115,7 @@ def test_pages_of_an_environment_tell_a_restricted_key_nothing_of_another(api, s
         text = api.get(f"{start}/{name}.json?{query}", key=staging_key).getvalue().decode()
         for secret in ("prod-secret-2", "hidden-key", "hidden-path", '"production"'):
             assert secret not in text, (page, secret)
-    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # for a key of all environments
+    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # a key of all environments reads it
     for page in (
         "outcomes.json?compare=production",
         "outcome.json?compare=production",

@@ -23,7 +23,7 @@ LIMIT = Limit("key", 1000)
 
 @pytest.fixture
 def redis_url(tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return the address of a Redis: Debian's redis-server where it is installed, else the one in a wheel."""
+    """Yield the address of a Redis. It is the installed redis-server, or the one in a wheel if none is installed."""
     installed = store_servers.shutil.which("redis-server")
     monkeypatch.setattr(store_servers, "REDIS_SERVER", installed or store_servers.REDIS_SERVER)
     folder = tmp_path_factory.mktemp("redis")
@@ -43,7 +43,7 @@ def test_a_new_bucket_is_full_and_an_empty_one_refills(buckets):
     grants = [buckets.grant("key:1", LIMIT, 100).tokens for _ in range(20)]
     assert grants[:7] == [100] * 7
     first_total = sum(grants)
-    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # includes tokens refilled meanwhile
+    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # tokens are refilled meanwhile
     while buckets.grant("key:1", LIMIT, 1000).tokens:
         pass
     time.sleep(0.1)

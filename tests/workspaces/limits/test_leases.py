@@ -74,7 +74,7 @@ def test_a_client_below_the_rate_is_never_refused(rate):
     limiter = Limiter(shared, clock=lambda: shared.time)
     for _ in range(3 * rate):
         assert limiter.take("key:1", limit)
-        shared.time += 1.02 / rate  # slightly below the rate, because a lease that expires unused is lost
+        shared.time += 1.02 / rate  # slightly below the rate, because the tokens of a lease that expires are lost
 
 
 @given(rate=st.sampled_from([10, 50, 1000]), processes=st.integers(1, 6))

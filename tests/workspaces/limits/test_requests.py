@@ -25,7 +25,7 @@ def page(workspace: Any) -> str:
 
 
 def exhaust(send: Any) -> Any:
-    """Send until refused; return the refusal."""
+    """Send requests until one is refused; return the refusal."""
     for _ in range(30):
         response = send()
         if response.status_code == 429:

@@ -42,7 +42,7 @@ def open_page(client: Client, address: str, status: int = 200) -> HttpResponse:
 def open_members(browser: Client, start: str) -> None:
     """Open the page of members with every fault.
 
-    browser: an operator's.
+    browser: the browser of an operator.
     """
     member = get_user_model().objects.create_user("a-member", "member@example.com")
     Membership.objects.create(workspace=Workspace.objects.get(slug=start.split("/")[2]), user=member)

@@ -1,6 +1,6 @@
 """A small OpenID Connect provider on the loopback address: discovery, authorize, token, keys and user information.
 
-It signs in the person in `person` without asking; it checks the client, the redirect address and PKCE.
+It signs in the person that `person` names, without asking. It checks the client, the redirect address and PKCE.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ADA = {"sub": "ada-17", "email": "ada@example.com", "email_verified": True, "nam
 class Provider:
     """The state of the provider, which tests change between steps.
 
-    claims: replace claims of the identity token.
-    signs_with: the signing key; another key forges tokens.
+    claims: values that replace claims of the identity token.
+    signs_with: the key that signs tokens. A test sets another key to forge tokens.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Provider:
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
 
     def exchange(self, form: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return tokens for a code, once; None if the request is not right."""
+        """Return tokens for a code. A code is valid once. Return None if the request is not right."""
         grant = self._grants.pop(form.get("code", ""), None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if (

@@ -28,7 +28,7 @@ class Passkey:
         self.uses = 0
 
     def create(self, options: Mapping[str, Any]) -> str:
-        """Answer `creation_options`."""
+        """Return the answer to `creation_options`, as JSON."""
         public = ES256.from_cryptography_key(self.key.public_key())
         attested = AttestedCredentialData.create(b"\0" * 16, self.credential_id, public)
         data = AuthenticatorData.create(self._site(), PRESENT_AND_VERIFIED | ATTESTED, 0, bytes(attested))
@@ -37,7 +37,7 @@ class Passkey:
         return self._answer(clientDataJSON=client_data, attestationObject=bytes(attestation))
 
     def get(self, options: Mapping[str, Any]) -> str:
-        """Answer `request_options`."""
+        """Return the answer to `request_options`, as JSON."""
         self.uses += 1
         data = bytes(AuthenticatorData.create(self._site(), PRESENT_AND_VERIFIED, self.uses))
         client_data = self._client_data("webauthn.get", options["publicKey"]["challenge"])

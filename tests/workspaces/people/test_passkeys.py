@@ -36,7 +36,7 @@ def begin():
 
 
 def options_of(client, page, kind):
-    """Return the options in the page, which the script would pass to the browser."""
+    """Return the options in the page, which the page's script would pass to the browser."""
     return json.loads(json.dumps(client.get(f"{FACTOR}/{page}").context["js_data"][kind]))
 
 

@@ -1,4 +1,4 @@
-"""A refusal for a missing scope names the scope, or the environments, that the key has and lacks."""
+"""A refusal for a missing scope or environment names what the key lacks and what it has."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Tallies of refused requests are added to in one statement, side by side and while a workspace is deleted."""
+"""One statement adds to the tallies of refused requests, also while others do or a workspace is deleted."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_an_environment_is_added_labelled_archived_and_restored(admin, workspace
     assert "audience-mismatch" in admin.get(f"{PAGE}?change=qa").content.decode()
     assert "unknown-environment" in admin.get(f"{PAGE}?archive=qa").content.decode()
     answer = admin.post(f"{PAGE}/qa/archive", headers={"referer": f"http://testserver{PAGE}?range=30d&archive=qa"})
-    assert answer["Location"] == f"{PAGE}?range=30d"  # the page does not ask again
+    assert answer["Location"] == f"{PAGE}?range=30d"  # without `archive`, so that the page does not ask again
     assert environments.get(name="qa").archived_at is not None
     admin.post(f"{PAGE}/qa/restore")
     assert environments.get(name="qa").archived_at is None

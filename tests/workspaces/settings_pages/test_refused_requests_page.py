@@ -1,4 +1,4 @@
-"""The page of refused requests: admins see which requests of which key were refused, since when, and the cure."""
+"""The page of refused requests: admins see which requests of which key are refused, since when, and what to do."""
 
 import json
 from datetime import timedelta
@@ -98,7 +98,7 @@ def test_the_row_of_a_key_says_how_many_of_its_requests_were_refused_in_the_last
     refuse(shop, "invalid-json", count=11)
     refuse(shop, "rate-limited", age=timedelta(days=3))
     refuse(shop, "rate-limited", age=timedelta(days=9), count=50)
-    refuse(old, "invalid-json", count=4)  # before it was revoked
+    refuse(old, "invalid-json", count=4)  # before the key was revoked
     refuse(browser, "publishable-key-refused", count=1200)
     revoke_key(old, actor="ann", now=timezone.now())
     assert "still used in the last 7 days" not in read(admin, KEYS)

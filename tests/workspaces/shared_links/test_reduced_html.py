@@ -65,11 +65,11 @@ OUTSIDE = {
     "meta",
     "path",
     "title",
-}  # of the content, or within an svg
+}  # these are outside of the content, or within an svg
 
 
 def test_every_element_of_the_templates_is_kept_or_known_as_a_control():
-    """An element that nobody thought of would vanish from shared pages with its text."""
+    """An element that is not in these lists would vanish from shared pages, together with its text."""
     templates = Path(settings.BASE_DIR, "templates").rglob("*.html")
     elements = {tag for template in templates for tag in re.findall(r"<([a-z][a-z0-9]*)", template.read_text())}
     assert elements - KEPT_TAGS - CONTROLS - OUTSIDE == set()

@@ -50,7 +50,7 @@ def share(environment, page="outcomes", query="", days=7, now=None):
 
 
 def test_only_these_pages_can_be_shared():
-    assert list_page_names()  # loads the URL configuration, which registers the shareable pages
+    assert list_page_names()  # this loads the URL configuration, which registers the shareable pages
     assert sorted(SHAREABLE_PAGES) == sorted(SHAREABLE)
 
 

@@ -173,7 +173,7 @@ def test_a_path_can_wrap_after_each_slash_except_the_first():
 @pytest.mark.parametrize(
     ("now", "before", "words"),
     [
-        ((2, 3386), (1, 2260), "±0"),  # 0.06 and 0.04 %: rounded, they would differ by more than either rate is
+        ((2, 3386), (1, 2260), "±0"),  # 0.06 % and 0.04 %: rounded, the difference would be 0.1
         ((7, 2764), (5, 2260), "±0"),
         ((24, 1000), (14, 1000), "+1.0"),
         ((0, 0), (1, 2), ""),

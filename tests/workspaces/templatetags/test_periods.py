@@ -17,7 +17,7 @@ ZONES = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Joh
 
 
 def read_copied_link(query: str) -> Period:
-    """Return the period that a copied link of a page shows a year later."""
+    """Return the period that a page shows a year later if its link is copied now."""
     request = RequestFactory().get(f"/?{query}")
     period = parse_period(request.GET, now=NOW)
     link = periods.fixed_period(Context({"request": request, "period": period}))
