@@ -1,11 +1,11 @@
-# One door for everything; each target sets up what it needs. Only Python >= 3.11 and make are taken for granted.
+# All commands of the project. Each target installs what it needs. Only Python 3.11 or newer and make must be there.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-# Installing works behind a proxy that opens TLS connections, where the system trusts its certificate.
+# uv trusts the certificates of the system. So it also works behind a proxy that decrypts TLS connections.
 export UV_SYSTEM_CERTS ?= true
-# Tests start hundreds of Pythons, and each would compile Django anew where the environment forbids to keep bytecode.
+# Tests start hundreds of Python processes. Each would compile Django again if the environment forbade to keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST_WORKERS ?= 4
 PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
@@ -13,7 +13,7 @@ INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	$(if $(upgrade),--upgrade)
 TEMPLATES := find templates -name '*.html' -print0
-PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
+PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # without this, the Pythons of pyenv do not start
 
 .PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock plotly clean
 .DEFAULT_GOAL := help
@@ -30,7 +30,7 @@ test: $(VENV)/.dev  ## lint, and every test beside it; only=PATH for one file or
 suite: $(if $(only),,$(VENV)/.compiled)
 	$(BIN)/python -m $(PYTEST)
 
-# Once, before the workers of the suite, because each of them would compile every test for itself.
+# Compile all tests once before the workers of the suite start, because each worker would compile every test for itself.
 $(VENV)/.compiled: $(VENV)/.dev
 	@$(BIN)/python -m pytest --collect-only -qq >$@.out || { cat $@.out; exit 1; }
 	@touch $@
@@ -101,7 +101,7 @@ clean:  ## remove the environment and caches; data in var/ stays
 
 $(UV): requirements/uv.txt
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Affidavit needs Python 3.11 or newer; call make with PYTHON=python3.11, say")'
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)  # pip comes last: without it, an earlier call was interrupted
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)  # a venv without pip is from a call that was interrupted
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $(UV)
 
