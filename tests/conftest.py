@@ -102,7 +102,7 @@ class Api:
 def module_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let fixtures of a module write rows with which all tests of the module begin.
 
-    Every test of the module must be marked with django_db. Then the database is rolled back to these rows after it.
+    Every test of the module must be marked with django_db. Then each test ends with a rollback to these rows.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         yield

@@ -1,4 +1,4 @@
-"""A cheap HTTP client: prepared requests over kept connections, one process per client."""
+"""A cheap HTTP client: prepared requests over connections that stay open, one process per client."""
 
 from __future__ import annotations
 

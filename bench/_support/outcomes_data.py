@@ -32,8 +32,9 @@ WHERE slug = %(slug)s
 TABLES = ("outcomes_conversation", "outcomes_outcome", "outcomes_tally", "outcomes_apikeytally")
 RUN = f"{time.time():.0f}"  # part of the outcome keys of this run: they are new even if an earlier run's data was kept
 
-# The conversations are a fifth as many as the outcomes. They are inserted over a year, the oldest first. Each has five
-# outcomes: the four top keys, and one of 100,000 other keys, of which the n-th is 1/n as frequent as the first.
+# There are a fifth as many conversations as outcomes. Their starts are spread over a year, and the oldest is inserted
+# first. Each has five outcomes: the four top keys, and one of 100,000 other keys. Of the other keys, the n-th is 1/n as
+# frequent as the first.
 INSERT_CONVERSATIONS = """
 INSERT INTO outcomes_conversation (environment_id, conversation_id, started_at, registered_at, bare_form)
 SELECT %(environment)s, 'conv-' || n, at, at, 'conv-' || n

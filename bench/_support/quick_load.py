@@ -41,5 +41,5 @@ def suspend_indexes(connection: psycopg.Connection[Any], *tables: str) -> Iterat
         for table, name, definition in constraints:
             connection.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
         for _, definition in indexes:
-            connection.execute(definition.replace(" ON ONLY ", " ON "))  # a partitioned table's has ONLY
+            connection.execute(definition.replace(" ON ONLY ", " ON "))  # an index of a partitioned table has ONLY
         connection.execute("VACUUM ANALYZE")

@@ -1,4 +1,4 @@
-"""The assistant platform: registers conversations, has the hub mint intents, and calls the shop with them."""
+"""The assistant platform. It registers conversations, lets the hub mint intents, and calls the shop with them."""
 
 from __future__ import annotations
 

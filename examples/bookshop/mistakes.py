@@ -125,4 +125,4 @@ MISTAKES: Mapping[str, tuple[int, Mistake]] = {
     "args-mismatch": (16, send_tampered_arguments),
     "replayed": (9, send_twice),
 }
-"""The mistakes by reason, each with its relative frequency. `step-up-required` is left out: refunds lead to it."""
+"""The mistakes by reason, each with its relative frequency. `step-up-required` has no entry: refunds lead to it."""

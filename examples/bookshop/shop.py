@@ -111,7 +111,7 @@ class Bookshop:
         )
 
     def _is_stepped_up(self, intent: Intent, request: Any) -> bool:
-        """Return whether this customer has entered the PIN in the last minutes."""
+        """Return whether this customer has entered the PIN in the last STEP_UP_LASTS seconds."""
         return self._now() - self.shelves.get_customer(intent.sub or "")["stepped_up_at"] < STEP_UP_LASTS
 
     def _list_views(self) -> list[tuple[str, str, Callable[..., Answer]]]:

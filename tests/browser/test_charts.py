@@ -93,7 +93,7 @@ def test_the_label_of_a_mark_covers_no_other_mark(new_tab, start_of_pages, api):
         assert api.post("/api/annotations", annotation).status_code == 201
     for width in (1280, 390):
         page = new_tab(width=width).open(f"{start_of_pages}/outcomes?range=30d")
-        names = page.locator(".plot .textpoint text").filter(has_text=re.compile("[a-z]"))  # others are counts
+        names = page.locator(".plot .textpoint text").filter(has_text=re.compile("[a-z]"))  # others show a count
         names.first.wait_for(timeout=10_000)
         marks = page.locator(".plot .scatterlayer .points path.point").evaluate_all(BOXES)
         for box in names.evaluate_all(BOXES):

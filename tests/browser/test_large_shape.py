@@ -43,7 +43,7 @@ def test_a_level_is_loaded_once_when_it_is_opened(new_tab, large_operation):
     group.click()
     group.click()
     page.wait_for_load_state("networkidle")
-    levels = [member for url in requested for member in re.findall(r"[?&]at=([^&]*)", url)]  # live refreshes have none
+    levels = [member for url in requested for member in re.findall(r"[?&]at=([^&]*)", url)]  # live refreshes lack `at`
     assert levels == ["%2Fgroupb"]
     assert tab.complaints == []
 

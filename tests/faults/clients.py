@@ -153,7 +153,7 @@ class Client(threading.Thread):
                 self.surprises[f"{sending.path}: another answer to a repetition ({answer.status})"] += 1
 
     def _send_once(self) -> None:
-        """Send once, without an idempotency key. If the hub answers that nothing was stored, its items are refused."""
+        """Send once, without an idempotency key. If the hub says that nothing was stored, note the items as refused."""
         sending = self._build_outcomes(idempotency_key="")
         all_items = sending.items + sending.each_time
         self._ledger.note_sent(all_items)

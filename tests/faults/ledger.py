@@ -1,4 +1,4 @@
-"""A ledger of everything that clients sent, to compare with what the hub stores (pure).
+"""A ledger of everything that clients sent, to compare with what the hub stores. It needs no hub.
 
 A client notes each item before it is sent, and then the answer. The hub must store every item at least as often as it
 was acknowledged, and at most as often as it was sent and not refused. Refused items must be absent.

@@ -1,4 +1,4 @@
-"""Pages and downloads read from a real streaming replica, or from the primary if the replica is not good enough."""
+"""Pages and downloads read from a real streaming replica, or from the primary if the replica fails or is too old."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""During an upgrade with data, web processes of the previous version keep reading and writing."""
+"""While a database with data is upgraded, web processes of the previous version keep reading and writing."""
 
 from __future__ import annotations
 

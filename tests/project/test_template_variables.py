@@ -115,7 +115,7 @@ class Misses:
     def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
         _, parent = miss.params
         name = str(variable.var)
-        # Attributes of None are not checked: the variable that is None was found itself.
+        # Attributes of None are not checked, because the lookup of the object itself was checked before.
         is_optional = isinstance(parent, BaseContext) and name.split(".")[0] in OPTIONAL
         if parent is None or is_optional:
             return

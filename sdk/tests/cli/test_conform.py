@@ -18,7 +18,7 @@ FEW = [
         for group in ("expired", "args", "canonical", "number")
     ),
 ]
-TIME_LIMIT = 5  # seconds until a program that hangs is stopped; its start takes some of them
+TIME_LIMIT = 5  # seconds until a program that hangs is stopped, its start included
 LONG = 60
 
 LOOP = """

@@ -99,7 +99,7 @@ def _site(settings):
 
 @pytest.fixture
 def make_site(settings):
-    """Return a function that gives the site a new witness, and returns the hub of the witness and the witness."""
+    """Return a function that gives the site a new witness. It returns the hub and the witness."""
 
     def make(hub=None, **options):
         hub = hub or Hub()

@@ -1,4 +1,4 @@
-"""The catalog in its other formats: strong ETags, the same bytes, one workspace only."""
+"""The catalog in other formats than that of /api/catalog: strong ETags, the same bytes, one workspace only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog as the result of MCP's `tools/list` (pure): valid in both revisions, and faithful to the observations."""
+"""The catalog as the result of MCP's `tools/list`: valid in both revisions, and faithful to the observations."""
 
 from __future__ import annotations
 

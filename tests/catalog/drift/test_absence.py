@@ -43,7 +43,7 @@ def fold_batches(batches: Iterable[list[Any]], *, days: bool = False) -> list[tu
 
 
 def list_absences(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
-    """Return one row for each event of an absence: batch number, pointer, and whether the absence began, not ended."""
+    """Return batch number, pointer, and whether the absence began (else it ended), for each event of an absence."""
     return [
         (number, event.pointer, event.kind == NO_LONGER_SEEN)
         for number, event in fold_batches(batches)

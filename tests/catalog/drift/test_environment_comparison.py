@@ -56,7 +56,7 @@ def observe(api: Any, created: Any, environment: str, *bodies: tuple[int, Any]) 
 
 @pytest.fixture
 def released(api: Any, workspace: Any) -> Any:
-    """Return a workspace in which both environments stopped sending the note. In staging too few calls show this."""
+    """Return a workspace in which both environments stopped sending the note. In staging, too few calls show it yet."""
     observe(api, workspace, "production", (60, FULL), (60, SHORT))
     observe(api, workspace, "staging", (60, FULL), (2, SHORT))
     return workspace

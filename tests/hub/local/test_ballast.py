@@ -1,4 +1,4 @@
-"""On a full disk the ballast lets PostgreSQL come up again."""
+"""On a full disk PostgreSQL starts again once the ballast, a file that reserves space, is released."""
 
 from __future__ import annotations
 

@@ -35,6 +35,6 @@ def test_no_request_is_refused_once_the_hub_is_ready_after_the_database_was_kill
         key = json.loads(hub.manage("create_workspace", "Tea House", "--full-key", "--json").stdout)["secretKey"]
         assert post_outcomes(hub, key) == {200: REQUESTS}
         os.kill(find_processes(hub, "-D")[0], signal.SIGKILL)
-        time.sleep(1)  # until every connection is closed
+        time.sleep(1)  # by then every connection is closed
         wait_for(lambda: is_ready(hub), 60)
         assert post_outcomes(hub, key) == {200: REQUESTS}

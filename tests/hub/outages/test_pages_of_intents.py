@@ -1,4 +1,4 @@
-"""Rejections and tool calls say if the backend accepts no call that the present signing secret signed."""
+"""The pages of rejections and tool calls say if the backend accepts no call that the present signing secret signed."""
 
 from __future__ import annotations
 

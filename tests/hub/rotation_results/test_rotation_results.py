@@ -1,4 +1,4 @@
-"""The page of signing secrets says what became of calls since the present secret signs them."""
+"""The page of signing secrets says what became of calls since the present secret began to sign."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def read_results(client):
 
 
 def record(environment, signer, result, minutes, **facts):
-    """Record verifications so many minutes after the secret began to sign."""
+    """Record verifications this many minutes after the secret began to sign."""
     key = environment.workspace.api_keys.get(name="report")
     moment = signer.signs_from + minutes * MINUTE
     record_verifications(environment, [Verification(result, moment, **facts)], api_key=key)

@@ -474,7 +474,7 @@ def test_no_key_ever_acts_for_a_person(callers, address):
 
 @pytest.mark.parametrize("address", [a for a in ADDRESSES if isinstance(find_rule(a)[0], Page | Action)])
 def test_a_foreign_item_looks_like_a_missing_one(callers, address):
-    """404 rather than 403 across workspaces, with the same words."""
+    """For an item of another workspace the answer is 404, not 403, with the same words as for a missing item."""
     rule, _ = find_rule(address)
     foreign_answer = call_as_person(address, rule, "admin of another workspace", callers)
     missing_address = address.replace("<slug:slug>", "nowhere")

@@ -1,4 +1,4 @@
-"""Two workspaces with the same ids everywhere never see each other: in no page, download, search, diagnosis or error.
+"""Two workspaces with the same ids everywhere never see each other in any page, download, search, diagnosis or error.
 
 The operations, properties, outcome keys and summaries of a workspace contain a word that the other workspace must never
 read. Every id that a machine or a person can send exists in both workspaces.

@@ -1,4 +1,4 @@
-"""When a simulated history ends, in tests."""
+"""The time at which a simulated history ends in tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for API keys, reasons and annotations, which have no page of their own. Each result leads to its row."""
+"""The search for things that other pages list: API keys, reasons and annotations. Each result leads to its row."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_an_annotation_is_found_by_its_text_and_shown_whatever_the_period(browse
     assert f'id="{address.partition("#")[2]}"' in target
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # 14 hours before and 11 behind UTC
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # UTC+14 and UTC-11
 @pytest.mark.parametrize("hour", [0, 23])
 def test_the_link_to_an_annotation_shows_it_in_every_zone(browser_client, start, workspace, zone, hour):
     annotate(workspace, "Release 4.2", at=(NOW - timedelta(days=3)).replace(hour=hour, minute=30))

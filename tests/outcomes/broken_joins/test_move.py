@@ -1,4 +1,4 @@
-"""Moving broken joins to the environment that knows them, and undoing it: rows and tallies, exactly."""
+"""Moving broken joins to the environment that knows them, and undoing it: all rows and tallies are exactly right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search covers every outcome key that was ever reported, by whatever way it was stored."""
+"""A search covers every outcome key that was ever reported, however it was stored."""
 
 from __future__ import annotations
 

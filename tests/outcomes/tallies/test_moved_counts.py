@@ -57,7 +57,7 @@ def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
 
 
 def test_an_outcome_that_a_move_dates_back_is_missing_in_the_period_of_its_own_report(workspace):
-    """No outcome of the later period was moved. All the same, the move took one outcome out of that period."""
+    """No outcome of the later period was moved. Even so, the move took one outcome out of that period."""
     now = timezone.now()
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     register_conversations(staging, [Arrival("a"), Arrival("b")], now=now - timedelta(days=30))

@@ -48,7 +48,7 @@ def long_tail(two_tails) -> Environment:
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
 def test_a_page_has_the_same_rows_as_the_whole_list(long_tail, period, monkeypatch):
-    """The test sets SHORT and FEW_MATCHES to use, or not to use, the shortcuts for short periods and few matches."""
+    """SHORT and FEW_MATCHES turn the shortcuts for short periods and for few matches on and off."""
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]
     ):

@@ -1,4 +1,4 @@
-"""No call makes the hub fail, whether it fits the served OpenAPI document or not. Every answer is declared there.
+"""No call makes the hub fail, whether it fits the served OpenAPI document or not. The document declares every answer.
 
 FUZZ_CASES sets how many calls each endpoint gets (with 160 there are more than 2,000 in all). Normally it is 5.
 """

@@ -1,4 +1,4 @@
-"""The read plan of a chart: added and subtracted, its sums give exactly each bucket, for any start and end."""
+"""The read plan of a chart: its sums give each bucket exactly when they are added and subtracted, for any period."""
 
 from __future__ import annotations
 

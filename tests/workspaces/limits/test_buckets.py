@@ -1,4 +1,4 @@
-"""The buckets of PostgreSQL and Redis grant as many tokens as the pure rule, even to simultaneous requests."""
+"""The buckets of PostgreSQL and Redis grant as many tokens as the rule in Python, even to simultaneous requests."""
 
 from __future__ import annotations
 
