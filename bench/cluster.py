@@ -100,7 +100,7 @@ class Cluster:
         return sum(map(read_family_seconds, workers)), read_family_seconds(self.database_process.pid)
 
     def fetch(self, statement: str) -> Any:
-        return self.database.execute(statement).fetchone()[0]  # type: ignore[index]  # each of these has a row
+        return self.database.execute(statement).fetchone()[0]  # type: ignore[index]  # each statement returns a row
 
 
 def host_settings(settings: Mapping[str, str], host: Host) -> dict[str, str]:

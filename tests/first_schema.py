@@ -14,7 +14,7 @@ from django.core.management.commands.migrate import Command as Migrate
 from django.db import connection
 from psycopg import sql
 
-import tests.embedded_database  # noqa: F401  # starts a server, and has the settings use it
+import tests.embedded_database  # noqa: F401  # starts a server, and makes the settings use it
 from hub.local.first_schema import SCHEMA_FILE
 from hub.local.postgres_programs import find_binaries
 

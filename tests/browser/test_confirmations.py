@@ -31,7 +31,7 @@ def test_the_buttons_of_a_confirmation_go_when_its_time_is_over_and_a_decision_m
     Confirmation.objects.filter(summary="Refund 99.00").update(expires_at=timezone.now() + timedelta(seconds=4))
     page.reload()
     page.get_by_role("link", name="Decline: Refund 99.00").wait_for()
-    page.evaluate("document.querySelector('.decisions a.btn').focus()")  # a row with the focus is not refreshed
+    page.evaluate("document.querySelector('.decisions a.btn').focus()")  # a table with the focus is not refreshed
     page.get_by_role("link", name="Decline: Refund 99.00").wait_for(state="hidden")
     assert "expired" in page.inner_text(".decisions tbody tr:last-child")
     page.get_by_role("button", name="Undo: Refund 12.50").wait_for(state="hidden")

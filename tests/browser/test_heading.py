@@ -1,4 +1,4 @@
-"""The time zone and the age of a page are beside the heading and cover nothing."""
+"""The time zone and the age of a page stay beside the heading, and no button falls below the title."""
 
 from __future__ import annotations
 

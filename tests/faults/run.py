@@ -40,7 +40,7 @@ BACK_SECONDS = 240.0  # until the hub must be back; long, because other work may
 SLOW_SECONDS = 30.0  # if the hub needs longer until it folds again, its logs are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = (
-    8  # kills of one program; if it ended ten times in a row within a minute of its start, the supervisor would end
+    8  # kills of one program; if it ended ten times in a row, each time within a minute, the supervisor would end
 )
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"

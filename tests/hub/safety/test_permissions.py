@@ -383,7 +383,7 @@ def test_machines_get_the_right_answer(callers, address):
     }
     assert {name: (answers[name].status_code, code_of(answers[name])) for name in expected} == expected
     assert answers[f"key of {rule.scope}"].status_code in (200, 201, 202), code_of(answers[f"key of {rule.scope}"])
-    # 403 and 409: a second decision on a confirmation is refused. All other calls can be repeated.
+    # A second decision on a confirmation is refused. All other calls can be repeated.
     assert answers["key of all scopes"].status_code in (200, 201, 202, 403, 409)
 
 
@@ -455,7 +455,7 @@ def test_people_get_the_right_answer(callers, address):
             assert {status for name, status in statuses.items() if name not in ("nobody", "operator")} == {404}
             assert statuses["operator"] in (200, 404)  # 404: this workspace is not the sample
         case Person():
-            # 302: the page of a second factor that does not exist redirects to the list of second factors.
+            # 302: without the second factor, its page redirects to the list of them, which asks to sign in.
             assert statuses["nobody"] in (302, 404, 405)
             assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
         case OwnToken():

@@ -71,6 +71,6 @@ def test_every_answer_of_the_history_has_its_media_type(played):
         refusals = set(statuses.pop("403", {}))
         assert refusals <= {"application/json", "application/problem+json"}
         answers |= {media_type for counts in statuses.values() for media_type in counts}
-    assert answers == {"application/json"}  # some operations have 403 only: on that day all their calls were rejected
+    assert answers == {"application/json"}  # an operation may have 403 only: all its calls of the day were rejected
     posts = [operation for operation in operations if operation.method == "POST"]
     assert {media_type for post in posts for media_type in post.media_types.get("request", {})} == {"application/json"}
