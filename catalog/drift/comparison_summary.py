@@ -26,8 +26,8 @@ class ComparisonSummary:
     probably_breaking, perhaps_breaking: the probable and the uncertain differences that do.
     perhaps: the differences of `perhaps_breaking` that the headline mentions: whole operations, and what was sent often
         enough.
-    is_for_clients: whether none of the certain differences breaks only servers. Without certain ones, the probable
-        ones are considered.
+    is_for_clients: whether none of `breaking` breaks only the server. If `breaking` is 0, this is about
+        `probably_breaking`.
     first: the first of `breaking`, or of `probably_breaking` if there is none.
     """
 
@@ -101,7 +101,7 @@ def summarize_comparison(rows: Sequence[OperationChange]) -> ComparisonSummary:
         probably_breaking=len(probably_breaking),
         perhaps_breaking=len(perhaps_breaking),
         perhaps=[row for row in perhaps_breaking if not row.is_of_few_calls],
-        is_for_clients=all(row.change.breaks != PRODUCER for row in certain or probable),
+        is_for_clients=all(row.change.breaks != PRODUCER for row in breaking or probably_breaking),
         first=next(iter(breaking or probably_breaking), None),
     )
 
