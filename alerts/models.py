@@ -17,9 +17,9 @@ MAX_NAME = 60
 
 
 class Target(models.Model):
-    """A receiver of events: some e-mail addresses, or a webhook. It gets the events in order.
+    """A receiver of events: some e-mail addresses, a chat or a webhook. It gets the events in order.
 
-    encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret.
+    encrypted_address: e-mail addresses separated by commas, or a URL, which may hold a secret.
     shown_address: the part that pages may show.
     encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the previous one signs too, until
         previous_until.
@@ -62,7 +62,7 @@ class Alert(models.Model):
 
     minutes, minimum, percent, factor: its thresholds (alerts.rules.thresholds); each kind uses some of them.
     active_from: what happened before this time does not fire the alert.
-    origin: scheme and host under which the person who saved it reached the hub, for links.
+    origin: the scheme and host of the links in its messages: those under which the person who saved it reached the hub.
     evaluated_at: when it was last evaluated.
     """
 
@@ -97,9 +97,9 @@ class Alert(models.Model):
 
 
 class Event(models.Model):
-    """Something that fired, once: `key` is unique within an alert.
+    """A happening that fired an alert, or a test of a target. Each is stored once: `key` is unique within an alert.
 
-    alert_id, environment_id: ids of rows that may be deleted by now; null for a test.
+    alert_id, environment_id: ids of rows that may be deleted by now. The alert_id of a test is null.
     kind: the `type` of its messages.
     title, url, facts: the content of its messages.
     at: when it happened.
@@ -132,11 +132,11 @@ class Event(models.Model):
 
 
 class Delivery(models.Model):
-    """One event on its way to one target.
+    """One event for one target, and the result of its attempts.
 
     message_id: the id of the message. It is the same in each attempt, so that receivers recognise a repeat.
     queued_at: its place in the order, and the start of the time for which it is retried.
-    code: the status of the last answer, null if there was none.
+    code: the status of the last attempt's answer, null if there was none.
     fault: why the last attempt failed.
 
     Its primary key in the database is (workspace_id, id).

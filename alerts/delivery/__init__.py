@@ -1,1 +1,1 @@
-"""Deliveries: each event to each target at least once, in order, retried for 24 hours, then a dead letter."""
+"""Deliver each event to each of its targets, in order: retry for 24 hours, then keep the delivery as a dead letter."""

@@ -1,7 +1,7 @@
 """Make deliveries: claim a target for a while, send the first of its waiting deliveries, record the result.
 
 No transaction is open and no row is locked while a message is sent. If a worker dies meanwhile, its claim expires and
-another worker sends the same message again: each arrives at least once, in order.
+another worker sends the same message again. So a message can arrive twice, but none is skipped.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from alerts.models import Delivery, Target
 from wire.metrics import ALERT_DELIVERIES, count_after_commit
 from workspaces.models import Environment
 
-LEASE = timedelta(minutes=3)  # more than looking up a name, connecting and an answer can take
+LEASE = timedelta(minutes=3)  # longer than one attempt takes: looking up a name, connecting, waiting for the answer
 MAX_FAULT = 300
 # The results as metrics name them
 RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery.DEAD: "dead"}
 log = logging.getLogger("affidavit.alerts")
 
-# The target that has been due for the longest and that no other worker delivers to at the moment.
+# Claim the target that has been due for the longest. Leave out targets that another worker delivers to at the moment.
 CLAIM = """
 UPDATE alerts_target SET lease = %(lease)s, lease_until = %(until)s WHERE id = (
   SELECT target.id FROM alerts_target AS target JOIN workspaces_workspace AS workspace ON workspace.id = workspace_id
@@ -40,7 +40,7 @@ UPDATE alerts_target SET lease = %(lease)s, lease_until = %(until)s WHERE id = (
 
 @dataclass(frozen=True)
 class Claim:
-    """A target that is ours until the lease ends."""
+    """A target to which only this worker delivers until the lease ends."""
 
     target_id: int
     lease: uuid.UUID
@@ -107,7 +107,7 @@ def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
 
 @transaction.atomic
 def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Answer, *, now: datetime) -> bool:
-    """Store the result of the attempt, and when the target is due again; nothing if the claim was lost."""
+    """Store the result of the attempt, and when the target is due again. Store nothing if the claim was lost."""
     environment = Environment.objects.filter(workspace=target.workspace_id).order_by("pk").first()
     if environment is None or not environment.try_hold():
         return False

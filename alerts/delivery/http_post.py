@@ -19,7 +19,7 @@ MAX_TRIED_ADDRESSES = 3
 
 
 class RequestFailed(Exception):
-    """The request got no answer. The message is for people and quotes nothing that the receiver sent."""
+    """The request got no valid answer. The message is for people and quotes nothing from the receiver's answer."""
 
 
 class Response(NamedTuple):
@@ -34,7 +34,7 @@ class Response(NamedTuple):
 
 
 def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> Response:
-    """Return the head of the answer, whose body is not read. Raises TargetRefused, RequestFailed."""
+    """Send a POST and return the head of the answer, without reading its body. Raises TargetRefused, RequestFailed."""
     ip_addresses = resolve(address)
     all_headers = {**headers, "Host": address.authority, "Connection": "close"}
     try:
@@ -72,7 +72,8 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
     """Connect to one of the addresses. After TOTAL_SECONDS the socket is shut down, however slow the receiver is."""
     plain_socket = _open_socket(ip_addresses[:MAX_TRIED_ADDRESSES], address.port)
     with plain_socket.dup() as watched_socket:
-        is_over = threading.Event()  # set before the socket is shut down: bytes that are read later may be cut off
+        # Set before the socket is shut down: what is read after that may be cut off.
+        is_over = threading.Event()
         timer = threading.Timer(TOTAL_SECONDS, _shut_down, [watched_socket, is_over])
         timer.daemon = True
         timer.start()

@@ -1,4 +1,4 @@
-"""Find when to retry a delivery (pure): after growing pauses, and never before the time that the receiver named."""
+"""Find when to retry a delivery (pure): after growing pauses, or later if the receiver asks for it (at most 4 h)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ def find_next_attempt(
 
 
 def parse_retry_after(text: str, *, now: datetime) -> timedelta | None:
-    """Return the pause of a `Retry-After`, in seconds or until a date (RFC 9110, 10.2.3), of at most four hours.
+    """Return the pause that a `Retry-After` asks for, at most four hours.
 
-    Return None if it is empty, in the past, or neither a number nor a date.
+    text: a number of seconds, or a date (RFC 9110, 10.2.3).
+
+    Return None if the text is empty, is neither a number nor a date, or names no later time than now.
     """
     text = text.strip()
     if text.isascii() and text.isdecimal():

@@ -25,9 +25,9 @@ NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 class Answer:
     """The result of an attempt.
 
-    code: the status of an HTTP answer, None without one.
-    fault: "" if it succeeded.
-    retry_after: for how long a receiver asked to wait; None if it did not.
+    code: the status of the HTTP answer, or the code with which the mail server refused; None without either.
+    fault: why the attempt failed, "" if it succeeded.
+    retry_after: how long the receiver asked to wait; None if it did not.
     """
 
     code: int | None = None

@@ -93,7 +93,7 @@ def _is_due(alert: Alert, now: datetime) -> bool:
 
 
 def _needs_look(alert: Alert, now: datetime) -> bool:
-    """Return whether there can be anything new. Kinds that judge quarter hours have news only once after each."""
+    """Return whether there can be new happenings: for the kinds in BY_QUARTER, only once after each quarter hour."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)

@@ -191,7 +191,8 @@ def _redirect(
 def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
     """Return the members of the alert form that the person was filling in.
 
-    They are in the address of the page, or, if that page showed a refused target, in the one that it was sent to.
+    They are in the address of the page that the sent form was on. If that has none, those of the form's own address are
+    returned.
     """
     if values := read_form_members(request, row, ALERT_MEMBERS):
         return values
@@ -203,7 +204,10 @@ def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
 
 
 def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *, fragment: str) -> HttpResponse:
-    """Answer 303 to the alert form that the person was filling in, with the new target chosen; else to the targets."""
+    """Answer 303 to the alert form that the person was filling in, with the new target chosen.
+
+    If there was no such form, answer 303 to the list of targets.
+    """
     members = read_form_period(request, row)
     values = _read_alert_members(request, row)
     if not values:

@@ -1,4 +1,4 @@
-"""The tables of the pages of alerts, as JSON and CSV. Of a webhook's address they hold only scheme, host and port."""
+"""The tables of the pages of alerts, as JSON and CSV. They show only scheme, host and port of a webhook's address."""
 
 from __future__ import annotations
 

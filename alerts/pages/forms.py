@@ -1,4 +1,4 @@
-"""The forms of alerts and targets, and the words of their choices. The page's address holds the values of an alert."""
+"""The forms of alerts and targets, and the words of their choices. A page's address can hold an alert form's values."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class AlertForm(forms.Form):
 
     @property
     def minimum_field(self) -> str:
-        """Return the field of the least number of cases, "" if the chosen kind has none."""
+        """Return the name of the field for the least number of cases, "" if the chosen kind has none."""
         kind = self.cleaned_data["kind"]
         return next((name for name in ("reason_minimum", "minimum") if kind in NUMBERS[name]), "")
 

@@ -17,7 +17,7 @@ from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import describe_span, name_reporter
 from wire.time_buckets import Bucket, split_into_buckets
 
-PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
+PARTIAL_OPACITY = 0.55  # the bar of a partial day is pale
 HEADROOM = 1.15  # the axis ends a little above the highest bar and the threshold
 SMALL = 5  # an axis that ends below this has a tick at each whole number
 LABELS = {
@@ -32,9 +32,9 @@ SUBJECTS = {Alert.REJECTIONS: "rejected calls", Alert.BROKEN_JOINS: "broken join
 class PreviewDay:
     """One day of a preview.
 
-    value: the number that the rule compares with the threshold.
+    value: the highest number that the rule compared with the threshold on this day; for drift, the sum of its measures.
     event_count: how often the alert would have fired.
-    highest: the measure with that number, None if nothing was measured.
+    highest: the highest measure of the day, None if nothing above 0 was measured.
     """
 
     bucket: Bucket
@@ -44,7 +44,7 @@ class PreviewDay:
 
     @property
     def reporter(self) -> str:
-        """Return whose silence was the longest of the day; "" if there was none, or the alert is not about silence."""
+        """Return the name of the reporter that was silent longest on this day; "" without a silence."""
         return "" if self.highest is None or self.highest.reporter is None else name_reporter(self.highest.reporter)
 
 
@@ -88,7 +88,7 @@ class PreviewChart:
         return {"data": data, "layout": self._build_layout()}
 
     def _label_bars(self) -> Mapping[str, Any]:
-        """Return the hover text of the bars: the value, and for silences whose it was, `shop-backend, 23.75 h`."""
+        """Return the hover text of the bars: the value. A silence has its reporter, too: `shop-backend, 23.75 h`."""
         names = [escape(day.reporter, quote=False) for day in self.days]
         if not any(names):
             return {"hovertemplate": "%{y:,}<extra></extra>"}
@@ -127,7 +127,7 @@ def build_preview_chart(preview: Preview, kind: str, thresholds: Thresholds, zon
 
 
 def _find_day(starts: Sequence[datetime], moment: datetime) -> int:
-    """Return the number of the day; a quarter hour that began before the first day belongs to the first."""
+    """Return the index of the day that contains a moment. A quarter hour before the first day belongs to the first."""
     return max(bisect_right(starts, moment) - 1, 0)
 
 

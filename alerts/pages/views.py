@@ -1,4 +1,4 @@
-"""Show alerts with a preview of each before it is saved, the targets, and the log of deliveries."""
+"""Show the alerts, the targets and the log of deliveries. An alert has a preview before it is saved."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def build_alerts_page(
 
 
 def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
-    """Return the row with the number in this member of the address; None if there is no such row."""
+    """Return the row whose id is in this member of the address; None if there is no such row."""
     number = read_number(request.GET, member)
     return next((row for row in rows if getattr(row, attribute).pk == number), None)
 
 
 def _find_save_address(environment: Environment, alert: Alert | None) -> str:
-    """Return the address that the form posts to; it names the alert, to show a refused form again."""
+    """Return the address that the form posts to. It names the alert, so that a refused form can be shown again."""
     names = [environment.workspace.slug, environment.name]
     if alert is None:
         return f"{reverse('create-alert', args=names)}#alert"
@@ -136,7 +136,7 @@ def _build_preview(form: AlertForm) -> Mapping[str, Any]:
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
     now = timezone.now()
     firings = preview(form.environment_row, kind, thresholds, now=now)
-    zone = ZoneInfo(timezone.get_current_timezone_name())  # of the page's times
+    zone = ZoneInfo(timezone.get_current_timezone_name())  # in which the page shows times
     rows = firings.rows
     return {
         "preview": rows,
@@ -165,13 +165,13 @@ def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mappi
 
 
 def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:
-    """Return when the data of an alert began, if the preview would need earlier ones; None otherwise."""
+    """Return when the data of an alert began, if the preview would need earlier data; None otherwise."""
     first = FIRST_DATA[kind](environment)
     return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
 
 
 def _name_missing_data(environment: Environment, kind: str, firings: Preview) -> str:
-    """Return what an alert has never had to judge, in the singular; "" if there was anything."""
+    """Return which data the alert needs but never got, in the singular; "" if there was any."""
     is_missing = not any(measure.value for measure in firings.measures) and FIRST_DATA[kind](environment) is None
     return DATA_WORDS[kind] if is_missing else ""
 

@@ -32,7 +32,8 @@ class BreakingChange:
 def group_breaking_changes(changes: Iterable[BreakingChange]) -> Iterator[Happening]:
     """Yield one happening for the changes of an operation that were detected at the same time.
 
-    A change can be detected long after the version that it belongs to: a property is missed only after many answers.
+    A change can be detected long after the version that it belongs to: a property counts as no longer seen only after
+    many answers without it.
     """
     groups: dict[tuple[int, int, datetime], list[BreakingChange]] = {}
     for change in changes:

@@ -1,4 +1,4 @@
-"""An occurrence that fires an alert (pure), and when two occurrences are the same."""
+"""Happenings, which fire alerts, and when two of them are the same (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Happening:
     """Something that fires an alert.
 
     subject: its topic, such as a reason of rejections.
-    at: when it fires.
+    at: when it fires the alert.
     gap: two happenings of one subject that are less than this apart are the same one, because late reports move the
         time.
     until: when it ended; None while it lasts or if it has no duration.
@@ -30,7 +30,7 @@ class Happening:
 
     @property
     def key(self) -> str:
-        """Return the identity of the happening: each is stored once."""
+        """Return the identity of the happening, under which it is stored once."""
         return f"{self.subject}@{int(self.at.astimezone(UTC).timestamp())}"
 
     def is_same_as(self, subject: str, at: datetime) -> bool:
@@ -39,9 +39,9 @@ class Happening:
 
 
 class Measure(NamedTuple):
-    """The value at a moment that a rule compares with its threshold.
+    """A value that a rule compares with its threshold, and the moment for which it does.
 
-    share, usual: for jumps, the share of the total then and the usual one, between 0 and 1.
+    share, usual: for jumps, the share at that moment and the usual share, each between 0 and 1.
     reporter: for silences, the name of the silent reporter, "" for one without a name.
     """
 

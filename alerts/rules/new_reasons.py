@@ -37,7 +37,7 @@ def find_new_reasons(
 def measure_new_reasons(
     rejections: Iterable[tuple[datetime, str, int]], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Measure]:
-    """Yield how many rejections a new reason has had, until it fires. It takes what `find_new_reasons` takes."""
+    """Yield how many rejections a new reason has had, until it fires. The arguments are those of `find_new_reasons`."""
     for _, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
         yield measure
 

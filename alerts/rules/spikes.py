@@ -42,7 +42,7 @@ def choose_history(thresholds: Thresholds) -> timedelta:
 def is_jump(current: Share, usual: Share, thresholds: Thresholds) -> bool:
     """Return whether a share has enough cases, is high enough, and is much higher than usual.
 
-    If the usual share is 0, the first two are enough.
+    If the usual share is 0, the first two conditions are enough.
     """
     return (
         current.cases >= thresholds.minimum

@@ -11,8 +11,8 @@ class Thresholds:
     """The numbers of an alert; each kind of alert uses some of them.
 
     minutes: the length of the span that is judged.
-    minimum: the least number of cases, so that small numbers do not fire.
-    percent: the least share of all cases.
+    minimum: the least number of cases, so that small numbers do not fire the alert.
+    percent: the least share of cases in the total, in percent.
     factor: the least multiple of the usual share.
     """
 

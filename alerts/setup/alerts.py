@@ -127,7 +127,7 @@ def _lock(alert: Alert) -> Alert:
 def _check_targets(workspace: Workspace, target_ids: Sequence[int]) -> None:
     if not target_ids:
         raise InvalidRequest("Choose at least one target.")
-    # Locked, so that none is deleted before the alert is stored.
+    # Lock the targets, so that none is deleted before the alert is stored.
     targets = (
         Target.objects.filter(workspace=workspace, pk__in=target_ids).order_by("pk").select_for_update(no_key=True)
     )

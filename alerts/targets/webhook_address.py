@@ -1,7 +1,8 @@
 """The address of a webhook: its form, and to which IP addresses it may lead (pure).
 
-A hub that sends requests to addresses that people enter must not be a way into its own network (server-side request
-forgery): https, public IP addresses and usual ports only, unless the operator allows a network.
+People enter the addresses to which the hub sends requests. Nobody may use this to reach the hub's own network
+(server-side request forgery). So only https, public IP addresses, port 443 and ports from 1024 on are accepted, unless
+the operator allows a network.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class WebhookAddress:
 
 
 def parse_webhook_address(text: str) -> WebhookAddress:
-    """Read an address strictly; raises TargetRefused, which never repeats it."""
+    """Read an address strictly; raises TargetRefused, whose message never repeats the address."""
     if not text or len(text) > MAX_LENGTH or not ALLOWED_CHARACTERS.fullmatch(text):
         raise TargetRefused(f"Enter an address of at most {MAX_LENGTH:,} characters, in ASCII and without spaces.")
     try:
@@ -152,7 +153,7 @@ def _check_host(host: str, netloc: str) -> None:
 
 
 def _is_name(host: str) -> bool:
-    """Return whether this is a host name, or an IPv4 address in its usual form; systems differ about other forms."""
+    """Return whether this is a host name or an IPv4 address in its usual form. Systems differ about other forms."""
     labels = host.split(".")
     if NUMBER.fullmatch(labels[-1]):
         try:
