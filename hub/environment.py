@@ -100,7 +100,7 @@ def check_tracing() -> None:
 
 
 def is_broker(address: str) -> bool:
-    """Return whether kombu can read the address and has its transport; kombu takes a bare word for a host."""
+    """Return whether kombu can read the address and has its transport; kombu reads a bare word as a host."""
     try:
         Connection(address)
     except Exception:  # each of kombu's transports has its own way to refuse

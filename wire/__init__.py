@@ -1,1 +1,1 @@
-"""What all HTTP endpoints share (contract 1): the parser, the form of errors, idempotency, exports of tables."""
+"""Code that all domains share: HTTP and its errors (contract 1), idempotency, periods, tallies, exports of tables."""

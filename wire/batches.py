@@ -1,4 +1,4 @@
-"""Work through many rows in batches: so that no lock is held for long, and few rows are in memory at a time."""
+"""Work through many rows in batches, so that no lock is held for long and few rows are in memory at a time."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Whether two shares differ by more than chance, and whether a run of absences is one (pure)."""
+"""Compute whether two shares differ by chance, and how probable it is that chance causes a run of absences (pure)."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-LARGEST_BY_CHANCE = 1.96  # standard errors: two equal shares differ by more in one of twenty samples
+LARGEST_BY_CHANCE = 1.96  # in standard errors; samples of two equal shares differ by more in one of twenty cases
 
 
 def is_within_chance(count: int, total: int, other_count: int, other_total: int) -> bool:
@@ -18,9 +18,12 @@ def is_within_chance(count: int, total: int, other_count: int, other_total: int)
 
 
 def chance_of_run(missing: int, present: int, total: int) -> float:
-    """Return how probable it is that the latest `missing` of `total` cases are all without what `present` of them have.
+    """Return the probability that all the latest cases lack a property by chance alone.
 
-    It is the one-sided test of Fisher: every order of the cases counts as equally probable.
+    missing: how many of the latest cases lack it.
+    present, total: how many cases have it, and how many cases there are.
+
+    This is Fisher's one-sided test: every order of the cases counts as equally probable.
     """
     chance = 1.0
     for index in range(missing):

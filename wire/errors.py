@@ -13,7 +13,7 @@ MAX_FAULTS = 100
 
 
 class DomainError(Exception):
-    """The base of every error that a model or verb raises. A subclass names its `code` (contract 1).
+    """The base of every error that the domains raise. A subclass names its `code` (contract 1).
 
     detail: the words that tell people what to do; a subclass may set fixed ones.
     extra: further members of the answer, such as `environments`.
@@ -52,7 +52,7 @@ class Fault:
 
 
 class InvalidBody(InvalidRequest):
-    """A body of the wrong form, with every fault in it; the first 100 are listed under `errors`."""
+    """A body of the wrong form, with the faults that were found in it. The first 100 are listed under `errors`."""
 
     def __init__(self, *faults: Fault) -> None:
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
@@ -61,7 +61,7 @@ class InvalidBody(InvalidRequest):
 
 
 class Unavailable(DomainError):
-    """The database cannot store anything at the moment."""
+    """The database cannot carry out the request at the moment."""
 
     code = "unavailable"
     detail = (
@@ -85,16 +85,14 @@ class CommitUnconfirmed(OperationalError):
 
 
 def is_unconfirmed(error: BaseException | None) -> bool:
-    """Return whether a commit was not confirmed, even if a later error of a new connection hides that one."""
+    """Return whether a commit was not confirmed: this error, or one that occurred before it, is CommitUnconfirmed."""
     while error and not isinstance(error, CommitUnconfirmed):
         error = error.__context__
     return error is not None
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether the database is unreachable, full or shutting down, or aborted this transaction in favour of
-    another.
-    """
+    """Return whether the database is unreachable, full or shutting down, or aborted the transaction for another one."""
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)

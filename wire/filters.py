@@ -18,7 +18,7 @@ VIEW_MEMBERS = ("open", "closed", "hide")
 RESULT_MEMBERS = ("done", "fault", "move", "refused", "saved", "too-late")
 # The questions that a page asks before a form is sent, such as `?revoke=5`. The form answers them.
 QUESTION_MEMBERS = ("activate", "archive", "change", "remove", "revoke")
-MAX_DIGITS = 18  # more digits than any row's number has
+MAX_DIGITS = 18  # more digits than the id of any row has
 
 
 def read_text(query: Mapping[str, str], name: str) -> str:
@@ -27,7 +27,7 @@ def read_text(query: Mapping[str, str], name: str) -> str:
 
 
 def read_number(query: Mapping[str, str], name: str) -> int | None:
-    """Return one member of an address as the number of a row; None unless it is one."""
+    """Return one member of an address as the id of a row; None if it is no number."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
 

@@ -1,7 +1,7 @@
 """The hub's own counters and timers, in the form that Prometheus reads. `hub.metrics` serves them.
 
-Processes of one machine add to files of PROMETHEUS_MULTIPROC_DIR, which `manage.py up` sets; without it, each process
-shows its own. Labels come from fixed sets: never a workspace, and never a name that somebody sent.
+Processes of one machine add to files of PROMETHEUS_MULTIPROC_DIR, which `manage.py up` sets. Without it, each process
+shows only its own numbers. Labels come from fixed sets: never a workspace, and never a name that somebody sent.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ QUARTER = timedelta(minutes=15)
 
 
 class UnusableDates(ValueError):
-    """The dates of an address mean no period. Its text is a sentence for people."""
+    """The dates of an address do not form a period. The text of the error is a sentence for people."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
     faults: what is wrong with the address, in sentences.
-    now: when the address was read, for a period that may end later.
+    now: when the address was read; the period may end later.
     """
 
     start: datetime
@@ -104,7 +104,7 @@ class Period:
 def parse_period(query: Mapping[str, str], *, now: datetime) -> Period:
     """Read `range`, or `from` and `to` (local dates or ISO times), and `tz`.
 
-    What cannot be read falls back to the default and is named in `faults`: a page never fails over its address.
+    What cannot be read falls back to the default and is named in `faults`: a page never fails because of its address.
     """
     zone = find_zone(query.get("tz", ""))
     faults = [] if zone else ["There is no such time zone."]
@@ -156,7 +156,10 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
-    """Read an ISO time or a local date, which means its start, or with `end_of_day` its end. Raises ValueError."""
+    """Read an ISO time or a local date. A date means the start of its day, or with `end_of_day` the end.
+
+    Raises ValueError.
+    """
     moment = datetime.fromisoformat(text)
     if len(text) <= 10 and end_of_day:
         moment += timedelta(days=1)

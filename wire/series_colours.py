@@ -15,9 +15,10 @@ SALT = "205"  # with it, the most usual reasons of rejections prefer different c
 def choose_colours(names: Collection[str]) -> Mapping[str, str]:
     """Return the colour of each name: all differ, for up to seven names; an eighth is grey, further ones repeat.
 
-    A name has the first colour of its own order, which only its text decides. If several names of a chart have the same
-    one, the name of the smallest hash keeps it, and each other name gets the first in its order that is left over. So
-    neither ranks nor names with other colours change the colour of a name.
+    A name prefers the colours in an order that depends only on its text. It has the first colour of this order. If
+    several names of a chart have the same first colour, the one with the smallest hash keeps it. Each of the others
+    gets the first colour of its order that no name has. So ranks never change the colour of a name, and other names
+    change it only if one of them has the same first colour.
     """
     by_hash = sorted(set(names), key=_hash_name)
     colours: dict[str, str] = {}

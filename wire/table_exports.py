@@ -19,8 +19,8 @@ from wire.postgresql.selected_rows import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
 from wire.timestamps import unix_seconds
 
-# A spreadsheet may run a cell that begins with one of these, even behind spaces or quotes; in East Asia also with a
-# full-width one. Where semicolons separate cells, as in much of Europe, a cell may begin within the text of another.
+# A spreadsheet may run a cell that begins with =, +, - or @, even behind spaces or quotes; in East Asia also if the
+# sign is full-width. Where semicolons separate cells, as in much of Europe, a cell may begin within another's text.
 RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
 RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
 # The names of columns of times. In CSV, a second column beside each has the same times in ISO 8601.
@@ -64,7 +64,7 @@ def stream_csv(tables: Sequence[Table], name: str | None, page: str, *, period: 
 
 
 def name_file(page: str, table: str, period: str) -> str:
-    """Return `shop-production-outcomes-keys-7d.csv`; a table of the page's own name is not named twice."""
+    """Return a name such as `shop-production-outcomes-keys-7d.csv`. A name that page and table share is there once."""
     parts = [page] if page.endswith(f"-{table.lower()}") else [page, table]
     return "-".join([*parts, period] if period else parts) + ".csv"
 
@@ -88,7 +88,7 @@ def stream_chunks(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
 
 
 def keep_context(chunks: Generator[Chunk, None, None]) -> Iterator[Chunk]:
-    """Yield the chunks. They are read in the present context, which may name the replica; the server has another."""
+    """Yield the chunks. Read them in the present context, which may name the replica: the server runs in another."""
     context = copy_context()
     try:
         while (chunk := context.run(next, chunks, None)) is not None:
@@ -98,7 +98,7 @@ def keep_context(chunks: Generator[Chunk, None, None]) -> Iterator[Chunk]:
 
 
 def read_chunks(chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
-    """Yield an empty chunk when the first is read, then the chunks."""
+    """Read the first chunk, then yield an empty chunk, and then all chunks."""
     with read_snapshot():
         first = next(chunks)
         yield ""
@@ -127,7 +127,10 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 
 def join_csv(table: Table) -> Iterator[Chunk]:
-    """Yield the chunks of a table. The header of SelectedRows is a chunk of its own: rows occupy the connection."""
+    """Yield the chunks of a table. For SelectedRows, the first chunk is only the header.
+
+    The first chunk is read before the response is complete, and rows of SelectedRows occupy the connection.
+    """
     are_times = table.are_times
     header = format_line(_name_iso_columns(table.columns, are_times))
     if isinstance(table.rows, SelectedRows):

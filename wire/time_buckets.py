@@ -72,7 +72,7 @@ def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
 def name_partial(numbers: Iterable[int]) -> Mapping[str, Any]:
     """Return the member of a figure's layout that writes `partial` on these buckets, whatever ticks its axis shows.
 
-    The word stands along the left edge of a bucket, upright, so that it fits on the narrowest.
+    The word is turned by 90 degrees and runs along the left edge of a bucket, so that it fits on the narrowest one.
     """
     position = {"xref": "x", "yref": "paper", "y": 1, "xanchor": "left", "yanchor": "top"}
     font = {"size": 10, "color": "var(--ink)"}

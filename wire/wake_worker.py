@@ -23,7 +23,7 @@ Message = tuple[AnyTask, tuple[int | str, ...]]
 log = logging.getLogger("affidavit.doorbell")
 MAX_PENDING = 1000
 PAUSE_SECONDS = 0.25  # between two sends of the same message by one process
-REQUEST_ID_HEADER = "requestId"  # a header of messages: the id of the request that sent it
+REQUEST_ID_HEADER = "requestId"  # a header of each message: the id of the request that sent the message
 EXPIRE_SECONDS = 60  # after this, a message that no worker took expires; the sweep has found its work by then
 
 
@@ -84,7 +84,7 @@ _sender: _Sender | None = None
 
 
 def _get_sender() -> _Sender:
-    """Return this process's sender; a fork has no threads and gets one of its own."""
+    """Return this process's sender. A forked process does not inherit the thread, so it gets a sender of its own."""
     global _sender
     with _lock:
         if _sender is None or _sender.pid != os.getpid():

@@ -28,7 +28,7 @@ from hub.local.error_lines import EXPECTED_ERRORS, format_error
 class Check:
     """One check.
 
-    needs: the name of an earlier check, without whose success this one would say nothing.
+    needs: the name of an earlier check. If that one fails, this one is not run.
     """
 
     name: str
@@ -80,7 +80,7 @@ def run_check(check: Check) -> Result:
     try:
         return check.run()
     except EXPECTED_ERRORS as error:
-        return Result("wrong", format_error(error).removeprefix("affidavit: "))  # it says the cure
+        return Result("wrong", format_error(error).removeprefix("affidavit: "))  # its text says the cure
     except DatabaseError as error:
         return Result("wrong", f"The database refused a statement ({type(error).__name__}).", "Look into its log.")
     except Exception as error:  # the other checks may say why: a full disk, for example, stops the broker in many ways

@@ -19,4 +19,4 @@ def load_first_schema() -> None:
     if settings.DATABASE_URL or MigrationRecorder(connection).has_table():
         return
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(SCHEMA_FILE.read_bytes().decode())  # byte for byte: an index names a carriage return
+        cursor.execute(SCHEMA_FILE.read_bytes().decode())  # byte for byte, because an index contains a carriage return

@@ -67,7 +67,7 @@ def grant_web_role(role: str) -> None:
 
 
 def describe_fault(role: str) -> str:
-    """Say which rights the role lacks or has too many of; empty if its rights are right."""
+    """Say which rights the role lacks, or has but must not have; return "" if its rights are right."""
     if not _role_exists(role):
         return f"The database has no role {role}."
     if _may_change_audit_log(role):

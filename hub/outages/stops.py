@@ -19,7 +19,7 @@ OUTAGE_COLUMNS = ("lastAcceptedAt", "rejections", "mainReason", "withMainReason"
 
 @dataclass(frozen=True)
 class Stop:
-    """Why calls are not accepted, each as far as its last rejection is in the period.
+    """Why calls are not accepted. A cause is left out if its last rejection is not in the period.
 
     outage: none of the latest calls was accepted. It is left out if `unknown_secret` says so already.
     unknown_secret: what the page of signing secrets says, too: no call that the present secret signed was accepted.
@@ -31,7 +31,7 @@ class Stop:
     first_secret: SigningSecret | None = None
 
     def tells(self, reason: str) -> bool:
-        """Return whether this reason of rejections is told already."""
+        """Return whether this stop already names this reason of rejections."""
         is_of_secret = self.unknown_secret is not None and reason == REASON
         return is_of_secret or (self.outage is not None and reason == self.outage.reason)
 

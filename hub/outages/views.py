@@ -20,12 +20,12 @@ from workspaces.page import Page
 
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show what was rejected and why, first of all if no call is accepted any more."""
+    """Show what was rejected and why. If no call is accepted any more, say that first."""
     return _add_facts(rejections.show_rejections(request, environment, period), _read_stop(environment, period))
 
 
 def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the calls for which the hub minted intents, first of all if none is accepted any more."""
+    """Show the calls for which the hub minted intents. If none is accepted any more, say that first."""
     return _add_facts(tool_call_list.show_tool_calls(request, environment, period), _read_stop(environment, period))
 
 
@@ -49,5 +49,5 @@ def _read_stop(environment: Environment, period: Period) -> Callable[[], Mapping
 
 
 def _add_facts(page: Page, read_facts: Callable[[], Mapping[str, Any]]) -> Page:
-    """Return the page with more in its context, which its own facts do not depend on."""
+    """Return the page with further facts in its context. The page's own facts do not depend on them."""
     return replace(page, context=lambda: {**page.context(), **read_facts()})

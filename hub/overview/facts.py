@@ -42,7 +42,7 @@ class Fact:
     """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate.
 
     has_previous: False if the data began after the period before, so that there is nothing to compare with.
-    without_moves: the rates that are compared if one of them changed by a move: it did not rise or fall by that.
+    without_moves: the rates that are compared if moves changed one of them, because a move is no rise or fall.
     count_without_moves: the same for a number that is no rate.
     """
 
@@ -70,7 +70,7 @@ class Fact:
     def is_alarming(self) -> bool:
         """Return whether this rate, which should be low, is well above that of the period before, if there is one.
 
-        A rise that may be chance is none.
+        A rise that may be chance does not count.
         """
         value, total, previous, previous_total = self._compared_rates
         if not total or not previous_total or value < MIN_ALARMING_CASES:

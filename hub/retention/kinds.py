@@ -1,4 +1,4 @@
-"""The kinds of data that a workspace can keep for a limited number of days, and the verbs that delete them."""
+"""The kinds of data that a workspace can keep for a limited number of days, and the functions that delete them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What became of calls since the present signing secret signs."""
+"""What became of calls since the present signing secret began to sign."""

@@ -1,4 +1,4 @@
-"""Read, for each environment, what became of calls since the present secret signs them, and before."""
+"""Read, for each environment, what became of calls before and after the present secret began to sign them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ RESULT_COLUMNS = (
 
 @dataclass(frozen=True)
 class SigningResult:
-    """What became of calls of one environment since a secret signs them.
+    """What became of calls of one environment since a secret began to sign them.
 
-    signs_from: the second in which the secret began to sign. Reports carry whole seconds, so that all of it counts.
+    signs_from: the second in which the secret began to sign. Reports carry whole seconds, so the whole second counts.
     last_rejected_at: when the last of them was rejected as `bad-signature`; None if none was.
     """
 
@@ -49,7 +49,7 @@ class SigningResult:
 
 
 def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[SigningResult]:
-    """Return the results of each environment that has any since the present secret signs."""
+    """Return the results of each environment that has any since the present secret began to sign."""
     signer = find_signer(workspace, now=now)
     if signer is None or signer.signs_from is None:
         return []

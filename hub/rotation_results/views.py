@@ -18,7 +18,7 @@ from workspaces.settings_pages import secrets
 
 
 def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the signing secrets of the workspace, and what became of calls since the present one signs."""
+    """Show the signing secrets of the workspace, and what became of calls since the present one began to sign."""
     page = secrets.show_secrets(request, environment, period)
     results = Table("results", RESULT_COLUMNS, lambda: _list_result_rows(environment.workspace))
     return replace(page, tables=[*page.tables, results])

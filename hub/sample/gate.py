@@ -1,6 +1,6 @@
 """The confirmation gate of the sample's history, answered from memory and stored day by day.
 
-The gate's own verbs take a dozen statements for one confirmation, and the history has thousands.
+The gate's own functions take a dozen statements for one confirmation, and the history has thousands.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ class History:
             fold_reports(environment, now=self._hub.now)
 
     def _note_uses(self) -> None:
-        """Store when the keys were last used, as far as a day tells: at its end."""
+        """Store when the keys were last used: at the end of the day."""
         for key in self._hub.keys:
             note_use(key, now=self._hub.now)
 

@@ -1,4 +1,4 @@
-"""The reporters of the sample's history: they replace the SDK's in the shop, and call the domains' verbs directly.
+"""The reporters of the sample's history: they replace the SDK's in the shop, and call the domains directly.
 
 The SDK's reporters send from threads of their own, by the real clock. A day of the history is one transaction of one
 thread, with a clock that is set by hand.

@@ -1,4 +1,4 @@
-"""What became of calls since the present secret signs them, and where single rejections since a moment are listed."""
+"""What became of calls since the present secret began to sign, and where single rejections since then are listed."""
 
 from __future__ import annotations
 

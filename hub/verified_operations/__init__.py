@@ -1,1 +1,1 @@
-"""Which operations of the catalog backends verify."""
+"""Show which operations of the catalog are verified by backends."""

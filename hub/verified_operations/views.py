@@ -1,4 +1,4 @@
-"""The pages of the catalog, with the last verification of each operation, which is of intents."""
+"""The pages of the catalog, with each operation's last verification, which comes from intents."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class ClientAddressMiddleware:
 
 
 def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network]) -> str:
-    """Return the nearest address that is not a trusted proxy's.
+    """Return the nearest address that is not a trusted proxy's, or the farthest one if all are.
 
     An address that a proxy reports counts only if that proxy is trusted. Return "" if no address can be read.
 
@@ -43,7 +43,7 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
     for text in nearest_first:
         try:
             address = _parse_address(text)
-        except ValueError:  # the addresses before it cannot be trusted either
+        except ValueError:  # addresses that are farther away cannot be trusted either
             break
         client = str(address)
         if not any(address in network for network in proxies):

@@ -1,4 +1,4 @@
-"""Errors outside DRF's handler: pages and unknown addresses answer in the same shape (contract 1)."""
+"""Answer the errors that DRF's handler does not see, such as those of pages and unknown addresses (contract 1)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
     try:
         frame = import_string(settings.FAILURE_FRAME)(request)
         page = render_to_string("failure.html", {**frame, **context}, request)
-    except DatabaseError:  # without the request, whose user is in the database
+    except DatabaseError:  # render without the request, because its user is in the database
         page = render_to_string("failure.html", context)
     return FailureResponse(page, error)
 

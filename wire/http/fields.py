@@ -20,7 +20,7 @@ UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 class ExactText(serializers.CharField):
-    """A string of 1 to `max_length` code points, stored as sent: never trimmed or folded. Numbers are refused."""
+    """A string of 1 to `max_length` code points, stored exactly as sent. Numbers are refused."""
 
     def __init__(self, *, max_length: int | None, **options: Any) -> None:
         super().__init__(max_length=max_length, trim_whitespace=False, **options)
@@ -92,7 +92,7 @@ class UuidText(serializers.Field[Any, Any, Any, Any]):
 
 
 class EnvironmentName(serializers.CharField):
-    """The optional `environment` of a body; whether it exists is checked after the form (contract 1)."""
+    """The optional `environment` of a body. Whether it exists is checked after the body's form (contract 1)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(

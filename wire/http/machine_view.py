@@ -1,4 +1,4 @@
-"""The base of every machine endpoint: contract 1's order of checks, then the domain's verb."""
+"""The base of every machine endpoint: make the checks in the order of contract 1, then call the domain."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class MachineView(MethodFirstView):
         return response
 
     def check_body(self, raw: bytes, now: datetime) -> Mapping[str, Any]:
-        """Return the members of a valid body. Raises Problem or ValidationError with every fault of it."""
+        """Return the members of a valid body. Raises Problem, or ValidationError with the faults of the body."""
         body = parse_body(raw)
         self.check_batch_size(body)
         form = self.form(data=body, context={"raw": raw})
@@ -112,7 +112,7 @@ class MachineView(MethodFirstView):
         return cast(Mapping[str, Any], form.validated_data)
 
     def answer(self, environment: Any, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str) -> Response:
-        """Call the domain's verb. `data` is checked; `raw` are the bytes of the body; all or nothing is stored."""
+        """Call the domain, and store all or nothing. `data` is the checked body, `raw` are its bytes."""
         raise NotImplementedError  # every subclass answers; the base has no domain
 
     def limit_answer_lifetime(self, response: Response) -> datetime | None:

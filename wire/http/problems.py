@@ -32,7 +32,7 @@ log = logging.getLogger("affidavit.problems")
 
 
 class Code(NamedTuple):
-    """What a code means. cure: what a client does about it, with code in backticks; docs/api.md has the same words."""
+    """What a code means. cure: what a client should do, in Markdown; docs/api.md has the same words."""
 
     status: int
     title: str
@@ -186,7 +186,7 @@ def find_cause(error: Exception) -> DomainError:
 
 
 def find_cause_of_lost_session(error: SessionInterrupted) -> DomainError:
-    """Return why a session was not stored. Sessions are stored after the view, so its changes may be stored already."""
+    """Return why a session was not stored. It is stored after the view, so the view's changes may already be stored."""
     causes: list[BaseException] = [error]
     while context := causes[-1].__context__:
         causes.append(context)

@@ -1,7 +1,8 @@
-"""Set response headers that allow no browser feature and no caching unless a view asks for it, and compress pages.
+"""Set response headers that deny browser features, and caching unless a view allows it. Compress pages.
 
 Only pages and the description of the API are compressed, and never one that shows a secret: if text from the address is
-in the same page, the compressed length could reveal the secret (BREACH). Django masks CSRF values anew each time.
+in the same page, the compressed length could reveal the secret (BREACH). CSRF tokens are safe, because Django masks
+them anew each time.
 """
 
 from __future__ import annotations

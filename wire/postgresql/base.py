@@ -12,7 +12,7 @@ from django.db.backends.postgresql import base
 from wire.postgresql.confirm import confirm_commit
 
 TRUSTED_FOR = 1.0
-"""For so many seconds after an answer of the server, a connection counts as working without being tested."""
+"""For this many seconds after an answer of the server, a connection counts as working without a test."""
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -22,11 +22,11 @@ def confirm_commit() -> Iterator[None]:
 
 
 def confirm_statement() -> AbstractContextManager[None]:
-    """Run a statement that writes within this block. Outside a transaction, the statement itself commits."""
+    """Run one statement that writes. Outside a transaction, it also commits, so `confirm_commit` watches it."""
     return confirm_commit() if transaction.get_autocommit() else nullcontext()
 
 
 def is_refusal(error: Error) -> bool:
-    """Return whether the database itself refused a statement and went on, so that nothing of it was stored."""
+    """Return whether the database refused a statement and kept the connection: then the statement stored nothing."""
     diagnosis = getattr(error.__cause__, "diag", None)
     return getattr(diagnosis, "severity_nonlocalized", None) == "ERROR"

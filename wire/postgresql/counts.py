@@ -1,4 +1,4 @@
-"""Counts that stay at the largest number that PostgreSQL can store."""
+"""Counts that never exceed the largest number that a bigint of PostgreSQL can store."""
 
 from __future__ import annotations
 

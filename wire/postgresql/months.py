@@ -1,4 +1,4 @@
-"""Logs partitioned by month of UTC: create the coming months, and drop those of which no owner keeps rows.
+"""Logs partitioned by month of UTC: create partitions for coming months, and drop those that no owner needs any more.
 
 Rows that belong to no month's partition go to the default partition, so that an insert never fails.
 """
@@ -113,8 +113,8 @@ def create_coming_months(log: MonthlyLog, *, now: datetime) -> Sequence[Month]:
 def create_months(log: MonthlyLog, months: Iterable[Month]) -> Sequence[Month]:
     """Create the partitions that are missing; return their months.
 
-    A month whose partition cannot be locked soon is left for the next time: its rows are in the default partition until
-    then.
+    If the default partition cannot be locked within 2 seconds, the month is left for the next time. Its rows are in the
+    default partition until then.
     """
     existing = set(list_months(log))
     return [month for month in months if month not in existing and _create_month(log, month)]
@@ -144,10 +144,12 @@ def _create_month(log: MonthlyLog, month: Month) -> bool:
 
 
 def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> int | None:
-    """Drop the partition of a month if only these owners have rows in it. Return its number of rows, or None.
+    """Drop the partition of a month if only these owners have rows in it, and no row meets the log's `keep_condition`.
 
-    Writers to the log wait while its owners are looked up. A partition that cannot be locked within a second is
-    left for the next time.
+    Return how many rows it had, or None if it stays.
+
+    Writers to the log wait while its owners are looked up. If the log cannot be locked within a second, the partition
+    is left for the next time.
     """
     table, partition = log.table, f"{log.table}_{month.suffix}"
     if _is_needed(log, partition, owners):
@@ -169,7 +171,7 @@ def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> in
 
 
 def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> bool:
-    """Return whether a row is unfinished or of another owner. Each owner is one look-up in the index."""
+    """Return whether a row belongs to another owner or meets `keep_condition`. Each owner costs one index look-up."""
     with connection.cursor() as cursor:
         cursor.execute(SELECT_OWNERS.format(owner=log.owner, partition=partition))
         other_owners = {owner for (owner,) in cursor.fetchall()} - set(owners)

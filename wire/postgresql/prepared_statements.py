@@ -15,7 +15,7 @@ def open_prepared_cursor() -> CursorWrapper:
     Use it for statements of a fixed text whose best plan does not depend on their parameters. Parameters need casts if
     their type is in doubt.
     """
-    connection.close_if_health_check_failed()  # as Django's own cursors do; tests once per request
+    connection.close_if_health_check_failed()  # as Django does for its own cursors: at most one test per request
     connection.ensure_connection()
     # Django's stubs know neither that this class is psycopg's cursor nor that make_cursor wraps any cursor.
     cursor = ServerBindingCursor(connection.connection)  # type: ignore[call-arg]

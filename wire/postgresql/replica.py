@@ -23,7 +23,7 @@ CHECK_SECONDS = 1.0  # between two measurements of one process, so an age is kno
 AWAY_SECONDS = 10.0  # how long no query goes to a replica that failed
 MAX_POSITIONS = 600
 
-# Positions in the log, in bytes. A server that is not a replica (any more) returns NULL.
+# Positions in the write-ahead log, in bytes. A server that is not a replica (any more) returns NULL for the second.
 PRIMARY_POSITION = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"
 REPLICA_POSITION = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() - '0/0'::pg_lsn END"
 
@@ -79,14 +79,14 @@ class ReplicaRouter:
         return DEFAULT_DB_ALIAS
 
     def allow_relation(self, first: object, second: object, **hints: object) -> bool:
-        return True  # both are the same database
+        return True  # primary and replica hold the same rows
 
     def allow_migrate(self, alias: str, app_label: str, **hints: object) -> bool:
         return alias == DEFAULT_DB_ALIAS
 
 
 class ReplicaClock:
-    """Measures for this process how old the replica is: by positions in the log, without another machine's clock.
+    """Measures for this process how old the replica is, by log positions: the clocks of other machines do not matter.
 
     Once the replica has replayed the position that the primary had at some moment, it shows all that was committed
     until then.

@@ -1,7 +1,7 @@
-r"""Rows of an export that one statement selects: PostgreSQL itself writes them as CSV, for there may be many millions.
+r"""Rows of an export that one statement selects. There may be many millions, so PostgreSQL itself writes them as CSV.
 
-The cells are the same that wire.table_exports writes from rows of Python: text in quotes and neutralised, numbers as
-they are, nothing for NULL, lines that end in \r\n.
+The cells are the same that wire.table_exports writes from rows of Python: text is in quotes and neutralised, which
+means that no spreadsheet runs it as a formula; numbers are unchanged; NULL is empty. Lines end in \r\n.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from wire.postgresql.replica import get_read_connection
 
 ROWS_AT_ONCE = 2000
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
-# Read rows in the order of an index, and look up rows of other tables by their keys: so the first lines leave at once,
-# nothing is sorted on disk, and several processes of PostgreSQL share the work. Do not cache look-ups: each row looks
-# up a different one, so that the cache never hits and costs a quarter of the time. `write_iso_sql` needs the DateStyle.
+# Read rows in the order of an index, and look up rows of other tables by their keys. So the first lines leave at once,
+# nothing is sorted on disk, and several processes of PostgreSQL share the work. Do not cache look-ups: no two rows look
+# up the same row, so the cache would never hit, and would take a quarter of the time. `write_iso_sql` needs the
+# DateStyle.
 READ_IN_ORDER = "SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off; SET LOCAL DateStyle = 'ISO'"
 # Text that is written unchanged: a text that begins harmlessly and has no separator. Most text matches, and this check
 # is cheaper than the expressions below.
@@ -62,7 +63,7 @@ class SelectedRows:
     def stream_csv(self, times: Sequence[str] = ()) -> Iterator[bytes]:
         """Yield chunks of many lines each in UTF-8, without a header. Nothing else can use the connection meanwhile.
 
-        times: the columns of Unix seconds; after each follows a column with the same time in ISO 8601.
+        times: the columns of Unix seconds. Each is followed by a column with the same time in ISO 8601.
 
         A caller that stops early can go on using its transaction.
         """
@@ -103,7 +104,7 @@ class SelectedRows:
 
 @contextmanager
 def read_in_order() -> Iterator[BaseDatabaseWrapper]:
-    """Lend the connection for reads within a transaction whose plans keep the order of an index."""
+    """Open a transaction whose query plans keep the order of an index. Yield the connection for reads."""
     connection = get_read_connection()
     with transaction.atomic(using=connection.alias):
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Secrets at rest: Fernet under keys derived from SECRET_KEY, rotated by SECRET_KEY_FALLBACKS."""
+"""Encrypt stored secrets with Fernet. The keys are derived from SECRET_KEY and, to decrypt, SECRET_KEY_FALLBACKS."""
 
 from __future__ import annotations
 

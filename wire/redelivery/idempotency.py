@@ -1,7 +1,7 @@
 """Idempotency-Key on every POST (contract 1): the one mechanism, used by every machine endpoint.
 
 A key is held by an advisory lock of the transaction that does the work, so that a crash releases it.
-The answer is stored in that same transaction, so that it exists exactly when its effect does.
+The answer is stored in the same transaction, so that either the work and its answer are stored, or neither.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def delete_answers_about(workspace_id: str, text: str) -> int:
 
 
 def _read_body(answer: IdempotentAnswer) -> Any:
-    """Return the JSON of a stored answer; None if no secret key decrypts it: then it cannot be replayed."""
+    """Return the JSON of a stored answer; None if no key of the settings decrypts it, so that nothing replays it."""
     try:
         return json.loads(decrypt(bytes(answer.body)) if answer.encrypted else bytes(answer.body))
     except InvalidToken:

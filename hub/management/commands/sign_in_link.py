@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, username: str, **options: object) -> None:
         if is_unused():
             raise StartupError("no hub has used this database yet. Set HUB_DATA_DIR or DATABASE_URL as for the hub.")
-        prepare_unused_database()  # refuses one that the next start has to upgrade
+        prepare_unused_database()  # refuses a database that the next start has to upgrade
         user = get_user_model().objects.filter(username=username).first()
         if user is None:
             raise StartupError(f"there is no user {username}. Make one: manage.py createsuperuser.")
