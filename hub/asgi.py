@@ -123,7 +123,7 @@ def build_environ(scope: Mapping[str, Any], body: bytes) -> Environ:
     }
     for name, value in scope["headers"]:
         if b"_" in name or name in {b"content-length", b"transfer-encoding"}:
-            continue  # an underscore would pass for a dash; the body's length is known
+            continue  # an underscore would look like a dash in a key of the environment; the body's length is set above
         key = name.decode("latin-1").upper().replace("-", "_")
         key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
         text = value.decode("latin-1")

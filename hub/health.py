@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 when every check passes, else 503, with the result of each check.
 
-    Reports that wait for the worker do not count: this process stores more of them all the same.
+    Reports that wait for the worker do not count as a failure, because this process can still store more reports.
     """
     checks, unfolded_seconds = check_readiness()
     is_ready = all(check["ok"] for check in checks.values())

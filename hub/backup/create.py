@@ -35,7 +35,7 @@ def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
     if is_unused():
         raise StartupError("there is nothing to back up: the database is empty.")
     clients = find_clients(cast(DatabaseWrapper, connection).pg_version // 10_000)
-    # A migration would wait for the dump, and everybody else for the migration.
+    # Let nobody migrate meanwhile: a migration would wait for the dump, and everybody else for the migration.
     with lock_migrations(), new_file_beside(path) as new_path:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

@@ -141,7 +141,7 @@ def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
             copy_script(reader.stdout, writer.stdin)
         reader.stdout.close()
         if is_half := reader.wait() != 0 and writer.poll() is None:
-            writer.kill()  # if its input ended, it would commit the half that it has
+            writer.kill()  # if psql saw its input end, it would commit the half that it has
         with suppress(BrokenPipeError):
             writer.stdin.close()
         if is_half:

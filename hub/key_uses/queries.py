@@ -24,8 +24,8 @@ LONGEST_WAIT = timedelta(days=1)  # a confirmation is decided within minutes of 
 class KeyUse:
     """What one key did in one environment in a period.
 
-    outcomes: the outcomes that it was the first to report to this environment, broken joins and those that were moved
-        to another one since included.
+    outcomes: the outcomes that it was the first to report to this environment. Broken joins are included, and outcomes
+        that were moved to another environment since.
     moved_away: how many of them were moved, by the environment that has them now.
     moved_here: how many were moved here, by the environment that it had reported them to.
     rejections: the rejected calls that it reported and that are still stored one by one.

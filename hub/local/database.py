@@ -78,7 +78,7 @@ def check_fitness() -> None:
 
 
 def refuse_forgotten_data() -> None:
-    """Refuse an empty database if the data directory holds the data of an embedded one: they were not moved."""
+    """Refuse an empty database if the data directory has an embedded one whose data were not moved."""
     cluster = Server(settings.HUB_DATA_DIR).cluster
     if settings.DATABASE_URL and not settings.HUB_START_EMPTY and cluster.exists() and is_empty():
         raise StartupError(

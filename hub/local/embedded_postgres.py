@@ -35,7 +35,7 @@ PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with q
 COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
     | {"--version"}
-)  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, the rest only files
+)  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, the others none
 MAX_LOG_BYTES = 8 * 1024 * 1024
 OLD_LOGS = 3
 LONE_COMMANDS = frozenset({"restore"})  # these need the server for themselves

@@ -76,8 +76,8 @@ class Transport(filesystem.Transport):
     def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
         """Deliver a message; raises TimeoutError if none comes in time, or at once in a worker that is to stop.
 
-        Only between such calls does Celery look whether it is to stop, and it makes one more call afterwards. With
-        kombu's own method, each call takes the whole timeout.
+        Celery checks whether it is to stop only between two calls of this method, and makes one more call afterwards.
+        With kombu's own method, each call takes the whole timeout.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:

@@ -81,7 +81,7 @@ class Fact:
 
     @property
     def points(self) -> str:
-        """Return by how many percentage points the rate differs from the period before; "" if there is none."""
+        """Return by how many percentage points the rate differs from the period before; "" if nothing is compared."""
         value, total, previous, previous_total = self._compared_rates
         return rate_change(value, total, previous, previous_total)
 

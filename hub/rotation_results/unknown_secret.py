@@ -11,9 +11,12 @@ from wire.chance import is_within_chance
 class CallsOfSecret(NamedTuple):
     """What became of the calls of one environment before and after a secret began to sign them.
 
-    accepted: calls that backends verified with this secret; None if calls were accepted, but the reports do not say with which secret. Calls of the previous secret do not count: some are in flight when the new one begins to sign.
+    accepted: calls that backends verified with this secret; None if calls were accepted, but the reports do not say
+        with which secret. Calls of the previous secret do not count: some are in flight when the new one begins to
+        sign.
     rejected: calls that were rejected as `bad-signature`.
-    rejected_before, verified_before: calls rejected as `bad-signature`, and all verified calls, in the seven days before.
+    rejected_before, verified_before: the calls of the seven days before: those rejected as `bad-signature`, and all that
+        were verified.
     """
 
     accepted: int | None

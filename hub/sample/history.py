@@ -38,7 +38,7 @@ HOUR_FACTORS = (
 )  # fmt: skip
 LEGACY_SHARES = (0.34, 0.04)  # the shares of reads signed as version 1, on the first day and on the last
 TROUBLED_DAYS = range(22, 26)  # after a release that mixed the environments up
-RELEASES = {TROUBLED_DAYS.start: "Release 4.2", TROUBLED_DAYS.stop: "Release 4.2.1"}  # the second ends the trouble
+RELEASES = {TROUBLED_DAYS.start: "Release 4.2", TROUBLED_DAYS.stop: "Release 4.2.1"}  # 4.2.1 ends the trouble
 DELIVERY_SECONDS = 3600  # between two deliveries of reports
 QUIET_SECONDS = 900  # no conversation begins in this time before the end
 

@@ -57,7 +57,7 @@ def _describe_key(key: ApiKey, text: str) -> SearchResult:
 
 def search_annotations(environment: Environment, text: str) -> ResultGroup:
     """Find annotations by a part of their text, the latest first. Each leads to its day, whatever the period."""
-    # Compared here and not in SQL, so that no plan can read more than the workspace's latest by their index.
+    # Compare here and not in SQL, so that PostgreSQL reads only the workspace's latest annotations, by their index.
     latest = Annotation.objects.filter(workspace_id=environment.workspace_id).order_by("-at", "-id")[:MAX_ANNOTATIONS]
     rows = [
         row

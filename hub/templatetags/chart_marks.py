@@ -28,7 +28,7 @@ class ChartMarks:
     listed_events: those that are shown at first: the drift of the page's own field, or the latest, then annotations.
     folded_events: all other events.
 
-    A chart of one field marks no drift of others.
+    A chart of one field marks no drift of other fields.
     """
 
     marks: Sequence[Mapping[str, Any]]

@@ -122,7 +122,7 @@ class SectionCount:
     """The number of things in a section that wait for a person.
 
     is_cut: whether counting stopped early.
-    is_waiting: whether these can expire.
+    is_waiting: whether these things can expire.
     """
 
     count: int

@@ -74,7 +74,7 @@
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
     const year = / \d{4}(?=$|, partial)/.exec(labels[0])?.[0];
     const isShared = year && labels.every((label) => label.includes(year));
-    const isSaid = layout.annotations?.length; // what a shade means
+    const isSaid = layout.annotations?.length; // the chart itself says which buckets are partial
     const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isSaid ? ", partial" : "", "");
     const labelTexts = labels.map(shorten);
     const maxLabels = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
@@ -101,8 +101,9 @@
     return count > 1 ? [`${names[0]} and ${count - 1} more`, ...names.map((name) => `${name} +${count - 1}`)] : names;
   }
 
-  // The texts of the marks and where they stand. A name is shortened, then left out, where it would cover a later name,
-  // or another mark, whose name it would seem to be; then there is only the count. The list below the chart has them all.
+  // The texts of the marks and where they stand. A name may cover neither a later name nor another mark, to which it
+  // would seem to belong. If no shortened name fits, it is left out, and several annotations have only their count. The
+  // list below the chart has all names.
   function placeNames(marks, bucketWidth, width) {
     const centres = marks.map((mark) => (mark.bucket + 0.5) * bucketWidth);
     let freeWidth = width;
@@ -150,7 +151,7 @@
 
   const escapeMarkup = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-  // The name of a line in the address, where those that were switched off are.
+  // The name of a line in the address, which lists the lines that were switched off.
   const lineName = (box, trace) => `${box.id}:${trace.name}`;
   const isHidden = (box, trace) => window.viewState.has("hide", lineName(box, trace));
 

@@ -1,5 +1,5 @@
-// Counts down the time that is left for something ([data-seconds-left]). When it is over, its row is [data-over]: what can
-// no longer be done there (.until-over) disappears, and what is so now (.when-over) is shown.
+// Counts down the time that is left for something ([data-seconds-left]). When the time is over, its row becomes
+// [data-over]: there, elements of the class until-over disappear, and those of the class when-over are shown.
 (() => {
   const ends = new WeakMap(); // moments of this browser's clock, which may differ from the hub's
 
