@@ -1,6 +1,4 @@
-"""/healthz says that the process answers. /readyz says that it can store what clients send, and how far the worker is
-behind.
-"""
+"""/healthz says that this process answers. /readyz says whether it can store data, and how late the worker is."""
 
 from __future__ import annotations
 
@@ -59,7 +57,10 @@ def check_readiness() -> tuple[dict[str, CheckResult], float | None]:
 
 
 def write_to_log() -> None:
-    """Commit a message to the database's log, as every stored request does: a full disk or a standby refuses it."""
+    """Commit a message to the write-ahead log, to which every stored request writes, too.
+
+    A full disk or a standby refuses it.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [WRITE_TIMEOUT])
         cursor.execute("SELECT pg_logical_emit_message(true, 'affidavit', 'ready')")

@@ -54,7 +54,7 @@ def iterate_calls() -> Iterator[Sequence[Any]]:
 
 
 def build_context(environment: Environment | None = None) -> Mapping[str, Any]:
-    """Return the calls. Their examples name the environment of the page, and report ids that differ on each page."""
+    """Return the calls. Their examples name the environment of the page. Each environment has its own report ids."""
     if environment is None:
         return {"parts": list_calls().items()}
     return {

@@ -15,8 +15,8 @@ class CallsOfSecret(NamedTuple):
         with which secret. Calls of the previous secret do not count: some are in flight when the new one begins to
         sign.
     rejected: calls that were rejected as `bad-signature`.
-    rejected_before, verified_before: the calls of the seven days before: those rejected as `bad-signature`, and all that
-        were verified.
+    rejected_before, verified_before: in the seven days before, the calls that were rejected as `bad-signature`, and all
+        verified calls.
     """
 
     accepted: int | None
