@@ -41,7 +41,7 @@ if DATABASE_URL:
     DATABASE = read_database_url("DATABASE_URL")
     web_database = read_database_url("WEB_DATABASE_URL") if WEB_DATABASE_URL else {}
     own_names = {"NAME", "USER", "PASSWORD", "HOST", "PORT"} & web_database.keys()
-    WEB_DATABASE = {name: web_database[name] for name in own_names}  # as the web processes' role
+    WEB_DATABASE = {name: web_database[name] for name in own_names}  # for the web processes' role
 elif WEB_DATABASE_URL:
     raise StartupError(
         "WEB_DATABASE_URL: works only beside DATABASE_URL, as the same database with another user. Set both."

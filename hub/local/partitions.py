@@ -26,7 +26,7 @@ def create_partitions(*, now: datetime) -> None:
 
 
 def create_partitions_of(source: BaseDatabaseWrapper) -> None:
-    """Create the months that another database has, so that its rows do not all go into the default partition."""
+    """Create the partitions that another database has, so that not all of its rows go into the default partition."""
     for log in MONTHLY_LOGS:
         create_months(log, list_months(log, source))
 

@@ -45,7 +45,7 @@ def find_user_prefix() -> tuple[str, ...]:
 def run_program(
     program: str, *arguments: str, stdin: str = "", check: bool = True, log: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run one program to its end; a failure is a StartupError with its last line, or the log's."""
+    """Run one program to its end. Raises StartupError with the last error line of its output, or of its log."""
     # The server inherits pg_ctl's output: a pipe would stay open until the server stops, a file needs no reader.
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.run(

@@ -187,7 +187,7 @@ def list_arguments() -> dict[str, list[str]]:
     web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
     web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    # `nice`, because the web server comes first.
+    # `nice` gives worker and beat a lower priority than the web server.
     return {"web": web, "worker": ["nice", *program, "celery", "worker"], "beat": ["nice", *program, "celery", "beat"]}
 
 

@@ -1,4 +1,4 @@
-"""The base of commands about workspaces: the database, the workspace by slug or id, errors of one line."""
+"""The base of commands about workspaces: prepare the database, find the workspace, show each error in one line."""
 
 from __future__ import annotations
 

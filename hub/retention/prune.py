@@ -18,8 +18,9 @@ BATCH = 1000
 
 
 def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> Mapping[str, int]:
-    """Prune every workspace; return the number of deleted rows by kind. Once the turn is over, delete only one batch of
-    each kind.
+    """Prune every workspace; return the number of deleted rows by kind.
+
+    Once the turn is over, delete only one batch from each table of a workspace.
     """
     row_counts: Counter[str] = Counter({kind.name: 0 for kind in KINDS})
     row_counts.update(drop_months(now=now))

@@ -154,7 +154,7 @@ def _build_page(
 
 
 def list_newly_expired(workspace: Workspace, days: Mapping[str, int | None], *, now: datetime) -> list[tuple[str, int]]:
-    """Return how many rows new numbers of days would delete that the present ones keep, by the label of their kind."""
+    """Return how many more rows would be deleted with new numbers of days, by the label of their kind."""
     before = RetentionPolicy.objects.filter(workspace=workspace).first()
     after = RetentionPolicy(workspace=workspace, **days)
     changed_kinds = [kind for kind in KINDS if kind.days(after) != kind.days(before)]

@@ -1,4 +1,4 @@
-"""The results of a search as a page shows them (pure): grouped by kind, with the reason of each match."""
+"""The results of a search as a page shows them (pure): grouped by kind, with the matching part of each title marked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Search each kind of thing by a separate query: names by any part, ids by prefix or exactly.
 
-Each query reads one environment by an index that begins with the environment, and is bounded. The search text is never
+Each query reads one environment or workspace by an index that begins with it, and is bounded. The search text is never
 stored.
 """
 

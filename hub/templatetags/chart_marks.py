@@ -25,7 +25,8 @@ class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first.
 
     is_cut: whether only the latest are here.
-    listed_events: those that are shown at first: the drift of the page's own field, or the latest, then annotations.
+    listed_events: those that are shown at first: the drift of the page's own field, or the latest drift, and then
+        annotations.
     folded_events: all other events.
 
     A chart of one field marks no drift of other fields.

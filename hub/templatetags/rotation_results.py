@@ -25,7 +25,7 @@ def read_signing_results(context: Context) -> Sequence[SigningResult]:
 
 @register.filter
 def any_unknown(results: Iterable[SigningResult]) -> bool:
-    """Return whether an environment seems to lack the present secret."""
+    """Return whether there is an environment whose backends seem to lack the present secret."""
     return any(result.is_unknown for result in results)
 
 

@@ -1,5 +1,5 @@
-// Buttons that copy: [data-copy] the code beside it (or the element it names), [data-copy-link] the address of this
-// page with a fixed range. A form that shares the page [data-share] gets the present query of the address.
+// Buttons that copy. [data-copy] copies the code beside it, or the element that it names. [data-copy-link] copies the
+// address of this page with a fixed range. A form that shares the page [data-share] gets the address's present query.
 (() => {
   function textFor(button) {
     if (button.dataset.copyLink !== undefined) return window.viewState.complete(button.dataset.copyLink);
@@ -18,7 +18,7 @@
     setTimeout(() => { button.textContent = label; }, 1500);
   }
 
-  // Filters may have changed the address since the page was loaded: what is shared is what is shown.
+  // Filters may have changed the address since the page was loaded. The link shares the page as it is shown now.
   document.addEventListener("submit", (event) => {
     if (event.target.matches("[data-share]")) event.target.elements.query.value = location.search.slice(1);
   });

@@ -23,7 +23,7 @@ READY_SECONDS = 60
 RESTART_SECONDS = 5
 """How long a restart of PostgreSQL delays the restarts of other programs. PostgreSQL itself may take longer."""
 ANSWER_SECONDS = 2.0
-UPKEEP_SECONDS = 1.0  # between looks at the disk and at the size of the database's log
+UPKEEP_SECONDS = 1.0  # between checks of the free space and of the size of PostgreSQL's log file
 
 
 class Hub:
@@ -75,8 +75,9 @@ class Hub:
 
 
 def is_answering(host: str, port: int) -> bool:
-    """Return whether a web server answers, with whatever status. A plain socket is enough; a module for HTTP would cost
-    5 MB.
+    """Return whether a web server answers, with whatever status.
+
+    A plain socket is enough. A module for HTTP would take 5 MB of memory.
     """
     request = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     try:

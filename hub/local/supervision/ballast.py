@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FILE_NAME = "ballast"
-FULL_BYTES = 24 * 1024 * 1024  # PostgreSQL writes its log in files of 16 MiB
+FULL_BYTES = 24 * 1024 * 1024  # PostgreSQL writes its write-ahead log in files of 16 MiB
 COMFORTABLE_BYTES = 128 * 1024 * 1024  # left free when the file is made
 CHUNK = bytes(1024 * 1024)
 
@@ -31,7 +31,7 @@ class Ballast:
     size: int
 
     def tend(self) -> None:
-        """Empty the file if the disk is full; make it if it is missing or empty and there is space."""
+        """Empty the file if the disk is full. If there is space, make it, unless it has its full size already."""
         free = shutil.disk_usage(self.path.parent).free
         current_size = self.path.stat().st_size if self.path.exists() else 0
         if not self.size:

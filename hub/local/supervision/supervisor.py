@@ -16,7 +16,7 @@ from hub.local.startup_errors import StartupError
 from hub.local.supervision.parent_death import build_parent_watch
 
 POLL_SECONDS = 0.2
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds until a restart; doubled after each
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds until a restart; doubled after each failure
 STEADY_SECONDS = 60.0  # after running this long, a program's earlier failures no longer count
 MOST_FAILURES = 10  # in a row; their pauses take about a minute
 STOP_SECONDS = 15.0
@@ -108,7 +108,7 @@ class _Slot:
 
 
 class Supervisor:
-    """Run programs until it is asked to stop, or until restarting one of them no longer helps.
+    """Runs programs until it is asked to stop, or until restarting one of them no longer helps.
 
     on_round: called several times a second.
     """

@@ -1,4 +1,4 @@
-"""`manage.py revoke_secret PREFIX`: intents signed with this secret fail from now on."""
+"""`manage.py revoke_secret PREFIX`: from now on, the hub rejects intents that were signed with this secret."""
 
 from __future__ import annotations
 

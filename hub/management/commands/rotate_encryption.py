@@ -1,4 +1,4 @@
-"""`manage.py rotate_encryption`: encrypt everything that is stored encrypted again, under SECRET_KEY."""
+"""`manage.py rotate_encryption`: re-encrypt under SECRET_KEY everything that is stored encrypted."""
 
 from __future__ import annotations
 
