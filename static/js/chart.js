@@ -3,7 +3,7 @@
 (() => {
   const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: false };
   const NAMED = /^var\((--[\w-]+)\)$/;
-  const charts = new Map(); // the observer of its size, by box
+  const charts = new Map(); // for each box, the observer of its size
   const probe = document.createElement("i");
   const PAPER_WIDTH = 640; // CSS pixels, of a chart on A4 or Letter
   let library;
@@ -40,7 +40,7 @@
     return value;
   }
 
-  // `over` wins: objects are combined, everything else is replaced.
+  // Returns `under` with the members of `over`: objects are combined, everything else is replaced by that of `over`.
   function merge(under, over) {
     const both = { ...under };
     for (const [name, value] of Object.entries(over ?? {})) {
@@ -68,7 +68,7 @@
     return resolveColours({ ...merge(defaults, layout), showlegend: false });
   }
 
-  // As many labels of the days as fit side by side, without the year where it is the same in all.
+  // Chooses as many labels of the days as fit side by side, and leaves out the year if it is the same in all.
   function chooseTicks({ data, layout }, width) {
     const labels = data[0]?.x ?? [];
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
@@ -79,7 +79,7 @@
     const labelTexts = labels.map(shorten);
     const maxLabels = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
     const stride = Math.ceil(labels.length / maxLabels);
-    const isShown = (_, index) => (labels.length - 1 - index) % stride === 0; // the last always is
+    const isShown = (_, index) => (labels.length - 1 - index) % stride === 0; // the last label always is
     return { tickmode: "array", tickvals: labels.filter(isShown), ticktext: labelTexts.filter(isShown), tickangle: 0 };
   }
 

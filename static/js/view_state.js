@@ -103,7 +103,7 @@
 
   // A form that changes something, and a link to the step before it ([data-in-place]), lead back to their page. The page
   // is scrolled to where it was, or to the result if it shows one, such as a key that it shows only once.
-  // A form that is sent again within five seconds is ignored: a double click would create two keys, and show one of them.
+  // A form that is sent again within five seconds is ignored: a double click would create two keys, and show only one.
   const sentAt = new WeakMap();
   function rememberScroll() {
     try { sessionStorage.setItem("sent", JSON.stringify({ path: location.pathname, top: scrollY, at: Date.now() })); } catch { /* storage may be forbidden */ }
