@@ -1,4 +1,4 @@
-"""Compute whether two shares differ by chance, and how probable it is that chance causes a run of absences (pure)."""
+"""Compute whether two shares may differ by chance alone, and how probable a run of absences is by chance (pure)."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Happening:
 
 
 class Measure(NamedTuple):
-    """A value that a rule compares with its threshold, and the moment for which it does.
+    """A value that a rule compares with its threshold, and the moment that the value belongs to.
 
     share, usual: for jumps, the share at that moment and the usual share, each between 0 and 1.
     reporter: for silences, the name of the silent reporter, "" for one without a name.

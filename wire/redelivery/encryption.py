@@ -1,4 +1,4 @@
-"""Encrypt stored secrets with Fernet. The keys are derived from SECRET_KEY and, to decrypt, SECRET_KEY_FALLBACKS."""
+"""Encrypt stored secrets with Fernet, under a key from SECRET_KEY. Keys from SECRET_KEY_FALLBACKS still decrypt."""
 
 from __future__ import annotations
 
