@@ -132,10 +132,15 @@ class RejectionAnalysis:
         """Return the single rejections, the latest first."""
         return queries.list_rejections(self.environment, self.period, self.filters)
 
+    @cached_property
+    def keys_since(self) -> datetime | None:
+        """Return from when on rejections are summed by key; None if all of the period are."""
+        return queries.find_first_of_latest(self.environment, self.period, self.filters)
+
     @property
     def keys(self) -> Sequence[queries.KeyRejections]:
-        """Return the single rejections by the key that reported them."""
-        return queries.count_by_key(self.environment, self.period, self.filters)
+        """Return the latest single rejections by the key that reported them."""
+        return queries.count_by_key(self.environment, self.period, self.filters, since=self.keys_since)
 
     @cached_property
     def _totals_of_all_reasons(self) -> Sequence[Total]:

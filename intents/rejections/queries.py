@@ -28,6 +28,7 @@ from wire.time_buckets import Bucket
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
+MAX_BY_KEY = 10_000  # single rejections, the latest, that the page sums by key
 MAIN_REASONS = 3  # of one key, on the page; the export has all
 NO_VERSION = 0  # stands for a version that was not reported
 FORWARD_DAYS = 2 * DAY  # reported times are at most one day ahead
@@ -227,12 +228,25 @@ class KeyRejections:
         return len(self.reasons) - len(self.main_reasons)
 
 
-def count_by_key(environment: Environment, period: Period, filters: RejectionFilters) -> Sequence[KeyRejections]:
+def find_first_of_latest(environment: Environment, period: Period, filters: RejectionFilters) -> datetime | None:
+    """Return the time of the first of the latest MAX_BY_KEY single rejections; None if the period has fewer."""
+    moments = list_rejections(environment, period, filters).values_list("occurred_at", flat=True)
+    return next(iter(moments[MAX_BY_KEY - 1 : MAX_BY_KEY]), None)
+
+
+def count_by_key(
+    environment: Environment, period: Period, filters: RejectionFilters, *, since: datetime | None = None
+) -> Sequence[KeyRejections]:
     """Sum the single rejections by the key that reported them, the key with most rejections first.
 
     Tallies cannot be used, because they name no key.
+
+    since: leave out earlier rejections.
     """
-    rows = list_rejections(environment, period, filters).order_by().values_list("api_key_id", "reason")
+    rejections = list_rejections(environment, period, filters)
+    if since:
+        rejections = rejections.filter(occurred_at__gte=since)
+    rows = rejections.order_by().values_list("api_key_id", "reason")
     sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "reason")
     reasons: dict[int | None, dict[str, int]] = {}
     latest: dict[int | None, datetime] = {}

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from intents.models import MintedIntent, Rejection, split_operation
-from intents.rejections import chart_figures, sentences, totals
+from intents.rejections import chart_figures, queries, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.detail import (
     CALL_EVENT_COLUMNS,
@@ -92,6 +92,8 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "listed_calls": count_calls(analysis.rejections) if lists_singles else sums["rejected"],
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
+            "keys_since": analysis.keys_since,
+            "max_by_key": queries.MAX_BY_KEY,
             "reporter": reporter,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
         }

@@ -17,7 +17,7 @@ from affidavit import REASONS, args_hash
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import MintedIntent
-from intents.rejections import exports
+from intents.rejections import exports, queries
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.totals import count_rejections, count_verifications
@@ -245,6 +245,20 @@ def test_the_page_always_says_which_key_reported_what(page, filled_environment, 
     assert "By API key" in text
     plain = text.replace('<span class="nowrap">', "").replace("</span>", "")
     assert "<code>replayed</code> 7, <code>expired</code> 5, <code>malformed</code> 2, 2 other reasons" in plain
+
+
+def test_only_the_latest_rejections_are_summed_by_key_and_the_page_says_since_when(page, production, monkeypatch):
+    key = production.workspace.api_keys.get(name="report")
+    for hours, reason in ((1, "expired"), (2, "replayed"), (3, "malformed"), (4, "malformed")):
+        verification = build_verification(reason, days_ago=hours / 24, count=hours)
+        record_verifications(production, [verification], api_key=key)
+    assert sum(row["rejections"] for row in read_rows(page(".json"), "keys")) == 10
+    assert "These are the latest" not in page().content.decode()
+    monkeypatch.setattr(queries, "MAX_BY_KEY", 2)
+    (row,) = read_rows(page(".json"), "keys")
+    assert row["reasons"] == {"replayed": 2, "expired": 1}
+    text = " ".join(page().content.decode().split())
+    assert re.search(r"These are the latest 2 of the rejections, since <time[^>]*>[^<]*</time>", text)
 
 
 def test_the_six_most_frequent_reasons_are_listed_and_the_others_folded(page, production):
