@@ -1,1 +1,1 @@
-"""Alerts: conditions that people have watched, the events that fired, and their deliveries (contract 6)."""
+"""Alerts: conditions that people have watched, the events that fired, and their deliveries (contract §6)."""

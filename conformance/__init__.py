@@ -1,1 +1,1 @@
-"""Test vectors for implementations of contract 3 in any language: see README.md."""
+"""Test vectors for implementations of contract §3 in any language: see README.md."""

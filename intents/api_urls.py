@@ -1,4 +1,4 @@
-"""The machine endpoints of intents (contract 3)."""
+"""The machine endpoints of intents (contract §3)."""
 
 from django.urls import path
 

@@ -135,7 +135,7 @@ class Rejection(models.Model):
 
 
 class Confirmation(models.Model):
-    """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
+    """A request to allow one call, decided by a person or a machine; it can be used once (contract §3).
 
     state: the stored state. `state_at` returns the state at a moment, which can be `expired`.
     expires_at: 15 minutes after the confirmation was requested; once it is decided, 15 minutes after the decision takes

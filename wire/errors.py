@@ -13,7 +13,7 @@ MAX_FAULTS = 100
 
 
 class DomainError(Exception):
-    """The base of every error that the domains raise. A subclass names its `code` (contract 1).
+    """The base of every error that the domains raise. A subclass names its `code` (contract §1).
 
     detail: the words that tell people what to do; a subclass may set fixed ones.
     extra: further members of the answer, such as `environments`.

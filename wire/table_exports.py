@@ -1,4 +1,4 @@
-"""Every table of a page as JSON and CSV: the same rows, no cap, streamed (contract 5)."""
+"""Every table of a page as JSON and CSV: the same rows, no cap, streamed (contract §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times on the wire: Unix seconds or milliseconds (contract 1)."""
+"""Times on the wire: Unix seconds or milliseconds (contract §1)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

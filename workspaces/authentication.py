@@ -1,4 +1,4 @@
-"""Authenticate the key in the header x-service-api-key, and put it on `request.auth` (contract 1)."""
+"""Authenticate the key in the header x-service-api-key, and put it on `request.auth` (contract §1)."""
 
 from __future__ import annotations
 

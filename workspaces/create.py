@@ -54,7 +54,7 @@ def create_workspace(
     """Create a workspace; `production` is always among its environments.
 
     Keys and signing secret are returned here and never again: a key that reports, one for the platform, a publishable
-    one, and, if asked for, one with every scope (contract 1). Raises InvalidWorkspace.
+    one, and, if asked for, one with every scope (contract §1). Raises InvalidWorkspace.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:

@@ -109,7 +109,7 @@ class Environment(models.Model):
 
 
 class UnknownEnvironment(DomainError):
-    """The workspace has no environment of exactly this name (contract 1)."""
+    """The workspace has no environment of exactly this name (contract §1)."""
 
     code = "unknown-environment"
 
@@ -120,13 +120,13 @@ class UnknownEnvironment(DomainError):
 
 
 class ScopeMissing(DomainError):
-    """The key lacks the scope of an endpoint, or may not use the environment that a request names (contract 1)."""
+    """The key lacks the scope of an endpoint, or may not use the environment that a request names (contract §1)."""
 
     code = "scope-missing"
 
 
 class ApiKey(models.Model):
-    """A key's digest and first characters; the key itself is shown once and never stored (contract 1).
+    """A key's digest and first characters; the key itself is shown once and never stored (contract §1).
 
     environment_names: the environments that it may use, all if empty.
     last_used_at: exact to five minutes.
@@ -199,7 +199,7 @@ class RefusalTally(models.Model):
 
 
 class SigningSecret(models.Model):
-    """A secret that signs intents, encrypted at rest (contract 3, "Secrets").
+    """A secret that signs intents, encrypted at rest (contract §3, "Secrets").
 
     signs_from: when it begins to sign, empty while it is only prepared; of the secrets that sign, the latest is used.
         It verifies from the start.

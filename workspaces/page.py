@@ -1,6 +1,7 @@
 """Make pages: a view returns its tables and its context, and this module answers with HTML, JSON or CSV.
 
-Pages are `/w/<workspace>/<environment>/<page>`; `<page>.json` has all tables, `<page>.csv?table=NAME` one (contract 5).
+Pages are `/w/<workspace>/<environment>/<page>`. `<page>.json` has all tables, and `<page>.csv?table=NAME` has one
+(contract §5).
 """
 
 from __future__ import annotations

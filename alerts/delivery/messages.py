@@ -35,7 +35,7 @@ class Message:
 
 
 def build_body(message: Message) -> bytes:
-    """Return the body of a webhook (contract 6). `timestamp` is in Unix seconds, as everywhere in the API."""
+    """Return the body of a webhook (contract §6). `timestamp` is in Unix seconds, as everywhere in the API."""
     data = {"workspace": message.workspace, "title": message.title, "url": message.url, **message.facts}
     body = {"type": message.kind, "timestamp": int(message.at.timestamp()), "data": data}
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -46,7 +46,7 @@ from workspaces.page import Page
 NO_OPERATION = Identity("", "")  # of verifications that named none
 OPERATIONS_A_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
-# The downloads of contract 5: the name of the address, the query, the format, and what it is for
+# The downloads of contract §5: the name of the address, the query, the format, and what it is for
 FORMAT_LINKS = (
     ("catalog-openapi", "", "OpenAPI 3.1", "for API tools and code generators"),
     ("catalog-schemas", "", "JSON Schema", "to validate bodies and queries"),

@@ -1,4 +1,4 @@
-"""GET /api/catalog and its other formats (contract 5), and the redaction rules that reporters pull."""
+"""GET /api/catalog and its other formats (contract §5), and the redaction rules that reporters pull."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 
 
 class DownloadView(MethodFirstView):
-    """A GET of one environment's catalog in some format, with a strong ETag (contract 5).
+    """A GET of one environment's catalog in some format, with a strong ETag (contract §5).
 
     is_current: whether it is always read from the primary.
 

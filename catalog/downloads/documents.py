@@ -1,4 +1,4 @@
-"""The catalog of an environment as documents (contract 5): the same bytes for the same catalog."""
+"""The catalog of an environment as documents (contract §5): the same bytes for the same catalog."""
 
 from __future__ import annotations
 

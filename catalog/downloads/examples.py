@@ -1,4 +1,4 @@
-"""The examples of downloads in the API docs: what the hub answers after the example of a witness report (contract 5).
+"""The examples of downloads in the API docs: what the hub answers after the example of a witness report (contract §5).
 
 The OpenAPI document is shortened: it has no servers, security and tags.
 """

@@ -1,6 +1,6 @@
 """Descriptors as JSON Schema 2020-12 (pure): as strict as possible, but every observed body is valid.
 
-The schemas never say `required`: presence is an observed share, not a promise (contract 4). Names that were not seen
+The schemas never say `required`: presence is an observed share, not a promise (contract §4). Names that were not seen
 yet are allowed, since the next answer may bring one; keys that are data have the schema of their values.
 """
 

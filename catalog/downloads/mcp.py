@@ -33,7 +33,7 @@ def build_mcp_document(outlines: Sequence[Outline], rules: Mapping[Identity, Map
 
 
 def build_mcp_tool(name: str, outline: Outline, rules: Mapping[str, bool]) -> dict[str, Any]:
-    """Return one tool. `affidavit/gate` says whether a call needs a confirmation (contract 3)."""
+    """Return one tool. `affidavit/gate` says whether a call needs a confirmation (contract §3)."""
     tool = build_tool(name, outline)
     output_schema = build_output_schema(outline)
     return {

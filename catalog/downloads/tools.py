@@ -52,7 +52,7 @@ def _rewrite_tools(document: dict[str, Any], rewrite: Callable[[Mapping[str, Any
 
 
 def build_tool(name: str, outline: Outline) -> dict[str, Any]:
-    """Return one definition. `requiresConfirmation` says whether a call needs a confirmation (contract 3)."""
+    """Return one definition. `requiresConfirmation` says whether a call needs a confirmation (contract §3)."""
     return {
         "name": name,
         "description": describe_operation(outline),

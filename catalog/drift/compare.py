@@ -86,7 +86,7 @@ def compare_outlines(
 
 
 def _has_kept_requests(outline: Outline) -> bool:
-    """Return whether requests were observed: only those answered with 2xx or 3xx are kept (contract 4)."""
+    """Return whether requests were observed: only those answered with 2xx or 3xx are kept (contract §4)."""
     return any(status[0] in "23" for status in outline["responses"])
 
 

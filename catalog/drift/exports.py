@@ -1,4 +1,4 @@
-"""The tables of drift, versions and comparisons as they are downloaded: all rows, columns named as in contract 5."""
+"""The tables of drift, versions and comparisons as they are downloaded: all rows, columns named as in contract §5."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 This is their sum, in which a reset node counts only from the epoch of its reset on.
 
-The evidence of an epoch stays as it was reported, so that every reset can be undone exactly (contract 4).
+The evidence of an epoch stays as it was reported, so that every reset can be undone exactly (contract §4).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Show objects as maps (pure), if their values are alike or a map rule says so.
 
-The evidence of a map's names is kept as it was reported, so that a map can be shown as an object again (contract 4).
+The evidence of a map's names is kept as it was reported, so that a map can be shown as an object again (contract §4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""POST /api/witness-reports (contract 4)."""
+"""POST /api/witness-reports (contract §4)."""
 
 from __future__ import annotations
 

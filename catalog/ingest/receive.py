@@ -1,4 +1,4 @@
-"""Take one witness report in: it is durable when this returns, and folded into the catalog soon after (contract 4)."""
+"""Take one witness report in: it is durable when this returns, and folded into the catalog soon after (contract §4)."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def choose_times(observation: Observation, received_at: datetime) -> tuple[int, 
 
 
 def list_counted_parts(status: int, shapes: Mapping[str, Shape]) -> Iterator[tuple[Part, Shape]]:
-    """Yield the query and the request of 2xx and 3xx only, and the response under its status (contract 4)."""
+    """Yield the query and the request of 2xx and 3xx only, and the response under its status (contract §4)."""
     for name, shape in shapes.items():
         if name == "response":
             yield Part(name, status), shape

@@ -1,4 +1,4 @@
-"""The form of a witness report (contract 4). Every fault has its pointer, and no message repeats a value."""
+"""The form of a witness report (contract §4). Every fault has its pointer, and no message repeats a value."""
 
 from __future__ import annotations
 

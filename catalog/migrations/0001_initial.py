@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('undecided', models.JSONField(default=dict)),
                 ('first_seen_at', models.DateTimeField()),
                 ('last_seen_at', models.DateTimeField()),
-                ('begun', models.BooleanField(help_text='A status other than 404, 405 and 501 was seen (contract 4).')),
+                ('begun', models.BooleanField(help_text='A status other than 404, 405 and 501 was seen (contract §4).')),
                 ('path', models.TextField(help_text='The template with the names observed most often.')),
                 ('observations', models.BigIntegerField()),
                 ('properties', models.PositiveIntegerField()),

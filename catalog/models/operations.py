@@ -38,7 +38,7 @@ class Operation(models.Model):
     last_seen_at = models.DateTimeField()
 
     # The projection of the counts above and of the parts (catalog.evidence.projection.Projection), saved with them.
-    begun = models.BooleanField(help_text="A status other than 404, 405 and 501 was seen (contract 4).")
+    begun = models.BooleanField(help_text="A status other than 404, 405 and 501 was seen (contract §4).")
     path = models.TextField(help_text="The template with the names observed most often.")
     observations = Count()
     properties = models.PositiveIntegerField()
@@ -98,7 +98,7 @@ class Operation(models.Model):
     def successes(self) -> int:
         """Return the number of observations with a 2xx or 3xx status.
 
-        The shapes of query and request are taken only from these (contract 4).
+        The shapes of query and request are taken only from these (contract §4).
         """
         return sum(count for status, count in self.status_counts if 200 <= status < 400)
 

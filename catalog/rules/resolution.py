@@ -1,7 +1,7 @@
 """Find the template under which an operation is shown, by the active template rules (pure).
 
 Evidence stays under the template as reported. A rule changes only what is shown, so reverting it gives exactly the
-result without the rule (contract 4).
+result without the rule (contract §4).
 """
 
 from __future__ import annotations

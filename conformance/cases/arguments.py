@@ -1,4 +1,4 @@
-"""Requests and the hashes of their arguments (contract 3, "Arguments")."""
+"""Requests and the hashes of their arguments (contract §3, "Arguments")."""
 
 from __future__ import annotations
 

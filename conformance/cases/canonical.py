@@ -16,7 +16,7 @@ NUMBER_SIGNER = "node_numbers.mjs"
 
 
 def values() -> Iterator[Case]:
-    """Yield JSON texts (input) with their RFC 8785 forms (canonical), null if there is none (contract 3)."""
+    """Yield JSON texts (input) with their RFC 8785 forms (canonical), null if there is none (contract §3)."""
     for group in (_plain(), _strings(), _names(), _numbers(), _without_form()):
         for name, text, canonical in group:
             yield {"id": name, "input": text, "canonical": canonical}

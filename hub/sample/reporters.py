@@ -25,9 +25,9 @@ from intents.reports.verification import ACCEPTED, Verification
 from outcomes.ingest.record import Report, record_outcomes
 from workspaces.models import ApiKey, Environment
 
-MAX_OBSERVATIONS = 500  # of one witness report (contract 4)
+MAX_OBSERVATIONS = 500  # of one witness report (contract §4)
 QUARTER_SECONDS = 900
-SECRET_CHARACTERS = 8  # of the signing secret that verified (contract 3)
+SECRET_CHARACTERS = 8  # of the signing secret that verified (contract §3)
 
 Clock = Callable[[], float]
 """Returns the time, in Unix seconds."""

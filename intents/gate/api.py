@@ -1,4 +1,4 @@
-"""POST /api/intents, /api/confirmations and a confirmation's decision (contract 3)."""
+"""POST /api/intents, /api/confirmations and a confirmation's decision (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The confirmation gate: pending -> confirmed | declined | expired; confirmed -> used | expired (contract 3).
+"""The confirmation gate: pending -> confirmed | declined | expired; confirmed -> used | expired (contract §3).
 
 A decision on the page takes effect after UNDO_TIME, so that a wrong click can be undone. A decision by API takes effect
 at once.

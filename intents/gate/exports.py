@@ -1,4 +1,4 @@
-"""Confirmations as they are downloaded: one row for each, columns named as in contract 5."""
+"""Confirmations as they are downloaded: one row for each, columns named as in contract §5."""
 
 from __future__ import annotations
 

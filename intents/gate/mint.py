@@ -1,4 +1,4 @@
-"""Mint a signed intent for one tool call; anything but a read needs a confirmation (contract 3)."""
+"""Mint a signed intent for one tool call; anything but a read needs a confirmation (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls that need a confirmation, and the call that a confirmation is for (pure; contract 3)."""
+"""The calls that need a confirmation, and the call that a confirmation is for (pure; contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies and answers of minting and the gate (contract 3); error messages never repeat a value."""
+"""The bodies and answers of minting and the gate (contract §3); error messages never repeat a value."""
 
 from __future__ import annotations
 

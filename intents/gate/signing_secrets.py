@@ -1,4 +1,4 @@
-"""The decrypted secrets that sign and verify a workspace's intents (contract 3, "Secrets")."""
+"""The decrypted secrets that sign and verify a workspace's intents (contract §3, "Secrets")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which a verifier checks, and the reasons that each check gives (pure; contract 3)."""
+"""The order in which a verifier checks, and the reasons that each check gives (pure; contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /api/verification-reports (contract 3)."""
+"""POST /api/verification-reports (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receive a verification report: it is recorded once, however often it is delivered (contract 3)."""
+"""Receive a verification report: it is recorded once, however often it is delivered (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies of verification reports (contract 3); error messages never repeat a value."""
+"""The bodies of verification reports (contract §3); error messages never repeat a value."""
 
 from __future__ import annotations
 

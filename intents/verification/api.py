@@ -1,4 +1,4 @@
-"""POST /api/intents/verify: hosted verification (contract 3)."""
+"""POST /api/intents/verify: hosted verification (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explain the payload of an intent to a person, member by member (pure; contract 3, spec 2.2)."""
+"""Explain the payload of an intent to a person, member by member (pure; contract §3, spec 2.2)."""
 
 from __future__ import annotations
 

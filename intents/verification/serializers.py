@@ -1,4 +1,4 @@
-"""The body and the answers of hosted verification (contract 3); error messages never repeat a value."""
+"""The body and the answers of hosted verification (contract §3); error messages never repeat a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnose why no conversation is known by a reported id (contract 2; pure)."""
+"""Diagnose why no conversation is known by a reported id (contract §2; pure)."""
 
 from __future__ import annotations
 

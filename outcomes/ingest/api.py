@@ -1,4 +1,4 @@
-"""The machine API of outcomes: parse a batch, store it, answer (contract 2)."""
+"""The machine API of outcomes: parse a batch, store it, answer (contract §2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store a batch of outcome reports (contract 2)."""
+"""Store a batch of outcome reports (contract §2)."""
 
 from __future__ import annotations
 

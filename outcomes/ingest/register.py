@@ -1,4 +1,4 @@
-"""Make conversations known in an environment, and heal the broken joins that named them (contract 2)."""
+"""Make conversations known in an environment, and heal the broken joins that named them (contract §2)."""
 
 from __future__ import annotations
 

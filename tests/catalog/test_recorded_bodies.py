@@ -1,4 +1,4 @@
-"""Every recorded body is valid under the hub's exports of its schema: JSON Schema and OpenAPI (contract 5)."""
+"""Every recorded body is valid under the hub's exports of its schema: JSON Schema and OpenAPI (contract §5)."""
 
 from __future__ import annotations
 

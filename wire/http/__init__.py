@@ -1,1 +1,1 @@
-"""HTTP code that all endpoints share (contract 1)."""
+"""HTTP code that all endpoints share (contract §1)."""

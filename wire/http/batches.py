@@ -1,4 +1,4 @@
-"""Lists in bodies: checking stops when there are more faults than an answer lists (contract 1)."""
+"""Lists in bodies: checking stops when there are more faults than an answer lists (contract §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read and parse the JSON body of a request, strictly and within bounds (contract 1)."""
+"""Read and parse the JSON body of a request, strictly and within bounds (contract §1)."""
 
 from __future__ import annotations
 

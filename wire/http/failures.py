@@ -1,4 +1,4 @@
-"""Answer the errors that DRF's handler does not see, such as those of pages and unknown addresses (contract 1)."""
+"""Answer the errors that DRF's handler does not see, such as those of pages and unknown addresses (contract §1)."""
 
 from __future__ import annotations
 

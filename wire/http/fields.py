@@ -1,4 +1,4 @@
-"""Serializer fields that take exactly what contract 1 names: no trimming, no coercion."""
+"""Serializer fields that take exactly what contract §1 names: no trimming, no coercion."""
 
 import math
 import re
@@ -92,7 +92,7 @@ class UuidText(serializers.Field[Any, Any, Any, Any]):
 
 
 class EnvironmentName(serializers.CharField):
-    """The optional `environment` of a body. Whether it exists is checked after the body's form (contract 1)."""
+    """The optional `environment` of a body. Whether it exists is checked after the body's form (contract §1)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""The base of every machine endpoint: make the checks in the order of contract 1, then call the domain."""
+"""The base of every machine endpoint: make the checks in the order of contract §1, then call the domain."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CallExample:
 
 
 class MethodFirstView(APIView):
-    """A view that refuses a wrong method before it looks at the key, as contract 1 orders.
+    """A view that refuses a wrong method before it looks at the key, as contract §1 orders.
 
     scope: the scope that the key must have.
     own_codes: the error codes that only this endpoint has; wire.http.schema has the common ones.

@@ -1,4 +1,4 @@
-"""Every error as application/problem+json (RFC 9457, contract 1), with one HTTP status for each code."""
+"""Every error as application/problem+json (RFC 9457, contract §1), with one HTTP status for each code."""
 
 from __future__ import annotations
 

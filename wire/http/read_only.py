@@ -1,4 +1,4 @@
-"""Read-only addresses: methods other than GET and HEAD are refused, with or without cookies (contract 1)."""
+"""Read-only addresses: methods other than GET and HEAD are refused, with or without cookies (contract §1)."""
 
 from __future__ import annotations
 

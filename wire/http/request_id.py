@@ -1,4 +1,4 @@
-"""Every response carries X-Request-Id: the caller's if it sent a well-formed one (contract 1)."""
+"""Every response carries X-Request-Id: the caller's if it sent a well-formed one (contract §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Idempotency-Key on every POST (contract 1): the one mechanism, used by every machine endpoint.
+"""Idempotency-Key on every POST (contract §1): the one mechanism, used by every machine endpoint.
 
 A key is held by an advisory lock of the transaction that does the work, so that a crash releases it.
 The answer is stored in the same transaction, so that either the work and its answer are stored, or neither.

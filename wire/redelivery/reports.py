@@ -1,4 +1,4 @@
-"""Store a report once, even if its sender delivers it several times (contract 1)."""
+"""Store a report once, even if its sender delivers it several times (contract §1)."""
 
 from __future__ import annotations
 

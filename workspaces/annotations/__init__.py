@@ -1,1 +1,1 @@
-"""Annotations: deploys and campaigns with their time, which charts mark (contract 6)."""
+"""Annotations: deploys and campaigns with their time, which charts mark (contract §6)."""

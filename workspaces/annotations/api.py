@@ -1,4 +1,4 @@
-"""POST and GET /api/annotations (contract 6)."""
+"""POST and GET /api/annotations (contract §6)."""
 
 from __future__ import annotations
 

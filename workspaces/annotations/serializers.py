@@ -1,4 +1,4 @@
-"""The bodies of /api/annotations (contract 6)."""
+"""The bodies of /api/annotations (contract §6)."""
 
 from __future__ import annotations
 

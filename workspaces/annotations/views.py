@@ -26,7 +26,7 @@ from workspaces.page import Page, member_form, render_html, return_to_page
 NAME = "annotations"
 ROWS_PER_PAGE = 50
 EVERYWHERE = "all"
-MAX_AHEAD = timedelta(days=1)  # the bound of every reported time (contract 1)
+MAX_AHEAD = timedelta(days=1)  # the bound of every reported time (contract §1)
 
 Act = Callable[[Environment, str, datetime], Any]
 """act(environment, actor, now); raises InvalidRequest for a refused entry."""

@@ -1,4 +1,4 @@
-"""The dual-accept window: until when version 1 intents pass (contract 3, "Versions")."""
+"""The dual-accept window: until when version 1 intents pass (contract §3, "Versions")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issue API keys: each is shown once, and kept as a digest (contract 1)."""
+"""Issue API keys: each is shown once, and kept as a digest (contract §1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def issue_key(
     expires_at: datetime | None = None,
     actor: str = "",
 ) -> str:
-    """Return a new key of the kind ApiKey.SECRET or ApiKey.PUBLISHABLE; only its digest is stored (contract 1).
+    """Return a new key of the kind ApiKey.SECRET or ApiKey.PUBLISHABLE; only its digest is stored (contract §1).
 
     environment_names: the environments that it may use, all if empty.
     """

@@ -1,4 +1,4 @@
-"""Issue signing secrets: each is shown once, and kept encrypted (contract 3)."""
+"""Issue signing secrets: each is shown once, and kept encrypted (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotate signing secrets: prepare one that verifies only, let it sign, and revoke the one before (contract 3)."""
+"""Rotate signing secrets: prepare one that verifies only, let it sign, and revoke the one before (contract §3)."""
 
 from __future__ import annotations
 

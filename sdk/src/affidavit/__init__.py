@@ -1,6 +1,6 @@
 """Affidavit: the customer's side of signed intents, witness descriptors and outcomes.
 
-In the docstrings of this package, `contract 3` means section 3 of docs/contract.md.
+In the docstrings of this package, `contract §3` means section 3 of docs/contract.md.
 """
 
 from ._canonical import NotCanonical, canonical_json

@@ -29,7 +29,7 @@ _Write = Callable[[Any], str]
 
 
 class NotCanonical(ValueError):
-    """The value has no RFC 8785 form: its JCS text would mean another value, or would not be JSON (contract 3).
+    """The value has no RFC 8785 form: its JCS text would mean another value, or would not be JSON (contract §3).
 
     The message says what is wrong, and never contains the value.
     """

@@ -1,4 +1,4 @@
-"""Strict JSON (contract 1 and 3): every text has exactly one meaning, or is refused.
+"""Strict JSON (contract §1 and §3): every text has exactly one meaning, or is refused.
 
 Other parsers keep the last of two equal names, accept `NaN` and pass on half a surrogate pair. If two programs read
 a text differently, they disagree about what was signed. Therefore such texts are refused here.

@@ -1,4 +1,4 @@
-"""Verification reports name an operation by its route alone: a raw path holds values (contract 3)."""
+"""Verification reports name an operation by its route alone: a raw path holds values (contract §3)."""
 
 import asyncio
 import json

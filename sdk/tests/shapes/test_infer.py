@@ -1,4 +1,4 @@
-"""Inference gives the types of contract 4 in one pass, and the same result if redaction comes first."""
+"""Inference gives the types of contract §4 in one pass, and the same result if redaction comes first."""
 
 import dataclasses
 import enum

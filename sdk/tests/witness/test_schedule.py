@@ -1,4 +1,4 @@
-"""A live reporter reports at intervals, earlier after news, and never too often (contract 4)."""
+"""A live reporter reports at intervals, earlier after news, and never too often (contract §4)."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""GET /api/catalog (contract 5): whole, sorted, the same bytes for the same catalog, a strong ETag."""
+"""GET /api/catalog (contract §5): whole, sorted, the same bytes for the same catalog, a strong ETag."""
 
 from __future__ import annotations
 

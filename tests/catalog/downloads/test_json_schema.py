@@ -1,4 +1,4 @@
-"""The schema of a shape accepts every observed value and refuses values of other types (contract 5)."""
+"""The schema of a shape accepts every observed value and refuses values of other types (contract §5)."""
 
 from __future__ import annotations
 

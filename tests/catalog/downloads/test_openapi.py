@@ -1,4 +1,4 @@
-"""The catalog as OpenAPI 3.1 and as tools (contract 5): valid, complete, and independent of counts."""
+"""The catalog as OpenAPI 3.1 and as tools (contract §5): valid, complete, and independent of counts."""
 
 from __future__ import annotations
 

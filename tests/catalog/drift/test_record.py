@@ -1,4 +1,4 @@
-"""The fold records each change of a descriptor as one version and reports it once as drift (contract 4)."""
+"""The fold records each change of a descriptor as one version and reports it once as drift (contract §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /api/witness-reports (contract 4): stored before the answer, all faults listed, redeliveries change nothing."""
+"""POST /api/witness-reports (contract §4): stored before the answer, all faults listed, redeliveries change nothing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The fold: exactly once, in any order, by any number of workers.
 
-A report that cannot be folded blocks no other (contract 4).
+A report that cannot be folded blocks no other (contract §4).
 """
 
 from __future__ import annotations

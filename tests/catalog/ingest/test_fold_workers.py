@@ -1,4 +1,4 @@
-"""Several workers fold one environment with the same result as one worker: each report counts once (contract 4)."""
+"""Several workers fold one environment with the same result as one worker: each report counts once (contract §4)."""
 
 from __future__ import annotations
 

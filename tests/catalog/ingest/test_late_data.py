@@ -1,4 +1,4 @@
-"""Traffic from before a baseline reset counts before it, however late its report comes (contract 4)."""
+"""Traffic from before a baseline reset counts before it, however late its report comes (contract §4)."""
 
 from __future__ import annotations
 

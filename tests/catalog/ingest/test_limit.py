@@ -1,4 +1,4 @@
-"""Once the catalog has MAX_OPERATIONS, new operations are only counted, and known ones are folded (contract 4)."""
+"""Once the catalog has MAX_OPERATIONS, new operations are only counted, and known ones are folded (contract §4)."""
 
 from __future__ import annotations
 

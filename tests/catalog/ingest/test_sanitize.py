@@ -1,4 +1,4 @@
-"""The inbox holds no path segment that looks raw, and no name that is data (contract 4)."""
+"""The inbox holds no path segment that looks raw, and no name that is data (contract §4)."""
 
 from __future__ import annotations
 

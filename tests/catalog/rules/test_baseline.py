@@ -1,4 +1,4 @@
-"""After a baseline reset only later observations are shown; an undo restores everything exactly (contract 4)."""
+"""After a baseline reset only later observations are shown; an undo restores everything exactly (contract §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging and renaming by template rules applies to future traffic too; an undo restores everything (contract 4)."""
+"""Merging and renaming by template rules applies to future traffic too; an undo restores everything (contract §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /api/intents mints an intent for exactly one call, and for a write only after a confirmation (contract 3)."""
+"""POST /api/intents mints an intent for exactly one call, and for a write only after a confirmation (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /api/verification-reports: every verification is counted once (contract 3)."""
+"""POST /api/verification-reports: every verification is counted once (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /api/intents/verify: the hub gives the same answers as the SDK, and tallies them (contract 3)."""
+"""POST /api/intents/verify: the hub gives the same answers as the SDK, and tallies them (contract §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /api/conversation-outcomes (the spec's 4.1, contract 2)."""
+"""POST /api/conversation-outcomes (the spec's 4.1, contract §2)."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

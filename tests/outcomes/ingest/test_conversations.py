@@ -1,4 +1,4 @@
-"""POST /api/conversations (contract 2)."""
+"""POST /api/conversations (contract §2)."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Checking a body takes bounded time, whatever it contains (contract 1)."""
+"""Checking a body takes bounded time, whatever it contains (contract §1)."""
 
 from __future__ import annotations
 

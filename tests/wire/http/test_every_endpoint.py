@@ -1,4 +1,4 @@
-"""The table of cases in contract 1, run for every machine endpoint."""
+"""The table of cases in contract §1, run for every machine endpoint."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def load_schema(**checks: Any) -> Any:
     config = schemathesis.Config.from_dict(
         {
             "checks": {**CHECKS, **checks},
-            "generation": {"allow-extra-parameters": False},  # unknown members are ignored (contract 2)
+            "generation": {"allow-extra-parameters": False},  # unknown members are ignored (contract §2)
         }
     )
     loaded = schemathesis.openapi.from_dict(json.loads(json.dumps(openapi())), config=config)

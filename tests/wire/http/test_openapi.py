@@ -1,4 +1,4 @@
-"""The served OpenAPI: it is valid, and has the same errors as the code table and the documents (contract 1)."""
+"""The served OpenAPI: it is valid, and has the same errors as the code table and the documents (contract §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wherever a request names an environment, its key must be allowed to use that environment (contract 1)."""
+"""Wherever a request names an environment, its key must be allowed to use that environment (contract §1)."""
 
 import uuid
 

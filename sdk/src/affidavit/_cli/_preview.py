@@ -1,4 +1,4 @@
-"""Preview the catalog that a hub would make of observations: the output of `--dry-run` (contract 4 and 5)."""
+"""Preview the catalog that a hub would make of observations: the output of `--dry-run` (contract §4 and §5)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

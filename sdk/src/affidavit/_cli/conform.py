@@ -1,4 +1,4 @@
-"""`affidavit conform`: run any program against the test vectors of contract 3, and print a score."""
+"""`affidavit conform`: run any program against the test vectors of contract §3, and print a score."""
 
 import argparse
 import asyncio

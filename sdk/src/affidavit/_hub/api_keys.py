@@ -1,4 +1,4 @@
-"""The form of API keys. Their checksum distinguishes a typo from an unknown key (contract 1).
+"""The form of API keys. Their checksum distinguishes a typo from an unknown key (contract §1).
 
 A key is `gak_` (secret) or `pk_` (publishable) and 32 base62 characters; the last 6 of them are the CRC-32 of
 all before them, prefix included.

@@ -1,4 +1,4 @@
-"""Convert responses of the hub to a JSON value, or to an error that says what to do (contract 1)."""
+"""Convert responses of the hub to a JSON value, or to an error that says what to do (contract §1)."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,1 +1,1 @@
-"""Signed intents: minted, opened, and verified once (contract 3)."""
+"""Signed intents: minted, opened, and verified once (contract §3)."""

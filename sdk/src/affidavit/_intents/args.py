@@ -1,4 +1,4 @@
-"""The arguments of a tool call and their hash (contract 3, "Arguments")."""
+"""The arguments of a tool call and their hash (contract §3, "Arguments")."""
 
 import json
 import re
@@ -52,7 +52,7 @@ class RequestArgs(NamedTuple):
 
 
 def args_hash(args: Json) -> str:
-    """Return the `argsHash` of arguments: lower-case hex SHA-256 of their RFC 8785 form (contract 3).
+    """Return the `argsHash` of arguments: lower-case hex SHA-256 of their RFC 8785 form (contract §3).
 
     Raises NotCanonical, a ValueError, for arguments without such a form, such as an integer beyond a double's
     precision.
@@ -66,7 +66,7 @@ NO_ARGS_HASH = args_hash({})
 def request_args(
     body: bytes = b"", content_type: str | None = None, query: str = "", *, content_encoding: str | None = None
 ) -> RequestArgs:
-    """Return the arguments of a request and their hash (contract 3).
+    """Return the arguments of a request and their hash (contract §3).
 
     They are the JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
     object; else `{}`. A body of any other type is hashed as its raw bytes.

@@ -1,4 +1,4 @@
-"""The value of the header X-Service-Intent: seal a payload, open a received value (contract 3, "Signed text").
+"""The value of the header X-Service-Intent: seal a payload, open a received value (contract §3, "Signed text").
 
 This module handles the text and the signature of a payload, and not what it means.
 """
@@ -81,7 +81,7 @@ class SigningKey:
 
 
 def build_signing_key(secret: str) -> SigningKey:
-    """Return the key of a workspace's secret: the UTF-8 bytes of the whole string (contract 3).
+    """Return the key of a workspace's secret: the UTF-8 bytes of the whole string (contract §3).
 
     Raises ValueError for a secret that is empty, is short or holds white space. No message repeats the secret.
     """

@@ -1,4 +1,4 @@
-"""Intents: the payload of one signed permission for one tool call, read and minted (contract 3, spec 2)."""
+"""Intents: the payload of one signed permission for one tool call, read and minted (contract §3, spec 2)."""
 
 import re
 import time
@@ -168,7 +168,7 @@ def mint_intent(
     requires_step_up: bool | None = None,
     now: float | None = None,
 ) -> MintedIntent:
-    """Mint a version 2 intent for one tool call (contract 3).
+    """Mint a version 2 intent for one tool call (contract §3).
 
     Pass exactly one of args (the arguments as a JSON value, `{}` for none) and args_hash (their hash).
 

@@ -1,4 +1,4 @@
-"""Stores of used nonces, so that an intent passes once (contract 3, "Nonce").
+"""Stores of used nonces, so that an intent passes once (contract §3, "Nonce").
 
 Every store is atomic and never accepts a nonce that it cannot look up. It keeps a nonce until 5 minutes after the
 intent's expiresAt, because clocks differ.

@@ -1,4 +1,4 @@
-"""Check whether a request is the operation that was signed (contract 3, "Operation")."""
+"""Check whether a request is the operation that was signed (contract §3, "Operation")."""
 
 import re
 from urllib.parse import unquote

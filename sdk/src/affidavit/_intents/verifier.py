@@ -1,4 +1,4 @@
-"""Verifying an intent against the request that carries it, check by check (contract 3, "Order").
+"""Verifying an intent against the request that carries it, check by check (contract §3, "Order").
 
 One pipeline serves both methods: `verify` stops at the first failure, `explain` records every step.
 """

@@ -1,1 +1,1 @@
-"""Outcomes of conversations, reported to the hub (contract 2)."""
+"""Outcomes of conversations, reported to the hub (contract §2)."""

@@ -1,4 +1,4 @@
-"""Report outcomes: what a conversation led to (contract 2, spec 4.1)."""
+"""Report outcomes: what a conversation led to (contract §2, spec 4.1)."""
 
 import json
 import uuid

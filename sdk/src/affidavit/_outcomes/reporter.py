@@ -1,4 +1,4 @@
-"""Report outcomes in the background, through a bounded queue that never blocks its caller or raises (contract 2)."""
+"""Report outcomes in the background, through a bounded queue that never blocks its caller or raises (contract §2)."""
 
 import logging
 import threading

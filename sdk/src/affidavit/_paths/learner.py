@@ -1,4 +1,4 @@
-"""Path templates learned from traffic: the exchanges around a segment show whether it is a parameter (contract 4).
+"""Path templates learned from traffic: the exchanges around a segment show whether it is a parameter (contract §4).
 
 A learner holds words of paths, names of properties and keyed hashes of values, all bounded, never a value.
 The same exchanges make the same templates, in whatever order they come.

@@ -1,6 +1,6 @@
 """Judge by the shapes of their responses whether two segments at one position belong to the same operation.
 
-The same shape behind many siblings is one operation, different shapes are not (contract 4).
+The same shape behind many siblings is one operation, different shapes are not (contract §4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The facts of one exchange for the learner of path templates: names, shapes, hashes in place of values (contract 4).
+"""The facts of one exchange for the learner of path templates: names, shapes, hashes in place of values (contract §4).
 
 The key of the hashes is random and made in this process. Neither the key nor a hash is ever sent.
 """

@@ -1,4 +1,4 @@
-"""The stores of deliveries in SQL and Redis; each is a `DeliveryStore` (contract 3)."""
+"""The stores of deliveries in SQL and Redis; each is a `DeliveryStore` (contract §3)."""
 
 import itertools
 import os

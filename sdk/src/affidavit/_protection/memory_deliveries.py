@@ -1,4 +1,4 @@
-"""The store of deliveries in the memory of one process (contract 3)."""
+"""The store of deliveries in the memory of one process (contract §3)."""
 
 import logging
 import threading

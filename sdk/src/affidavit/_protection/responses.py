@@ -1,4 +1,4 @@
-"""The problem documents that a protected app sends in place of a handler's response (RFC 9457, contract 1 and 3)."""
+"""The problem documents that a protected app sends in place of a handler's response (RFC 9457, contract §1 and §3)."""
 
 import json
 
@@ -47,7 +47,7 @@ def answer_response_not_kept() -> StoredResponse:
 
 
 def answer_known_call(delivery: InFlight | Finished | NotKept | Mismatch) -> StoredResponse:
-    """Return the response to a delivery whose call is known already (contract 3, "toolCallId")."""
+    """Return the response to a delivery whose call is known already (contract §3, "toolCallId")."""
     if isinstance(delivery, Finished | NotKept):
         response = delivery.response if isinstance(delivery, Finished) else answer_response_not_kept()
         return StoredResponse(response.status, (*response.headers, ("Idempotent-Replayed", "true")), response.body)

@@ -1,4 +1,4 @@
-"""Verification reports: the results of this process's checks, sent to the hub in the background (contract 3)."""
+"""Verification reports: the results of this process's checks, sent to the hub in the background (contract §3)."""
 
 import json
 import logging

@@ -1,1 +1,1 @@
-"""The shape of JSON values and the evidence behind it; never the values (contract 4)."""
+"""The shape of JSON values and the evidence behind it; never the values (contract §4)."""

@@ -1,4 +1,4 @@
-"""Recognize data by its form: names, keys and path segments that are values rather than words (contract 4).
+"""Recognize data by its form: names, keys and path segments that are values rather than words (contract §4).
 
 Every pattern runs in linear time. Of the judged texts only ordinary names are remembered, never data.
 """

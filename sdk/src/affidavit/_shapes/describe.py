@@ -1,4 +1,4 @@
-"""Describe evidence as a descriptor. Equal evidence gives the same bytes (contract 4)."""
+"""Describe evidence as a descriptor. Equal evidence gives the same bytes (contract §4)."""
 
 from __future__ import annotations
 

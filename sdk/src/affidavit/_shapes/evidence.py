@@ -1,4 +1,4 @@
-"""Evidence: the counts behind a shape, and their sum (contract 4).
+"""Evidence: the counts behind a shape, and their sum (contract §4).
 
 Merging is a sum: associative, commutative, with `Evidence()` as identity, so that any order, batching or number of
 workers gives the same result. The type of a shape is computed from the sum (`describe`) and never stored.
@@ -235,7 +235,7 @@ class Evidence:
 
 
 def merge(a: Evidence, b: Evidence) -> Evidence:
-    """Return the sum of two evidences, as a new one (contract 4)."""
+    """Return the sum of two evidences, as a new one (contract §4)."""
     total = a.copy()
     total.add(b)
     return total

@@ -1,4 +1,4 @@
-"""Read the fields of forms: their names, and which are files; never their values (contract 4).
+"""Read the fields of forms: their names, and which are files; never their values (contract §4).
 
 There are two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Clients also send
 other texts under the first type, in which everything is a value. So a text is read only if it is surely a form.

@@ -1,4 +1,4 @@
-"""Infer evidence from values in one pass, redaction included (contract 4).
+"""Infer evidence from values in one pass, redaction included (contract §4).
 
 Only the type of a scalar is read, so the result is the same whether it was erased before or not, and no value is
 kept. Most values of real bodies are in arrays of many similar objects: these are counted name by name, all values of

@@ -1,4 +1,4 @@
-"""Media types as they may be reported: known ones by name, others as a range, never a parameter (contract 4)."""
+"""Media types as they may be reported: known ones by name, others as a range, never a parameter (contract §4)."""
 
 from __future__ import annotations
 

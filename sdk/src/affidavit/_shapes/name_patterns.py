@@ -1,4 +1,4 @@
-"""Compare names of properties in any spelling, and match names with `*` (contract 4)."""
+"""Compare names of properties in any spelling, and match names with `*` (contract §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse a descriptor into evidence, or into the list of its faults (contract 4)."""
+"""Parse a descriptor into evidence, or into the list of its faults (contract §4)."""
 
 from __future__ import annotations
 

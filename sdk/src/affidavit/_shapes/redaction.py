@@ -1,4 +1,4 @@
-"""Redaction: erase values, and mark or drop names, before inference (contract 4)."""
+"""Redaction: erase values, and mark or drop names, before inference (contract §4)."""
 
 from __future__ import annotations
 

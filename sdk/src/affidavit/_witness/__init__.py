@@ -1,1 +1,1 @@
-"""Observe requests as they pass, and send witness reports (contract 4)."""
+"""Observe requests as they pass, and send witness reports (contract §4)."""

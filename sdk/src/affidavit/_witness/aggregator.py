@@ -1,4 +1,4 @@
-"""Aggregate the intake: bodies become evidence, raw paths become templates or are held back (contract 4).
+"""Aggregate the intake: bodies become evidence, raw paths become templates or are held back (contract §4).
 
 Only the reporter's thread runs this. No value is kept: a body is dropped once it is inspected, and of a path only its
 words are kept.

@@ -1,6 +1,6 @@
 """Bodies of live traffic: JSON and forms are copied up to a limit while they are read or sent, and parsed later.
 
-Of a multipart form only the names of its parts are kept, so that it may be of any size (contract 4).
+Of a multipart form only the names of its parts are kept, so that it may be of any size (contract §4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Send observations to the hub as witness reports (contract 4)."""
+"""Send observations to the hub as witness reports (contract §4)."""
 
 import json
 import uuid

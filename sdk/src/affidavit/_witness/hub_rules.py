@@ -1,4 +1,4 @@
-"""Redaction rules that people set in the hub. A reporter fetches them before it reports anything (contract 4)."""
+"""Redaction rules that people set in the hub. A reporter fetches them before it reports anything (contract §4)."""
 
 from __future__ import annotations
 

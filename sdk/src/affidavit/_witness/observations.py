@@ -1,4 +1,4 @@
-"""Observations: requests and responses summed by operation, status and UTC day (contract 4)."""
+"""Observations: requests and responses summed by operation, status and UTC day (contract §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sample the bodies of an operation: all until nothing new is seen, then fewer and fewer (contract 4)."""
+"""Sample the bodies of an operation: all until nothing new is seen, then fewer and fewer (contract §4)."""
 
 SETTLED = 25
 """Inspections without news that settle a shape; as many again halve the rate."""

@@ -1,4 +1,4 @@
-"""Schedule live reports: at an interval, soon after news, and less soon when news never ends (contract 4)."""
+"""Schedule live reports: at an interval, soon after news, and less soon when news never ends (contract §4)."""
 
 PROMPT = 1.0
 """Seconds to wait after the first news, so that what follows is in the same report."""

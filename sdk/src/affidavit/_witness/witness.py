@@ -1,4 +1,4 @@
-"""The witness: observe live requests and responses, and report their shapes to the hub (contract 4)."""
+"""The witness: observe live requests and responses, and report their shapes to the hub (contract §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observe the requests and responses of an ASGI app (contract 4)."""
+"""Observe the requests and responses of an ASGI app (contract §4)."""
 
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress

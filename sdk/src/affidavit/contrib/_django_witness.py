@@ -1,4 +1,4 @@
-"""Observe the requests and responses of a Django site (contract 4)."""
+"""Observe the requests and responses of a Django site (contract §4)."""
 
 from collections.abc import Callable
 from contextlib import suppress

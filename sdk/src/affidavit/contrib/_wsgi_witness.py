@@ -1,4 +1,4 @@
-"""Observe the requests and responses of a WSGI app (contract 4)."""
+"""Observe the requests and responses of a WSGI app (contract §4)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""For servers of aiohttp: signed intents (contract 3), witnessed shapes (contract 4).
+"""For servers of aiohttp: signed intents (contract §3), witnessed shapes (contract §4).
 
 app = web.Application(middlewares=[
     witness_middleware(witness),                       # the first is the outermost

@@ -1,4 +1,4 @@
-"""For any ASGI app on asyncio, such as Starlette: signed intents (contract 3), witnessed shapes (contract 4).
+"""For any ASGI app on asyncio, such as Starlette: signed intents (contract §3), witnessed shapes (contract §4).
 
 app.add_middleware(IntentMiddleware, protection=protection)                    # every request
 app.add_middleware(IntentMiddleware, protection=protection, everything=False)  # only what is decorated

@@ -1,4 +1,4 @@
-"""For Django 4.2 and later: signed intents (contract 3), witnessed shapes (contract 4).
+"""For Django 4.2 and later: signed intents (contract §3), witnessed shapes (contract §4).
 
     MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware", ...]  # every view; put it first
     AFFIDAVIT_PROTECTION = "shop.intents.protection"                 # an affidavit.Protection, or its dotted path

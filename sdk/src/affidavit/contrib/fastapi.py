@@ -1,4 +1,4 @@
-"""For FastAPI: a route that verifies the intent before FastAPI reads the body or runs a dependency (contract 3).
+"""For FastAPI: a route that verifies the intent before FastAPI reads the body or runs a dependency (contract §3).
 
 app.add_middleware(IntentMiddleware, protection=protection, everything=False)
 router = APIRouter(route_class=IntentRoute)  # every route of this router needs an intent

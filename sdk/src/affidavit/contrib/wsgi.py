@@ -1,4 +1,4 @@
-"""For any WSGI app, such as Flask (PEP 3333): signed intents (contract 3), witnessed shapes (contract 4).
+"""For any WSGI app, such as Flask (PEP 3333): signed intents (contract §3), witnessed shapes (contract §4).
 
 app.wsgi_app = IntentMiddleware(app.wsgi_app, protection)                    # every request
 app.wsgi_app = IntentMiddleware(app.wsgi_app, protection, everything=False)  # only what is decorated

@@ -1,4 +1,4 @@
-"""What a catalog shows of an operation's sum: the named template, the parameters, the whole entry (contract 5)."""
+"""What a catalog shows of an operation's sum: the named template, the parameters, the whole entry (contract §5)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from affidavit._shapes.evidence import Evidence
 
 from ._sums import NAMELESS, REQUEST, Identity, OperationSum, Part
 
-NOT_BEGINNING = frozenset({404, 405, 501})  # scanners get these; they create no operation (contract 4)
-READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract 3)
+NOT_BEGINNING = frozenset({404, 405, 501})  # scanners get these; they create no operation (contract §4)
+READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract §3)
 
 
 def has_begun(operation_sum: OperationSum) -> bool:

@@ -1,4 +1,4 @@
-"""Detect maps by their values: many rare names whose values are of one kind (contract 4).
+"""Detect maps by their values: many rare names whose values are of one kind (contract §4).
 
 This is a pure rule and changes no evidence: an object is only shown as a map, and later evidence may show its
 properties again. In doubt an object is a record: a record shown as a map loses its names, while a map shown as a record

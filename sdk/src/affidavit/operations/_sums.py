@@ -1,7 +1,7 @@
 """Sums of evidence by operation: any order and any batching of the same reports gives the same sums.
 
 The hub makes a sum of each observation on receipt. A report is the sum of its observations, and the fold adds reports
-to the stored sums. Counts change in no other way (contract 4).
+to the stored sums. Counts change in no other way (contract §4).
 """
 
 from __future__ import annotations
