@@ -11,7 +11,7 @@ from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
 
 def main() -> None:
-    """Run one command. An expected error at its start is printed as one line, without a traceback."""
+    """Run one command. An expected error is printed as one line, without a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     try:
         with lend_server(sys.argv[1:]):

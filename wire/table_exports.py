@@ -64,7 +64,10 @@ def stream_csv(tables: Sequence[Table], name: str | None, page: str, *, period: 
 
 
 def name_file(page: str, table: str, period: str) -> str:
-    """Return a name such as `shop-production-outcomes-keys-7d.csv`. A name that page and table share is there once."""
+    """Return a name such as `shop-production-outcomes-keys-7d.csv`.
+
+    The table's name is left out if the page's name ends with it.
+    """
     parts = [page] if page.endswith(f"-{table.lower()}") else [page, table]
     return "-".join([*parts, period] if period else parts) + ".csv"
 
@@ -88,7 +91,10 @@ def stream_chunks(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
 
 
 def keep_context(chunks: Generator[Chunk, None, None]) -> Iterator[Chunk]:
-    """Yield the chunks. Read them in the present context, which may name the replica: the server runs in another."""
+    """Yield the chunks. Run their code in the context of the view, although the server reads them in a different one.
+
+    The view's context may name the replica as the database to read.
+    """
     context = copy_context()
     try:
         while (chunk := context.run(next, chunks, None)) is not None:
@@ -129,7 +135,8 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 def join_csv(table: Table) -> Iterator[Chunk]:
     """Yield the chunks of a table. For SelectedRows, the first chunk is only the header.
 
-    The first chunk is read before the response is complete, and rows of SelectedRows occupy the connection.
+    The first chunk is read while the response is still being built, which may need the database connection. Reading
+    SelectedRows occupies that connection, so it begins with the second chunk.
     """
     are_times = table.are_times
     header = format_line(_name_iso_columns(table.columns, are_times))

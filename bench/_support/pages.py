@@ -13,7 +13,7 @@ GOAL = 100  # milliseconds
 
 
 def measure_pages(address: str, slug: str, key: str, pages: Mapping[str, str]) -> Iterator[Row]:
-    """Measure all pages and a view that does nothing in turns, so that a slow moment of the machine affects all."""
+    """Measure in turns all pages and a view that does nothing, so that a slow moment of the machine affects all."""
     urls = {name: f"{address}/w/{slug}/production/{page}" for name, page in pages.items()}
     times: dict[str, list[float]] = {name: [] for name in (BARE, *pages)}
     for _ in range(ROUNDS + 1):

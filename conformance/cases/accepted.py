@@ -54,11 +54,13 @@ def versions_and_times() -> Iterator[Vector]:
     last = {"v1Until": ISSUED + 10}
     yield accept("version-1-last-moment", "now is exactly the end of the window for version 1.", v1(), verifier=last)
     past_window = {"v1Until": ISSUED - DAY}
-    yield accept("version-2-after-the-window", "The window is one of version 1 alone.", v2(), verifier=past_window)
+    yield accept("version-2-after-the-window", "The window limits version 1 only.", v2(), verifier=past_window)
     yield accept("version-2-demanded", "The route demands version 2.", v2(), verifier={"minimumVersion": 2})
     yield accept("unknown-members", "Unknown members are ignored.", v2(reason={"a": [1, None, True]}, ticket=""))
     proto = v2(__proto__={"sub": "somebody"}, constructor=1, toString="x")
-    yield accept("names-of-a-language", "Unknown members named like parts of a language are ordinary.", proto)
+    yield accept(
+        "names-of-a-language", "Unknown members may have names that mean something in a programming language.", proto
+    )
     yield accept("unknown-members-version-1", "Unknown members are ignored in version 1 too.", v1(audience="x", V=3))
     milliseconds = v2(issuedAt=ISSUED * 1000, expiresAt=EXPIRES * 1000)
     yield accept("milliseconds", "Both times in milliseconds.", milliseconds)
@@ -71,7 +73,9 @@ def versions_and_times() -> Iterator[Vector]:
     yield accept("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
     yield accept("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
     yield accept("clock-behind", "issuedAt is exactly 60 s ahead.", v2(), verifier={"now": ISSUED - 60})
-    yield accept("no-lifetime", "expiresAt equals issuedAt, and now.", v2(issuedAt=NOW, expiresAt=NOW))
+    yield accept(
+        "no-lifetime", "issuedAt, expiresAt and the verifier's now are equal.", v2(issuedAt=NOW, expiresAt=NOW)
+    )
     ahead = v2(issuedAt=NOW + 60, expiresAt=NOW + 60)
     yield accept("no-lifetime-ahead", "expiresAt equals issuedAt, both 60 s ahead.", ahead)
     yield accept("longest-lifetime", "Exactly 24 hours.", v2(expiresAt=ISSUED + DAY))
@@ -165,6 +169,7 @@ def workspaces_and_nonces() -> Iterator[Vector]:
         v2(nonce="n-2"),
         burnt=[[WORKSPACE, "n-1"]],
     )
+    # A member called `nonce` would make the intent one of an unsupported version.
     yield accept("version-1-again", "Version 1 has no replay check.", v1(nonce_="n-1"), burnt=[[WORKSPACE, "n-1"]])
 
 
@@ -276,6 +281,6 @@ def arguments() -> Iterator[Vector]:
         "version-1-any-encoding", "Version 1 binds no arguments, encoded or not.", v1(), contentEncoding="gzip"
     )
     largest = v2(argsHash=sha256('{"id":9007199254740992}'))
-    yield accept("two-to-the-53", "2^53 is the number that its text says.", largest, body=b'{"id":9007199254740992}')
+    yield accept("two-to-the-53", "2^53: a double holds exactly this number.", largest, body=b'{"id":9007199254740992}')
     rewritten = BODY.replace(b"12.50", b"125e-1").replace(b" ", b"\n", 1)
     yield accept("arguments-written-anew", "Other text of the same arguments.", v2(), body=rewritten)

@@ -73,7 +73,7 @@ def json_bodies() -> Iterator[Case]:
     yield hashed_case("string", "A bare string.", '"a"', b'"a"', JSON)
     yield hashed_case("number", "A bare number.", "100", b"1e2", JSON)
     yield hashed_case("boolean", "false is not absent.", "false", b"false", JSON)
-    yield hashed_case("null-member", "A member that is null is there.", '{"a":null}', b'{"a":null}', JSON)
+    yield hashed_case("null-member", "A member whose value is null is kept.", '{"a":null}', b'{"a":null}', JSON)
     yield hashed_case("escapes", "Escaped or not, the same text.", '{"ü":"😀/"}', rb'{"\u00fc":"\uD83D\uDE00\/"}', JSON)
     body = '{"😀":1,"\ufb33":2}'
     yield hashed_case("utf-16-order", "Names sort by UTF-16 units.", body, '{"\ufb33":2,"😀":1}'.encode(), JSON)
@@ -81,7 +81,9 @@ def json_bodies() -> Iterator[Case]:
         "numbers", "Numbers in other notations.", "[0,1,1.5,1e+21,1e-7]", b"[-0,1.0,15E-1,1e21,0.0000001]", JSON
     )
     escaped_body = rb'{"\ufb33":2,"\uD83D\ude00":1}'
-    yield hashed_case("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped_body, JSON)
+    yield hashed_case(
+        "utf-16-order-escaped", "Escaped names sort by the characters that they stand for.", body, escaped_body, JSON
+    )
     huge = b"[0e9999999999999999999,-0.0E-9999999999999999999]"
     yield hashed_case("zero-with-a-long-exponent", "Zero is zero whatever its exponent.", "[0,0]", huge, JSON)
     zeros = b"[25.0,-1.00,0.0,0.05,0.0010,0.00001,10.010,1000000000000000.0]"
@@ -98,7 +100,7 @@ def json_bodies() -> Iterator[Case]:
         JSON,
     )
     largest = "[9007199254740992]"
-    yield hashed_case("two-to-the-53", "2^53 is the number that its text says.", largest, largest.encode(), JSON)
+    yield hashed_case("two-to-the-53", "2^53: a double holds exactly this number.", largest, largest.encode(), JSON)
     below = "[9007199254740991]"
     yield hashed_case("below-two-to-the-53", "2^53 - 1.", below, below.encode(), JSON)
     yield hashed_case("deepest", "128 levels.", "[" * 128 + "]" * 128, b"[" * 128 + b"]" * 128, JSON)
@@ -106,7 +108,7 @@ def json_bodies() -> Iterator[Case]:
     yield hashed_case("deepest-with-scalar", "A scalar is no level.", scalar, scalar.encode(), JSON)
     members = '{"a":' * 128 + '"x"' + "}" * 128
     yield hashed_case("deepest-of-objects", "128 levels of objects.", members, members.encode(), JSON)
-    yield hashed_case("query-beside-body", "The query is no part of it.", '{"a":1}', b'{"a":1}', JSON, "b=2")
+    yield hashed_case("query-beside-body", "With a body, the query is not hashed.", '{"a":1}', b'{"a":1}', JSON, "b=2")
 
 
 def content_types() -> Iterator[Case]:
@@ -197,7 +199,7 @@ def queries_and_forms() -> Iterator[Case]:
         ("encoded-once", "Decoded once.", "a=%2541", '{"a":"%41"}'),
         (
             "names-of-a-language",
-            "Names of a language are ordinary.",
+            "Names that mean something in a programming language are ordinary.",
             "__proto__=1&toString=2",
             '{"__proto__":"1","toString":"2"}',
         ),
@@ -209,7 +211,7 @@ def queries_and_forms() -> Iterator[Case]:
     yield hashed_case("no-body-of-a-type", "A type without a body.", "{}", b"", JSON)
     yield hashed_case("query-and-type", "A type without a body, and a query.", '{"a":"1"}', b"", JSON, "a=1")
     yield hashed_case("form-type-parameter", "A form with a parameter.", '{"a":"1"}', b"a=1", f"{FORM}; charset=UTF-8")
-    yield hashed_case("query-beside-form", "The query is no part of it.", '{"a":"1"}', b"a=1", FORM, "b=2")
+    yield hashed_case("query-beside-form", "With a body, the query is not hashed.", '{"a":"1"}', b"a=1", FORM, "b=2")
 
 
 def raw_bodies() -> Iterator[Case]:
@@ -242,7 +244,7 @@ def without_hash() -> Iterator[Case]:
         ("too-deep", "129 levels.", b"[" * 129 + b"]" * 129),
         ("too-deep-with-scalar", "129 levels.", b"[" * 129 + b"1" + b"]" * 129),
         ("too-deep-of-objects", "129 levels.", b'{"a":' * 129 + b"1" + b"}" * 129),
-        ("very-deep", "Nesting that no recursion follows.", b"[" * 20_000),
+        ("very-deep", "Nesting so deep that a recursive parser fails.", b"[" * 20_000),
     ):
         yield refused_case(f"none-{name}", description, body)
     for name, description, text in (

@@ -89,7 +89,7 @@ def _header_of_length(characters: int) -> str:
 
 
 def payload_texts() -> Iterator[Vector]:
-    """Yield one payload for each rule of strict JSON, with an unknown member `x` that breaks the rule."""
+    """Yield payloads that break a rule of strict JSON: most in an unknown member `x`, the others elsewhere."""
     for name, description, value in (
         ("nan", "NaN.", b"NaN"),
         ("infinity", "Infinity.", b"Infinity"),
@@ -138,7 +138,7 @@ def payload_texts() -> Iterator[Vector]:
         ),
         ("too-deep-of-objects", "65 levels of objects.", compact_json({"x": nested_objects(63, 1)})[5:-1]),
         ("duplicate-within", "The same name twice, further down.", b'{"a":1,"b":{"c":1,"c":1}}'),
-        ("duplicate-escaped", "The same name twice, once of them escaped.", rb'{"a":1,"\u0061":1}'),
+        ("duplicate-escaped", "The same name twice, one of them escaped.", rb'{"a":1,"\u0061":1}'),
         ("duplicate-empty", "The empty name twice.", b'{"":1,"":2}'),
     ):
         yield reject_malformed(f"json-{name}", description, base64url(envelope(TEXT[:-1] + b',"x":' + value + b"}")))
@@ -150,7 +150,7 @@ def payload_texts() -> Iterator[Vector]:
             b'{"sub":"user-1",' + TEXT[1:],
         ),
         ("duplicate-member-equal", "sub twice, with the same value.", TEXT[:-1] + b',"sub":"user-42"}'),
-        ("duplicate-member-escaped", "sub twice, once of them escaped.", TEXT[:-1] + rb',"s\u0075b":"user-1"}'),
+        ("duplicate-member-escaped", "sub twice, one of them escaped.", TEXT[:-1] + rb',"s\u0075b":"user-1"}'),
         ("double-comma", "Two commas.", TEXT.replace(b",", b",,", 1)),
         ("bare-name", "A name without quotes.", TEXT.replace(b'"v"', b"v", 1)),
         ("unclosed", "The payload lacks its last bracket.", TEXT[:-1]),

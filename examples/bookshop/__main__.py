@@ -37,7 +37,8 @@ STAGING_SHARE = 0.12  # the share of conversations in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
 RELEASE = "Release 5.0"
-DEPLOYMENT_SECONDS = 60  # from the announcement of the release until it answers: no change is dated before its cause
+# From the annotation of the release until the shop's answers change, so that no drift is dated before the annotation
+DEPLOYMENT_SECONDS = 60
 CLOSE_TIMEOUT = 0.5  # seconds for sending the last reports
 
 

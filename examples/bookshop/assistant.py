@@ -20,7 +20,7 @@ INTENT = "X-Service-Intent"
 CONFIRMATION_LIFETIME = 900  # seconds until a pending confirmation expires
 POLL_INTERVAL = 15  # seconds between two attempts to mint
 UNDECIDED_SHARE, DECLINED_SHARE = 0.04, 0.09  # shares of confirmations
-EARLY_STEP_UP_SHARE = 0.8  # the share of step-up calls before which the user steps up without being asked
+EARLY_STEP_UP_SHARE = 0.8  # of the calls that need a step-up, those in which the user does it without being asked
 LOST_ANSWER_SHARE = 0.03
 
 CallSteps = Generator[float, None, Answer | None]
@@ -191,7 +191,7 @@ class Assistant:
         self._shop("POST", STEP_UP_PATH, {"user": sub, "pin": compute_pin(sub)}, {})
 
     def sign_version_1(self, call: ToolCall, **changes: Any) -> str:
-        """Return a version 1 header, as older parts of the platform sign it. It binds method and path (spec 2.3)."""
+        """Return a version 1 header, as older parts of the platform sign it. It binds method and path (contract §3)."""
         payload = {
             "toolCallId": self.new_call_id(),
             "tenantId": self.site.workspace,
@@ -223,7 +223,7 @@ class Assistant:
 
 
 def encode_envelope(payload: Mapping[str, Any], secret: str) -> str:
-    """Return the base64url of payload and signature (spec 2.1)."""
+    """Return the base64url of payload and signature (contract §3)."""
     text = json.dumps(payload, separators=(",", ":"))
     signature = hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
     envelope = f'{{"payload":{text},"signature":"{signature}"}}'

@@ -15,7 +15,7 @@ REPORTER = "shop-backend"  # the name under which the shop reports the shapes of
 class Reporters:
     """The SDK's reporters, or others with the same methods.
 
-    order_sync: the outcomes of the order sync job, with its own key.
+    order_sync: the outcome reporter of the order sync job, which has a key of its own in the sample workspace.
     """
 
     outcomes: OutcomeReporter | Any

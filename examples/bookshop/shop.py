@@ -36,7 +36,7 @@ Answer = tuple[Any, int, list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that connect a shop with its workspace. The hub shows them when it creates the workspace.
+    """The settings that connect a shop with its workspace. The hub shows the first four when it creates the workspace.
 
     database: a file, or `:memory:`.
     released_at: Unix seconds from which release.py applies.

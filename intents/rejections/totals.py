@@ -79,7 +79,7 @@ def count_verifications(totals: Iterable[Total]) -> int:
 
 
 def count_rejections(totals: Iterable[Total]) -> int:
-    """Count rejections with a reason that the filter shows."""
+    """Count the rejections, without those whose reason `narrow_to_reason` dropped."""
     return count_verifications(total for total in totals if is_rejection(total.result))
 
 
@@ -89,7 +89,9 @@ def narrow_to_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
 
 
 def group_by_reason(totals: Sequence[Total], previous: Sequence[Total]) -> Sequence[ReasonSummary]:
-    """Summarize each reason of this period or the one before, the most frequent first, then by name.
+    """Summarize each reason of this period or the one before, the most frequent first.
+
+    Equally frequent reasons are sorted by their frequency in the period before, then by name.
 
     previous: the totals of the period before.
     """

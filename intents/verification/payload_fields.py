@@ -1,4 +1,4 @@
-"""Explain the payload of an intent to a person, member by member (pure; contract §3, spec 2.2)."""
+"""Explain the payload of an intent to a person, member by member (pure; contract §3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_VALUE_LENGTH = 300  # characters shown
 
 MEANINGS: Mapping[str, str] = {
     "v": "version of the intent",
-    "toolCallId": "the tool call: the same in every delivery of it, so that it takes effect once",
+    "toolCallId": "the id of the tool call; a retry has the same, so that the call takes effect only once",
     "tenantId": "the workspace whose secret signs",
     "sub": "the end user to authorize against",
     "userId": "the end user to authorize against, in version 1",

@@ -18,7 +18,7 @@ from workspaces.models import ApiKey, Environment
 
 
 class NonceUnconfirmed(Unavailable):
-    """The database became unreachable after the intent may have been used up."""
+    """The database became unreachable; the intent may already have been used up."""
 
     detail = (
         "The database cannot be reached or is full. The intent may have been used up: have a fresh one verified later."

@@ -42,7 +42,10 @@ def recorded(request: pytest.FixtureRequest, shared: Path, module_rows: None, co
 
 
 def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
-    """Yield each body that has a shape with its method, template without parameter names, and `request` or status."""
+    """Yield each body that has a shape, with its location: method, template, and `request` or the status.
+
+    The parameters of the template have no names.
+    """
     for method, path, status, entry in exchanges(file):
         response_text = entry["response"]["content"].get("text")
         request_text = entry["request"].get("postData", {}).get("text")

@@ -1,4 +1,4 @@
-"""Recorded traffic of a real API goes through the SDK into the catalog: all of it once, and only shapes."""
+"""Recorded traffic of a real API goes through the SDK into the catalog: each operation with its true counts."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def whole_catalog(api: Any) -> bytes:
     return api.get("/api/catalog").getvalue()
 
 
-def test_the_catalog_has_all_recorded_traffic_with_the_counts_of_a_recount(api, workspace, shared):
+def test_the_catalog_has_every_recorded_operation_that_exists_with_the_counts_of_a_recount(api, workspace, shared):
     file = shared / "traffic" / "linode.har.gz"
     if not file.exists():
         pytest.skip("the recorded traffic is not here")

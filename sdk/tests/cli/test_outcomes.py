@@ -213,7 +213,7 @@ def test_very_many_faults_are_counted(tmp_path):
         run(path, "--dry-run")
 
 
-def test_a_file_that_is_not_utf_8_or_not_there_is_one_clear_line(tmp_path):
+def test_a_file_that_is_missing_or_not_utf_8_gives_one_clear_error_line(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes(b"conversationId,outcomeKey\nc,caf\xe9\n")
     for file, message in ((path, "not UTF-8"), (tmp_path / "none.csv", "cannot be read: No such file")):

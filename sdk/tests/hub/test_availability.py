@@ -97,7 +97,7 @@ def test_a_hub_that_takes_every_second_report_fills_no_log(caplog):
     assert len(caplog.records) <= 2 * (300 / 60 + 1)
 
 
-def test_report_outcomes_keeps_trying_for_a_minute():
+def test_report_outcomes_keeps_trying_after_six_broken_connections():
     """The hub comes up late, after more than five tries."""
     started = threading.Event()
 

@@ -38,8 +38,8 @@ def test_many_rare_names_with_similar_values_are_a_map(values):
         ([{**body, "total": PRICE} for body in bodies(PRICE)], "one name is always there"),
         (bodies(PRICE, names=18), "they are few"),
         (bodies(1, names=60), "scalars are always alike"),
-        (bodies("x", names=100, size=25), "scalars that are not that rare"),
-        (bodies({"data": {"id": 1, "type": "x"}}), "wrapped alike, as relationships are"),
+        (bodies("x", names=100, size=25), "each name is in too many objects for a map of scalars"),
+        (bodies({"data": {"id": 1, "type": "x"}}), "all are wrapped in `data`, as the relationships of JSON:API are"),
         (bodies(lambda name: PRICE if name[0] != "b" else {"key": 1, "secret": 2}), "some have other properties"),
         (bodies(lambda name: PRICE if name[0] != "b" else {**PRICE, "amount": "1"}), "a property of two types"),
         (bodies(lambda name: PRICE if name[0] != "b" else 1), "values of two types"),
@@ -91,7 +91,7 @@ def test_asking_for_the_verdict_changes_no_state(some: list[Any]):
     assert total == before
 
 
-def test_later_evidence_can_turn_a_map_into_a_record_and_back_into_a_map():
+def test_later_evidence_can_turn_a_map_into_a_record_that_keeps_its_names():
     total = infer_all(*bodies(PRICE))
     assert is_alike_map(total)
     total.add(infer({WORDS[0]: "closed"}))

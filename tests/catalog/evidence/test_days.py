@@ -94,7 +94,7 @@ def test_operations_beyond_the_limit_leave_no_days(api, workspace, settings):
     assert OperationDay.objects.values_list("operation__key", "observations").get() == ("/orders/{}", 1)
 
 
-def test_days_without_counts_are_listed(api, workspace):
+def test_a_gap_says_from_which_day_on_there_are_counts(api, workspace):
     deliver(api, workspace, observe_on(0, {"id": 1}), observe_on(2, {"id": 1}))
     operation, third = find_visible(), FIRST_DATE + timedelta(days=2)
     assert find_gap(operation, ALL) is None

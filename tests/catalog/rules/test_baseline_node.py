@@ -73,7 +73,7 @@ def test_the_presence_of_a_reset_node_is_counted_since_the_reset(api, changed_wo
     assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].is_reset) == (9, 10, False)
 
 
-def test_the_first_type_after_a_reset_is_a_version_and_later_ones_are_drift(api, changed_workspace):
+def test_the_first_type_after_a_reset_makes_a_new_version_and_later_types_are_drift(api, changed_workspace):
     before = Drift.objects.count()
     reset_node("/id")
     deliver(api, changed_workspace, observation(response=NEW))
@@ -234,7 +234,7 @@ def test_the_row_of_a_node_that_was_not_observed_since_its_reset_claims_nothing(
         assert claim not in row, claim
 
 
-def test_the_panel_of_a_node_has_its_reset_and_undoes_it(browser_client, changed_workspace):
+def test_the_panel_of_a_node_shows_its_reset_and_offers_to_undo_it(browser_client, changed_workspace):
     address = post_reset(browser_client, changed_workspace)["Location"]
     (reset,) = BaselineReset.objects.all()
     undo = f"/rules/fresh-starts/{reset.pk}/"
