@@ -25,7 +25,10 @@ PATH_ERRORS = {
 
 
 def find_path_errors(path: str) -> list[str]:
-    """Return the codes of everything that is wrong with a template, in the order of PATH_ERRORS."""
+    """Return the codes of everything that is wrong with a template, in the order of PATH_ERRORS.
+
+    The length is checked in bytes only if the path has at most MAX_PATH_BYTES characters: callers check the characters.
+    """
     names, literal = PARAMETER.findall(path), PARAMETER.sub("", path)
     checks = {
         "start": not path.startswith("/"),

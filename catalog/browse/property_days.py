@@ -117,7 +117,10 @@ def count_types(day: PropertyDay) -> Mapping[str, int]:
 
 
 def count_only_type(type_name: str, count: int, nulls: int) -> Mapping[str, int]:
-    """Return the counts of a property with one type, and perhaps null: `array` for `array of string`."""
+    """Return the counts by type of a property that has one type, and perhaps null.
+
+    The type is named by its first word: `array` for `array of string`.
+    """
     if not type_name or type_name == "null":
         return {"null": count} if type_name else {}
     name = type_name if type_name == SEVERAL_TYPES else type_name.split()[0]

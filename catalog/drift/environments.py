@@ -30,7 +30,8 @@ from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # the part of a change that concerns no single part
 BASELINE_RESET = "reset"  # the kind of a change: a side was not observed since its reset, so it is not compared
-LIKELY = 3  # a property counts as missing if, at its rate on the other side, it would have been seen this often
+# A property is certainly missing if it should have been seen this often, judged by its rate on the other side.
+LIKELY = 3
 ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()
 NEVER_CALLED = CurrentPresence(PresenceState.NEVER_SEEN, 0, None)
@@ -42,7 +43,8 @@ class OperationChange:
 
     before, after: the presence of what changed in the two environments; None for a parameter of the path.
     detected_at: when a new or gone field was detected on the side that sends it, if the other had no call since.
-    reset_before, reset_after: the baseline reset of a side since which nothing of it was observed; None for none.
+    reset_before, reset_after: the baseline reset of that side, if what changed was not observed there since the reset;
+        otherwise None.
     """
 
     method: str
@@ -56,7 +58,7 @@ class OperationChange:
 
     @property
     def is_reset(self) -> bool:
-        """Return whether it is no difference, but says what is not compared."""
+        """Return whether this is not a difference, but a note that something is not compared."""
         return self.change.kind == BASELINE_RESET
 
     @property
@@ -75,7 +77,7 @@ class OperationChange:
 
     @property
     def is_of_few_calls(self) -> bool:
-        """Return whether the side that sends what is new or gone sent it too rarely to tell anything."""
+        """Return whether a new or gone field was seen too rarely, on the side that has it, to tell anything."""
         present = {"gone": self.before, "new": self.after}.get(self.change.kind)
         return present is not None and present.seen < LIKELY and self.change.part != WHOLE_OPERATION
 
@@ -101,7 +103,7 @@ class OperationChange:
 def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
     """Return whether what one side sends would have been seen on the other, if that sent it, too.
 
-    Its rate is computed from the objects since it was first seen, as on the page.
+    The rate is how often it was seen, divided by the number of its parent objects since it was first seen.
     """
     if missing.of is None or not present.of:
         return True
@@ -253,7 +255,7 @@ def _find_detection(change: Change, before: ComparedOperation, after: ComparedOp
 def _compare_presence(
     method: str, path: str, before: ComparedOperation, after: ComparedOperation
 ) -> Iterator[OperationChange]:
-    """Yield the properties that one side always sends, and the other no longer always, as its drift reported."""
+    """Yield the properties that one side always sends, and that the other, by its drift, no longer always sends."""
     for part, pointer in sorted(before.list_not_always_sent() | after.list_not_always_sent()):
         presence_before, presence_after = before.find_presence(part, pointer), after.find_presence(part, pointer)
         if presence_before.is_sent_in_each and presence_after.is_not_always_sent:

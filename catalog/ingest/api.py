@@ -57,7 +57,7 @@ class WitnessReports(MachineView):
         return super().post(*args, **kwargs)
 
     def check_body(self, raw: bytes, now: datetime) -> Mapping[str, Any]:
-        """Return the members of the report, with its `sums` as JSON."""
+        """Return the members of the report, and as `sums` its summed observations as JSON."""
         if report := read_report(raw, received_at=now):
             return report
         members = super().check_body(raw, now)

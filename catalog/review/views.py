@@ -90,7 +90,7 @@ def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[
 
 
 def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:
-    """Return the chart of the days around a change, and their period, which the list of events below it needs."""
+    """Return the chart of the days around a change, and the period of these days, for the list below the chart."""
     is_of_types = drift.kind in TYPE_KINDS
     if field is None or len(field.days) < 2:
         return {"figure": None, "is_of_types": is_of_types}

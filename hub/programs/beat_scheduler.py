@@ -10,7 +10,8 @@ class Scheduler(PersistentScheduler):
     """Celery's scheduler, made to go on when a clock that was ahead is set back.
 
     An entry is due some time after its last run. If that run is in the future, Celery would wait until then, perhaps
-    for years. Here such a run counts as now, at most beat_max_loop_interval after the clock was set back.
+    for years. Here the time of such a run is replaced by the present time, within beat_max_loop_interval after the
+    clock was set back.
     """
 
     def tick(self) -> float:  # type: ignore[override]  # Celery's has arguments, which bind globals early

@@ -1,4 +1,6 @@
-"""Deletions that concern several domains: each returns deleted rows by table, and is recorded in the audit log.
+"""Deletions that concern several domains. The audit log records each.
+
+They return the number of deleted rows by table, except a request to the worker.
 
 The log names a conversation or a user by a keyed hash, so that it does not keep the id that was to be deleted.
 """
@@ -48,7 +50,7 @@ def delete_user(workspace: Workspace, sub: str, *, actor: str, now: datetime) ->
 
 
 def delete_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapping[str, int]:
-    """Delete a workspace, and return when that is done."""
+    """Delete a workspace, wait until that is done, and return the number of deleted rows by table."""
     _forget_sample(workspace)
     return remove_workspace(workspace, actor=actor, now=now)
 

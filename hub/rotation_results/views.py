@@ -1,4 +1,7 @@
-"""The page of signing secrets, with what became of calls. `workspaces` makes the page; the results are of intents."""
+"""The page of signing secrets, with how many calls were accepted or rejected before and after a rotation.
+
+`workspaces` makes the page; the domain `intents` has the results of calls.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from workspaces.settings_pages import secrets
 
 
 def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the signing secrets of the workspace, and what became of calls since the present one began to sign."""
+    """Show the signing secrets of the workspace, and the results of calls before and after it began to sign."""
     page = secrets.show_secrets(request, environment, period)
     results = Table("results", RESULT_COLUMNS, lambda: _list_result_rows(environment.workspace))
     return replace(page, tables=[*page.tables, results])

@@ -17,7 +17,8 @@ from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5
 # A concurrent report may have read that the conversation is known, and may write its outcome without locking the row.
-# This lock waits for all current writers. Later writers wait for the lock and then read again, so its timeout is short.
+# This lock waits for all current writers. Later writers queue behind it and then read again. The lock's timeout is
+# short, so that they do not wait long.
 LOCK_OUT_WRITERS = (
     "SET LOCAL lock_timeout = '2s'",
     "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",

@@ -66,7 +66,8 @@ class KeyTotals:
     def sort_key(self) -> tuple[int | str, ...]:
         """Return a sort key with the order of ORDER below.
 
-        Most outcomes come first. Equal rows follow by broken joins, then by compared outcomes, then by code point.
+        Most outcomes come first. Rows with equally many are sorted by broken joins, then by compared outcomes, then by
+        code point.
         """
         return -self.outcomes, -self.broken, -self.compared_outcomes, self.key
 
@@ -77,7 +78,7 @@ class KeyTotals:
 
 @dataclass(frozen=True)
 class KeyPage:
-    """The rows of one page, the `leading` rows of all pages, and the total of all keys.
+    """The rows of one page, the first rows of the whole list (`leading`), and the total of all keys.
 
     is_counted: whether `total.keys` is exact; otherwise it is a lower bound.
     """

@@ -51,7 +51,7 @@ def test_a_range_of_days_has_one_bar_a_day_and_only_today_is_partial(now, zone, 
     st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe", "Africa/Cairo"]),
     st.sampled_from(list(PRESETS)),
 )
-@example(datetime(2026, 3, 27, 12, 15, tzinfo=UTC), "UTC", "7d")  # almost two days before the end
+@example(datetime(2026, 3, 27, 12, 15, tzinfo=UTC), "UTC", "7d")  # two days before the end
 @example(datetime(2024, 1, 20, tzinfo=UTC), "UTC", "all")  # almost 800 days before the end
 def test_a_chart_begins_with_the_bucket_that_holds_the_first_data(first, zone, preset):
     first = floor_to_quarter(first)

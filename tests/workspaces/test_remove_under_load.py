@@ -31,7 +31,7 @@ CALL = {"sub": "user_1", "operation": "POST /orders", "args": {}}
 
 
 class Writer(threading.Thread):
-    """A machine that confirms, mints and reports in a loop until a request is refused."""
+    """A machine that confirms, mints and reports in a loop until it is answered with 401, 404, 500 or 503."""
 
     def __init__(self, key: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Reduce a page to its readable content: no link, no form, no script (pure).
+"""Reduce a page to its readable content: no link, no form, no script but the data of charts (pure).
 
 Only listed elements are kept, so a page that gets a new kind of control does not leak it.
 """

@@ -1,4 +1,4 @@
-"""The page of retention: the six numbers, and deletions in two steps; for admins only."""
+"""The page of retention: the numbers of days, and deletions in two steps; for admins only."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_strangers_and_forged_forms_get_nothing(workspace, other_workspace, admi
     assert admin.get(DAYS).status_code == admin.get(DELETIONS).status_code == 405
 
 
-def test_ids_of_reports_are_called_so(admin):
+def test_the_page_says_report_ids_and_not_inbox(admin):
     page = admin.get(PAGE).content.decode()
     assert "Report ids" in page
     assert "Inbox" not in page

@@ -74,7 +74,7 @@ def prune(workspace, batch: int = 1000) -> dict[str, int]:
 
 
 def write_all(environment, at) -> None:
-    """Write one row of every kind."""
+    """Write something of every kind except the shapes by day and the events of alerts."""
     record_outcomes(environment, [Report(f"never {at}", "purchase")], now=at)
     record_verifications(environment, [Verification("expired", at)])
     mint_for_call(environment, READ, now=at)
@@ -109,7 +109,7 @@ def test_refused_requests_are_kept_as_long_as_rejections(workspace, other_worksp
     assert RefusalTally.objects.filter(starts_at__lt=NOW - 10 * DAY).count() == 2
 
 
-def test_without_a_policy_only_ids_of_reports_expire(workspace, production):
+def test_without_a_policy_only_ids_of_reports_expire_of_these_rows(workspace, production):
     write_all(production, NOW - 5000 * DAY)
     assert prune(workspace) == {"inbox": 2}
 
@@ -193,7 +193,7 @@ def test_a_month_is_dropped_unless_some_workspace_keeps_it(workspace, other_work
     assert VerificationTally.objects.count() == 3
 
 
-def test_entries_of_the_whole_hub_outlive_their_month(workspace):
+def test_a_month_with_entries_of_the_whole_hub_is_not_dropped(workspace):
     create_coming_months(AUDIT_LOG, now=NOW - 400 * DAY)
     for workspace_id in (workspace.workspace.pk, None):
         record_audit(workspace_id, "test", actor="ann", now=NOW - 390 * DAY)
@@ -242,7 +242,7 @@ def test_a_pruned_id_can_be_reported_and_registered_again(workspace, production)
     assert Outcome.objects.get().first_reported_at == NOW
 
 
-def test_a_move_can_be_undone_after_its_old_rows_are_pruned(workspace, production):
+def test_pruning_keeps_the_old_rows_of_a_move_so_that_it_can_be_undone(workspace, production):
     staging = workspace.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival("c")], now=NOW - 50 * DAY)
     record_outcomes(production, [Report("c", "purchase")], now=NOW - 40 * DAY)
@@ -271,7 +271,7 @@ def test_tallies_and_the_totals_of_all_pages_outlive_pruning(workspace, api, bro
     start = fill_workspace(workspace, api)
     Outcome.objects.filter(broken=True).update(
         first_reported_at=NOW - 3 * DAY, last_reported_at=NOW - 3 * DAY
-    )  # after the reports, so that their tallies stay under today
+    )  # changed only now, when the reports are counted: their tallies stay those of today
     Rejection.objects.update(occurred_at=NOW - 3 * DAY)
     WitnessReport.objects.update(received_at=NOW - 3 * DAY)
 

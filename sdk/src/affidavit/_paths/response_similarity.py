@@ -20,7 +20,7 @@ UNLIKE_SIMILARITY = 0.5
 
 
 class End(NamedTuple):
-    """A continuation of a path up to an answer: its method and the segments that follow, None for data."""
+    """What follows a node of the tree up to an answer: the segments, None for data, and the method of the request."""
 
     method: str
     segments: tuple[str | None, ...]

@@ -1,4 +1,4 @@
-"""Path templates by token form: segments that are data become parameters (contract §4).
+"""Path templates by the form of each segment: one that looks like data becomes a parameter (contract §4).
 
 `/orders/17` -> `/orders/{orderId}`. Raw paths never leave the process; only the template does.
 """

@@ -1,4 +1,4 @@
-"""Signs in the text of a path segment alone: its case, digits, length and characters."""
+"""The signs that the text of a path segment gives, without its context: its case, digits, length and characters."""
 
 from __future__ import annotations
 
