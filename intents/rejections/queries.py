@@ -229,7 +229,12 @@ class KeyRejections:
 
 
 def find_first_of_latest(environment: Environment, period: Period, filters: RejectionFilters) -> datetime | None:
-    """Return the time of the first of the latest MAX_BY_KEY single rejections; None if the period has fewer."""
+    """Return the time of the first of the latest MAX_BY_KEY single rejections; None if the period has fewer.
+
+    None with filters, too: no index has them, so to find this moment would take as long as the sum that it bounds.
+    """
+    if filters != NO_FILTERS:
+        return None
     moments = list_rejections(environment, period, filters).values_list("occurred_at", flat=True)
     return next(iter(moments[MAX_BY_KEY - 1 : MAX_BY_KEY]), None)
 

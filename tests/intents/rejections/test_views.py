@@ -259,6 +259,8 @@ def test_only_the_latest_rejections_are_summed_by_key_and_the_page_says_since_wh
     assert row["reasons"] == {"replayed": 2, "expired": 1}
     text = " ".join(page().content.decode().split())
     assert re.search(r"These are the latest 2 of the rejections, since <time[^>]*>[^<]*</time>", text)
+    (row,) = read_rows(page(".json", reason="malformed"), "keys")
+    assert row["rejections"] == 7, "with a filter, all are summed"
 
 
 def test_the_six_most_frequent_reasons_are_listed_and_the_others_folded(page, production):
