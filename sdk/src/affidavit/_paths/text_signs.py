@@ -30,7 +30,7 @@ def list_text_signs(text: str) -> tuple[str, ...]:
 
 def _read_text(text: str) -> Iterator[str]:
     stem, letters = strip_ending(text), [character for character in text if character.isalpha()]
-    is_source_file = _SOURCE_FILE.fullmatch(text) is not None  # no API offers its answers in these formats
+    is_source_file = _SOURCE_FILE.fullmatch(text) is not None  # hardly any API answers in these formats
     if is_source_file:
         yield "named like a source file"
         stem = text.rpartition(".")[0]
