@@ -62,7 +62,7 @@ class Alert(models.Model):
 
     minutes, minimum, percent, factor: its thresholds (alerts.rules.thresholds); each kind uses some of them.
     active_from: what happened before this time does not fire the alert.
-    origin: the scheme and host of the links in its messages: those under which the person who saved it reached the hub.
+    origin: the scheme and host of the links in its messages. They are those of the request that saved the alert.
     evaluated_at: when it was last evaluated.
     """
 

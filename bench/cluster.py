@@ -265,7 +265,7 @@ def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, repo
     reports = cluster.fetch(COUNT_UNFOLDED) + cluster.database.execute(INSERT_REPORTS, parameters).rowcount
     start = time.perf_counter()
     for environment_id in environment_ids:
-        for _ in range(max(workers // len(environment_ids), 1)):  # several web processes send it several times, too
+        for _ in range(max(workers // len(environment_ids), 1)):  # several web processes also send a task repeatedly
             app.send_task("catalog.tasks.fold", args=[environment_id])
     waiting_workers: list[int] = []
     while cluster.fetch(COUNT_UNFOLDED):

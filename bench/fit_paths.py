@@ -35,7 +35,7 @@ from bench._support.recordings import PathRecording, list_recordings, read_path_
 WEIGHTS = Path(classify.__file__).with_name("weights.py")
 BALANCE = 8.0
 SHARES = {"invented": 0.75, "described": 0.1}  # the weight of an API of each source; a recorded API weighs 1
-EITHER_SHARE = 0.05  # the share of its weight with which a segment counts if both answers, data and word, are right
+EITHER_SHARE = 0.05  # a segment for which both answers, data and word, are right counts with this share of its weight
 
 Tables = tuple[Table, Table]
 
@@ -57,7 +57,7 @@ class Example:
 
     @property
     def source(self) -> str:
-        """`invented` or `described`, or the recorded API."""
+        """Return `invented`, `described` or the recorded API."""
         return self.api.partition("_")[0]
 
     @property

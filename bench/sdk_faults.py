@@ -22,7 +22,7 @@ from sdk.tests.support.faulty_hub import FAULTS, FaultyHub, run_faulty_hub
 
 ROUNDS, REQUESTS = 12, 2_000
 PAUSE = 0.5  # seconds between rounds; the background threads of all hosts go on meanwhile
-PACE = 0.97  # the least share of the requests that a host with a healthy hub handles in the same processor time
+PACE = 0.97  # the least requests in the same processor time, as a share of those with a healthy hub
 MOST_MEMORY = 8.0  # MB more than with a healthy hub, for a full queue of 10,000 outcomes and a batch
 HEALTHY = "a healthy hub"
 

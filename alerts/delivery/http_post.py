@@ -72,7 +72,7 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
     """Connect to one of the addresses. After TOTAL_SECONDS the socket is shut down, however slow the receiver is."""
     plain_socket = _open_socket(ip_addresses[:MAX_TRIED_ADDRESSES], address.port)
     with plain_socket.dup() as watched_socket:
-        # Set before the socket is shut down: what is read after that may be cut off.
+        # The timer sets this before it shuts the socket down: an answer that is read later may be cut off.
         is_over = threading.Event()
         timer = threading.Timer(TOTAL_SECONDS, _shut_down, [watched_socket, is_over])
         timer.daemon = True

@@ -30,7 +30,7 @@ MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 class Findings:
     """What a rule finds in a span of time, read from the database once.
 
-    measures: the values that it compares; they are computed only when read.
+    measures: the values that it compares. Except for drift, they are computed only when read.
     """
 
     happenings: Iterable[Happening]

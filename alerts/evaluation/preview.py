@@ -14,7 +14,7 @@ from workspaces.models import Environment
 
 DAYS = 30
 ROUND_NUMBERS = tuple(step * 10**power for power in range(8, -1, -1) for step in (5, 2, 1))
-MAX_FIRINGS = 10  # in 30 days: an alert that fires more often is soon not read any more
+MAX_FIRINGS = 10  # in 30 days: people soon ignore an alert that fires more often
 MAX_SUGGESTIONS = 5  # how many smaller minimums to try; each takes another preview
 
 

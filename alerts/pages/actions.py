@@ -81,7 +81,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
 @sensitive_post_parameters("address")
 @member_form
 def post_target_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
-    """Set the name of a target, and its address unless it is left empty."""
+    """Set the name of a target, and its address unless that field is empty."""
     name, address = read_text(request.POST, "name"), read_text(request.POST, "address")
 
     def change(row: Environment, actor: str, now: datetime) -> None:
@@ -184,15 +184,15 @@ def _require_admin(request: HttpRequest, slug: str, environment: str) -> Environ
 def _redirect(
     request: HttpRequest, name: str, row: Environment, query: Mapping[str, str | None], *, fragment: str = ""
 ) -> HttpResponse:
-    """Answer 303 to a page, with `query` and the period of the page that the form was on."""
+    """Answer 303 to a page, with `query` and the period of the page with the form."""
     return redirect_to_page(name, row, change_query(read_form_period(request, row), query), fragment=fragment)
 
 
 def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
     """Return the members of the alert form that the person was filling in.
 
-    They are in the address of the page that the sent form was on. If that has none, those of the form's own address are
-    returned.
+    The address of the page with the sent form holds them. If it has none, return those in the address that the form was
+    sent to.
     """
     if values := read_form_members(request, row, ALERT_MEMBERS):
         return values
@@ -220,7 +220,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 
 
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    """Show the page, with the period of the page that the form was on and the members of the form's own address."""
+    """Show the page, with the period of the page with the form and the members of the address it was sent to."""
     members = read_form_period(request, row)
     members.update(request.GET)
     request.GET = QueryDict(members.urlencode())

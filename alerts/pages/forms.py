@@ -72,7 +72,7 @@ class AlertForm(forms.Form):
 
     @property
     def can_preview(self) -> bool:
-        """Return whether everything is right except the targets, which a preview does not need."""
+        """Return whether every field is valid that a preview needs: all except the targets."""
         return self.is_bound and not self.errors.keys() - {"targets"}
 
     @property

@@ -127,7 +127,7 @@ def build_preview_chart(preview: Preview, kind: str, thresholds: Thresholds, zon
 
 
 def _find_day(starts: Sequence[datetime], moment: datetime) -> int:
-    """Return the index of the day that contains a moment. A quarter hour before the first day belongs to the first."""
+    """Return the index of the day that contains a moment. A moment before the first day belongs to the first."""
     return max(bisect_right(starts, moment) - 1, 0)
 
 

@@ -1,4 +1,4 @@
-"""Group breaking changes of operations by their detection (pure)."""
+"""Group breaking changes by operation and time of detection (pure)."""
 
 from __future__ import annotations
 

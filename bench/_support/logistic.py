@@ -68,8 +68,8 @@ def _newton_step(
 ) -> list[float]:
     """Return the change of each weight.
 
-    total: rows that are equal count as one; this is their total weight. Its key is the indexes of their signs, the sum
-        of the weights that are not fitted, and the label (whether they are data).
+    total: the total weight of all equal rows. Its key has the indexes of their signs, the sum of the weights that are
+        not fitted, and the label (whether they are data).
     has_constant: whether the first weight is the constant, which nothing pulls towards zero.
     """
     size = len(table)

@@ -16,7 +16,7 @@ SECONDS_PER_ROUND = 0.02
 class Row(NamedTuple):
     """One line of a table.
 
-    figure: the ratio of what was measured to the reference; with a unit other than x, the measured value itself.
+    figure: the ratio of the measured value and the reference; with a unit other than x, a value in that unit.
     limit: the largest figure that meets the goal, if there is a goal.
     """
 

@@ -22,7 +22,7 @@ UNSHARE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--
 
 
 def describe_obstacle() -> str:
-    """Return why this machine cannot have such hosts; "" if it can."""
+    """Return why this machine cannot make network namespaces; "" if it can."""
     if missing := [name for name in ("ip", "unshare") if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
     if os.getuid() != 0:

@@ -98,7 +98,7 @@ COPY (
 
 @dataclass(frozen=True)
 class BenchWorkspace:
-    """A filled workspace: its slug, ids, a key for it, and the hub's data directory."""
+    """A filled workspace: its slug, the id of an environment, a number of conversations, a key, the hub's folder."""
 
     slug: str
     environment: int

@@ -35,7 +35,7 @@ class PathRecording:
     """One recorded API.
 
     truth: the true template of each (method, path) that was answered with 2xx.
-    counts: how often each of these was called.
+    counts: how many such answers each of them had.
     """
 
     api: str

@@ -1,7 +1,8 @@
 """A Flask app with a witness and an outcome reporter. Its arguments are the hub's address, and a certificate if any.
 
-Each line of standard input is a number of requests. The program plays them, and prints a line of JSON with the time and
-memory that they took. At the end of the input it prints how many of its reports were delivered and lost.
+Each line of standard input is a number of requests. The program plays them, and prints a line of JSON: the longest
+request, and the processor time and memory of the program so far. At the end of the input it prints how many of its
+reports were delivered and lost.
 """
 
 from __future__ import annotations

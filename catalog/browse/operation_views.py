@@ -66,7 +66,7 @@ def show_operation(
 ) -> Page:
     """Show one operation with its shapes. Raises NotFound if the environment has no such operation.
 
-    verifications: the last verification of each operation, as backends named it.
+    verifications: when each operation was last verified, by the method and path that backends reported.
     """
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
@@ -154,9 +154,12 @@ def build_tree_context(
     *,
     inside_only: bool = False,
 ) -> Mapping[str, Any]:
-    """Return the rows of a shape from the node `at` on, and its schema unless rows are closed or too many.
+    """Return the rows of a shape, and its schema unless rows are closed or nodes are too many.
+
+    If the first MAX_ROWS rows do not have the node `at`, the rows begin with this node.
 
     observed_days: the days of the period; None for all time.
+    inside_only: whether to return only the rows beneath the node `at`, and no schema.
     """
     pointer = request.GET.get("at", "")
     open_branches = set(request.GET.getlist("open"))

@@ -11,7 +11,7 @@ from catalog.evidence.nodes import Node
 from wire.time_buckets import describe_starts, describe_time_axis
 
 PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
-FEW_DAYS = 5  # an axis of fewer days gets one label a day, because it would have room for labels of hours, too
+FEW_DAYS = 5  # an axis of at most so many days gets one label a day: it would have room for labels of hours, too
 DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 
 

@@ -33,7 +33,7 @@ class Namesake:
 class Namesakes:
     """Other properties of one name.
 
-    operations: the number of operations that have any, including the property's own.
+    operations: how many operations have such a property, including the property's own.
     """
 
     rows: Sequence[Namesake]

@@ -140,7 +140,7 @@ def find_verified(environment: Environment, verifications: Mapping[Identity, dat
 
     A verification of an operation that is shown under another counts for that one.
 
-    verifications: the last verification of each operation, as backends named it.
+    verifications: when each operation was last verified, by the method and path that backends reported.
     """
     moments: dict[int, datetime] = {}
     keys = {identity.key for identity in verifications}
@@ -183,7 +183,7 @@ def _count_observed(
 
 
 def _sum_days(environment: Environment, days: DaySpan, of_operation: Q) -> Coalesce:
-    """Return the sum of the observations of an outer operation's days, 0 if it has none."""
+    """Return the sum of the observations on the days of the outer query's operation; 0 if it has none."""
     rows = OperationDay.objects.filter(
         of_operation,
         environment=environment,

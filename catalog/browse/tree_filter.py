@@ -24,11 +24,11 @@ class NodeMatches:
 
 
 def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
-    """Return the properties whose pointer and type contain all words, and whose own name or type contains one.
+    """Return the properties whose pointer and types together contain all words, and whose name or types contain one.
 
     words: the words in lower case; one with a colon, such as `total:number`, names a property and its type.
 
-    The best is the first whose name and type are exactly one of the words.
+    The best is the first whose name, alone or with a type, is exactly one of the words; otherwise the first match.
     """
     matches = [node for node in nodes if not node.is_nameless and _contains(node, words)]
     exact = (node for node in matches if any(word in _list_names(node) for word in words))
@@ -45,7 +45,7 @@ def find_search_example(nodes: Sequence[Node]) -> str:
 
 
 def find_unknown(nodes: Sequence[Node]) -> Sequence[str]:
-    """Return the pointers of the nodes of unknown type, or of several; [] for a part of which no body was ever seen."""
+    """Return the pointers of the nodes of unknown or several types; [] for a part of which no body was ever seen."""
     if not nodes or not nodes[0].seen:
         return []
     # The items of an array that was always empty are no node: the array's type names them.

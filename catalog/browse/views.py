@@ -67,7 +67,7 @@ def show_catalog(
 ) -> Page:
     """Show the list of operations.
 
-    verifications: the last verification of each operation, as backends named it.
+    verifications: when each operation was last verified, by the method and path that backends reported.
     """
     filters = OperationFilters.from_address(request.GET)
     verified = find_verified(environment, verifications)

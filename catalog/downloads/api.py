@@ -36,7 +36,7 @@ REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 class DownloadView(MethodFirstView):
     """A GET of one environment's catalog in some format, with a strong ETag (contract §5).
 
-    is_current: whether it is always read from the primary.
+    is_current: whether the answer is always read from the primary.
 
     A subclass implements `compute_etag`, which is cheap, and `respond`, which sets the ETag of the bytes that it
     returns.
@@ -66,7 +66,7 @@ class DownloadView(MethodFirstView):
         return response
 
     def find_environment(self, request: Request) -> Environment:
-        """Return `environment=` of the key's workspace, or of the one that a signed-in reader names by its slug."""
+        """Return `environment=` of the key's workspace; of the workspace in `workspace=` for a signed-in reader."""
         key = key_of_request(request) if request.auth else self.build_session_key(request)
         return key.require_environment(request.query_params.get("environment", "production"))
 

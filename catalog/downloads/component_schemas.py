@@ -117,7 +117,7 @@ class ComponentSchemas:
         return uses
 
     def _list_nested(self, parent: int) -> Iterator[tuple[str, int, Position]]:
-        """Yield the objects directly in another by property; objects under keys that are data have no property name."""
+        """Yield the objects directly in another, each with the name of its property; "" under keys that are data."""
         properties = self._schemas[parent]["properties"]
         for name, schema in properties.items():
             for number, position in find_references(schema):

@@ -97,7 +97,7 @@ def find_absence_digest(environment: Environment) -> str:
 
 
 def compute_absence_digest(environment: Environment, changes: int | None) -> str:
-    """Return the digest, and store it unless the catalog changed since it had `changes`."""
+    """Return the digest, and store it if the number of the catalog's changes is still `changes`."""
     digest = digest_absent_properties(load_no_longer_seen(environment))
     with connection.cursor() as cursor:
         cursor.execute(STORE_ABSENCE_DIGEST, {"environment": environment.pk, "changes": changes, "digest": digest})

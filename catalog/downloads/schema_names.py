@@ -78,7 +78,7 @@ class BodyUse:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Sort the uses of a schema: the use that gives the name comes first."""
+        """Return the sort key of a use: the first use of a schema gives its name."""
         body = self.body
         return self._count_preference(), body.path.count("/"), body.path, body.method, body.part, self.position
 
@@ -112,7 +112,7 @@ class BodyUse:
         return 0 if resources and resources[-1].is_one else 1
 
     def _name_resource(self) -> str:
-        """Return `OrderLines` for `/orders/{orderId}/lines`; `OrderLine` if the call writes one of them."""
+        """Return `OrderLines` for what a GET of `/orders/{orderId}/lines` reads; `OrderLine` for other bodies there."""
         resources = parse_resources(self.body.path)
         words = [word for resource in resources for word in resource.own_words]
         if resources and not self.body.is_read:

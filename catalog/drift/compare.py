@@ -35,7 +35,7 @@ class Change:
 
     part: `path`, `query`, `request` or a status.
     pointer: the node in it.
-    before, after: the types of the node before and after, in words.
+    before, after: what changed, in words: the node's types, but also names, media types or counts.
     breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
     """
 

@@ -67,7 +67,7 @@ class ComparisonSummary:
 
 
 def sort_differences(rows: Iterable[OperationChange]) -> list[OperationChange]:
-    """Return what breaks first, then what else is gone, then other changes of single nodes.
+    """Sort the differences: those that break somebody, then whatever else is gone, then other changes of single nodes.
 
     Last are the other changes of whole parts, then baseline resets.
     """

@@ -117,9 +117,9 @@ def compare_catalogs(
 ) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
-    An environment in which nothing was observed is not compared: all of the other would be new or gone. Properties that
-    are no longer seen, or probably gone, count as missing. Outlines are read only where digests, absent properties or
-    the presence of properties may differ.
+    An environment in which nothing was observed is not compared: every operation of the other would be new or gone.
+    Properties that are no longer seen, or probably gone, count as missing. Outlines are read only where digests, absent
+    properties or the presence of properties may differ.
 
     absent: what the two do not send (find_absent_places), if it is known already.
     """

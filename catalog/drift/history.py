@@ -136,8 +136,8 @@ def _build_entry(
 ) -> TimelineEntry:
     """Return the entry of a version.
 
-    outlines: that of the version before and its own; None if it has drift, if a baseline
-        reset made it, or if it is the first version.
+    outlines: of the version before and of this version; None if this version has drift, if a baseline reset made it,
+        or if it is the first.
     """
     changes = compare_outlines(*outlines) if outlines else drift
     media_types = list_first_media_types(*outlines) if outlines else ()
@@ -192,7 +192,7 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
 
 
 def _is_hidden(change: Change, resets: Sequence[tuple[int, BaselineReset]], before: int, after: int) -> bool:
-    """Return whether a difference of two versions is only that a reset hides what one of them had."""
+    """Return whether a difference of two versions only shows that a reset hid something."""
     later_type = change.after if before < after else change.before
     return any(
         (number == max(before, after) or later_type == UNKNOWN_WORDS["nothing"])

@@ -18,7 +18,7 @@ def list_probably_gone(
     """Return the properties that are probably gone, sorted by path, method and pointer.
 
     operations: None for all that are visible.
-    period: if it is given, only properties of operations that were observed since its start. If it is past, none,
+    period: if it is given, only properties of operations that were observed since its start. If it is over, none,
         because presence is about now.
     """
     if period and not period.is_current:

@@ -50,7 +50,7 @@ class Node(NamedTuple):
 
     @property
     def presence(self) -> float | None:
-        """Return the share of its presence, 0 to 1: `seen` divided by `parents`. None if it could never be present."""
+        """Return the share of its presence, 0 to 1: `seen` divided by `parents`. None if `parents` is 0 or unknown."""
         return self.seen / self.parents if self.parents else None
 
     @property
