@@ -1,4 +1,4 @@
-"""The style sheets and scripts that pages load together, each as one file made of those of `static/`.
+"""The style sheets and scripts that every page loads, each joined into one file from several files of `static/`.
 
 A browser paints only when every style sheet has arrived, and on a slow machine each request costs it some milliseconds.
 """
@@ -49,7 +49,7 @@ class BundleFinder(BaseFinder):
 
 
 def write_bundle(name: str) -> Path:
-    """Return the file of a bundle; unless it already holds its parts, it is replaced as a whole."""
+    """Return the file of a bundle. Replace the file as a whole if the parts of the bundle have changed."""
     folder = Path(settings.BUNDLE_ROOT)
     file = folder / name
     content = b"".join((settings.BASE_DIR / "static" / part).read_bytes() for part in BUNDLES[name])

@@ -1,4 +1,4 @@
-"""Take one witness report in: it is durable when this returns, and folded into the catalog soon after (contract §4)."""
+"""Store one witness report durably. The worker folds it into the catalog soon after (contract §4)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from wire.postgresql.prepared_statements import open_prepared_cursor
 from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment, EnvironmentRemoved
 
-# The environment is locked first, as `Environment.hold` does. An id that is already stored, perhaps by a redelivery,
-# stays.
+# The environment is locked first, as `Environment.hold` does. If the id is stored already, nothing is inserted.
 INSERT_REPORT = """
 WITH environment_row AS MATERIALIZED (
   SELECT FROM workspaces_environment WHERE id = %(environment)s FOR KEY SHARE
@@ -47,7 +46,7 @@ def receive_report(
 
     sums: the sanitized sums as JSON.
 
-    Nothing else of the report is stored: never a raw path segment, never a property name that looks like data.
+    Nothing else of the observations is stored: never a raw path segment, never a property name that looks like data.
     """
     if _insert_report(environment, report_id, body, sums, reporter, now) or _compare_report(
         environment, report_id, body, sums, reporter, now

@@ -36,7 +36,7 @@ class BaselineReset(Decision):
         be shown by the rules of that time.
 
     A reset with `through` is active only while the template rules of that time (ids up to `newest_rule`) show this
-    operation under that one.
+    operation under the operation of `through`.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)

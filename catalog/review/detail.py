@@ -25,7 +25,7 @@ from catalog.review.impact import is_new_status
 from catalog.review.status_days import list_status_days
 from workspaces.models import Environment
 
-MAX_SIBLINGS = 20  # other changes of the same version on the page
+MAX_SIBLINGS = 20  # other changes of the same moment on the page
 MAX_STORY = 10  # other changes of the same field on the page
 DAYS_AROUND = timedelta(days=30)  # the field of a change is counted for so long before and after the change
 ONE_DAY = timedelta(days=1)

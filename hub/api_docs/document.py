@@ -50,7 +50,7 @@ class Field:
 class ApiCall:
     """One call of the API.
 
-    in_python: the Python code that does the same, or "".
+    in_python: how the package `affidavit` does the same, or "".
     body and answer: examples as JSON text, the body "" for GET.
     errors: the error codes of the call by status.
     """
