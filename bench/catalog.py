@@ -1,7 +1,7 @@
 """Measure the catalog's pages and downloads over HTTP at an idle hub with BENCH_OPERATIONS (default 5,000) operations.
 
-Downloads are of three other catalogs, with 1,200 operations each: each is downloaded for the first time, then one is
-asked for again with its ETag (304). A client on this machine measures the times.
+Three other catalogs, of 1,200 operations each, are downloaded for the first time. Then one of them is requested again
+with its ETag, which gives 304. A client on this machine measures the times.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
 
 `bench/README.md` describes the recordings and the OpenAPI documents. The weights belong to signs: named features of a
 segment. The program prints the figures of each API under weights that were fitted on all other APIs. With `--half` it
-fits on the named APIs, and prints the figures of all others. `--refine` begins with the shipped weights. `--new` fits
-only the signs that have no weight yet. `--write` fits on all APIs and writes `affidavit/_paths/weights.py`.
+fits on the named APIs and on invented traffic, and prints the figures of all other APIs. `--refine` begins with the
+shipped weights. `--new` fits only the signs that have no weight yet. `--write` fits on all APIs and writes
+`affidavit/_paths/weights.py`.
 """
 
 from __future__ import annotations

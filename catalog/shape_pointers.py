@@ -1,8 +1,8 @@
 """Pointers to the nodes of a shape, such as `/lines/[]/sku` (pure).
 
 `[]` stands for each item of an array, `{}` for each value of a map. Names are escaped as in RFC 6901, `~0` for `~` and
-`~1` for `/`. A property whose whole name is `[]` or `{}` is `~2]` or `~3}`, so that it is never confused with the items
-of an array or the values of a map.
+`~1` for `/`. A property whose whole name is `[]` or `{}` is written `~2]` or `~3}`, so that it is never confused with
+the items of an array or the values of a map.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Wherever Django's apps are loaded, the tasks belong to the Celery application of the hub."""
+"""Load the hub's Celery application together with Django's apps, so that every task belongs to it."""
 
 from django.apps import AppConfig
 

@@ -56,7 +56,7 @@ class ClientGone(Exception):
 class BodyBroken(Exception):
     """The client has gone, or the server cannot read the body: a chunk's size is no number, for example.
 
-    The server does not distinguish these two cases, so both get an answer; a client that has gone does not get it.
+    The server does not distinguish these two cases. So the hub answers in both; a client that has gone sees no answer.
     """
 
 
@@ -256,7 +256,7 @@ class Request:
             self.application.streams.release()
 
     def await_sent(self, message: Message) -> None:
-        """Wait until the client has taken enough of what was sent before; raise ClientGone when it does not."""
+        """Wait until the client has taken enough of what was sent before. Raise ClientGone if it stalls or has gone."""
         sending = asyncio.run_coroutine_threadsafe(asyncio.wait_for(self.send(message), STALL_SECONDS), self.loop)
         try:
             sending.result()

@@ -20,7 +20,7 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}  # by the scheme of 
 
 
 def read_variable_or_file(name: str) -> str:
-    """Return the content of the file that NAME_FILE names, as secret stores mount it; without one, the value of NAME."""
+    """Return the content of the file that NAME_FILE names, such as a mounted secret; else the value of NAME."""
     file = env.str(f"{name}_FILE", "")
     if not file:
         return env.str(name, "")

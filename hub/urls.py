@@ -1,4 +1,4 @@
-"""Every address of the hub: the machines' under /api/, the pages under /w/<workspace>/<environment>/."""
+"""Every address of the hub: the machine API under /api/, the pages under /w/<workspace>/<environment>/."""
 
 from django.urls import include, path
 

@@ -47,7 +47,7 @@ class Claim:
 
 
 def claim_target(*, now: datetime) -> Claim | None:
-    """Claim a target with a delivery that is due; None if there is none."""
+    """Claim a target with a due delivery. Return None if no target has one."""
     lease = uuid.uuid4()
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"lease": lease, "until": now + LEASE, "now": now})

@@ -12,7 +12,7 @@ HELD_BACK = "held back: this hub was restored from a backup"
 
 def queue_deliveries(event: Event, target_ids: Sequence[int], *, now: datetime) -> None:
     """Queue one delivery of the event to each of these targets that still exists."""
-    # Lock the targets, so that none is deleted meanwhile, and in the order of their ids, so that two transactions
+    # Lock the targets, so that none is deleted meanwhile. Lock them in the order of their ids, so that two transactions
     # cannot deadlock.
     rows = Target.objects.filter(workspace=event.workspace_id, pk__in=target_ids).order_by("pk")
     targets = list(rows.select_for_update(no_key=True))

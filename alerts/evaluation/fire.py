@@ -24,7 +24,7 @@ from wire.turns import UNLIMITED, Turn
 
 log = logging.getLogger("affidavit.alerts")
 LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late its data may arrive
-EVERY = timedelta(seconds=50)  # less than the minute between two tasks, which may come a little early
+EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
 PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     Alert.DRIFT: ("drift", {"breaking": "1"}),

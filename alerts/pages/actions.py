@@ -220,7 +220,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 
 
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    """Show the page, with the period of the page with the form and the members of the address it was sent to."""
+    """Show the page. Keep the period of the page with the form, and the members of the address the form went to."""
     members = read_form_period(request, row)
     members.update(request.GET)
     request.GET = QueryDict(members.urlencode())

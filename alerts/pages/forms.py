@@ -72,7 +72,7 @@ class AlertForm(forms.Form):
 
     @property
     def can_preview(self) -> bool:
-        """Return whether every field is valid that a preview needs: all except the targets."""
+        """Return whether all fields that a preview needs are valid: every field except the targets."""
         return self.is_bound and not self.errors.keys() - {"targets"}
 
     @property

@@ -32,7 +32,7 @@ from workspaces.page import Page
 from workspaces.shown_once import take_once
 
 NAME, LOG = "alerts", "deliveries"
-ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # the members of an address with an alert form that is open
+ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # the members of an address that shows an open alert form
 NEW_SECRET = "new webhook secret"
 DONE = {
     "test": "A test is on its way.",

@@ -16,8 +16,8 @@ class Happening:
 
     subject: its topic, such as a reason of rejections.
     at: when it fires the alert.
-    gap: two happenings of one subject that are less than this apart are the same one, because late reports move the
-        time.
+    gap: two happenings of one subject that are less than this apart are the same happening, because late reports move
+        its time.
     until: when it ended; None while it lasts or if it has no duration.
     facts: JSON for people and machines.
     """

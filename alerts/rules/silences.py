@@ -44,8 +44,8 @@ def measure_silences(
 ) -> Iterator[Measure]:
     """Yield the hours of silence of each reporter: after each hour of a pause and at its end, in [since, until].
 
-    reporters: the same as for `find_silences`. Pauses before which the reporter reported in fewer than the minimum
-        number of quarter hours are left out.
+    reporters: the same as for `find_silences`. A pause is left out if the reporter reported in fewer than the minimum
+        number of quarter hours before it.
     """
     for reporter, quarters in reporters.items():
         for index, quarter in enumerate(quarters):

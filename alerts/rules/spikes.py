@@ -56,7 +56,7 @@ def find_spikes(
 ) -> Iterator[Happening]:
     """Yield the jumps that begin in [since, until], each once however long it lasts.
 
-    quarters: shares by the start of their quarter hour. The first is `choose_history(thresholds)` before `since`.
+    quarters: shares by the start of their quarter hour. They begin `choose_history(thresholds)` before `since`.
         Quarter hours without data may be missing.
 
     At every quarter hour, the share of the last `thresholds.minutes` is compared with the share of the 7 days before

@@ -98,7 +98,7 @@ COPY (
 
 @dataclass(frozen=True)
 class BenchWorkspace:
-    """A filled workspace: its slug, the id of an environment, a number of conversations, a key, the hub's folder."""
+    """A filled workspace: its slug, its environment's id, its number of conversations, a key, and the hub's folder."""
 
     slug: str
     environment: int

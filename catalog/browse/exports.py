@@ -37,8 +37,8 @@ def export_operations(
 ) -> Table:
     """Return the table of operations.
 
-    verified: when each was last verified, by its row id.
-    count_absent: called when it is downloaded; returns how many properties are no longer seen, and how many are
+    verified: when each operation was last verified, by its row id.
+    count_absent: called when the table is downloaded; returns how many properties are no longer seen, and how many are
         probably gone, by operation.
     """
 

@@ -138,7 +138,7 @@ def list_operations(
 def find_verified(environment: Environment, verifications: Mapping[Identity, datetime]) -> Mapping[int, datetime]:
     """Return when each visible operation was last verified, by its row id. Leave out those that never were.
 
-    A verification of an operation that is shown under another counts for that one.
+    If an operation is shown under another, its verification counts for the other.
 
     verifications: when each operation was last verified, by the method and path that backends reported.
     """
@@ -153,7 +153,7 @@ def find_verified(environment: Environment, verifications: Mapping[Identity, dat
 
 
 def find_unobserved_resets(environment: Environment, operations: Collection[Operation]) -> dict[int, BaselineReset]:
-    """Return the baseline resets after which nothing was observed, by the id of the operation; others are left out."""
+    """Return the baseline resets after which nothing was observed, by operation id. Leave out other operations."""
     rows = visible_operations(environment).filter(pk__in=[row.pk for row in operations], shown_from__gt=0)
     rows = rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets", "shown_here__baseline_resets")
     resets = {row.pk: find_unobserved_reset(row) for row in rows}

@@ -120,9 +120,9 @@ def _join_types(names: Sequence[str]) -> str:
 
 
 def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
-    """Yield operations that have a property with such a name, by path.
+    """Yield the ids of operations that have a property with such a name, sorted by path.
 
-    `search` has the path and, in a line each, the names with their types: neither path nor types count here.
+    `search` has the path, then a line for each name with its type. Neither path nor types count here.
     """
     rows = _match_names(environment, name).values_list("pk", "search")
     for start, end in CANDIDATES_AT_ONCE if name else ():
@@ -145,7 +145,7 @@ def _match_names(environment: Environment, name: str) -> QuerySet[Operation]:
 
 
 def _of_ascii(text: F | Substr, name: str) -> F | Substr | Collate:
-    """Return a text that is lowered by the rules of ASCII alone, which is ten times faster, if the name is ASCII."""
+    """Let PostgreSQL lower the text by the rules of ASCII, which is ten times faster, if the name is ASCII."""
     return Collate(text, "C") if name.isascii() else text
 
 

@@ -157,7 +157,8 @@ Use = BodyUse | NestedUse
 def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[int, str]:
     """Return a name for each schema, made from its use in `uses`.
 
-    If several want the same name, none gets it: each takes its next proposal, and finally one with a digest of the use.
+    If several schemas want the same name, none gets it. Each takes its next proposal, and finally a name with a digest
+    of its use.
 
     taken_names: the names of other schemas, in lower case.
     """

@@ -180,7 +180,7 @@ def _count_always(absence: Absence, occasion: Occasion) -> int:
 def _is_no_longer_seen(absent: int, longest: int, present: int, objects: int) -> bool:
     """Return whether a property counts as no longer seen.
 
-    objects: all of them, including those in which it was absent.
+    objects: all objects, including those in which it was absent.
     """
     return absent > LONGER * longest and _was_expected(EXPECTED, absent, present, objects)
 
@@ -188,7 +188,7 @@ def _is_no_longer_seen(absent: int, longest: int, present: int, objects: int) ->
 def is_unusual(absence: Absence, present: int, objects: int) -> bool:
     """Return whether a property is absent for longer than ever before, and hardly by chance at its earlier rate.
 
-    objects: all of them, including those in which it was absent.
+    objects: all objects, including those in which it was absent.
     """
     rate = min(present / max(objects - absence.absent, 1), 1)
     return absence.absent > absence.longest and (1 - rate) ** absence.absent < CHANCE
@@ -197,7 +197,7 @@ def is_unusual(absence: Absence, present: int, objects: int) -> bool:
 def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
     """Return whether an unusual absence is hardly by chance, judged by the counts of all objects.
 
-    objects: all of them, including those in which it was absent.
+    objects: all objects, including those in which it was absent.
     """
     before = objects - absence.absent
     if before < 1 or absence.absent < LEAST or not is_unusual(absence, present, objects):

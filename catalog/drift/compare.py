@@ -35,7 +35,7 @@ class Change:
 
     part: `path`, `query`, `request` or a status.
     pointer: the node in it.
-    before, after: what changed, in words: the node's types, but also names, media types or counts.
+    before, after: the node before and after, in words: mostly its types, otherwise names, media types or counts.
     breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
     """
 
@@ -220,7 +220,7 @@ def _compare_types(part: str, pointer: str, before: Descriptor, after: Descripto
 def _kind_of(descriptor: Descriptor) -> str:
     """Return the type.
 
-    An unknown one gives `divergent`, `cut` or `nothing`, or `object` for an object that was always empty.
+    For an unknown type, return `divergent`, `cut` or `nothing`, or `object` for an object that was always empty.
     """
     match descriptor["type"], descriptor.get("reason", "empty"), descriptor.get("of"):
         case "unknown", "empty", "object":

@@ -219,7 +219,7 @@ def load_compared_operations(
 def _load_detection_times(
     environment: Environment, operations: Collection[Operation]
 ) -> dict[int, dict[tuple[str, str], datetime]]:
-    """Return when each new node of these operations was detected, the last time if it was several times."""
+    """Return when each new node of these operations was detected; the last time, if it was detected several times."""
     times: dict[int, dict[tuple[str, str], datetime]] = {}
     changes = Drift.objects.filter(environment=environment, operation__in=operations, kind="new").order_by("pk")
     columns = ("operation_id", "part", "pointer", "at")

@@ -20,7 +20,7 @@ class ComparisonSummary:
     """The numbers of differences.
 
     certain, probable, uncertain: all differences, by how certain they are.
-    resets: how many entries are no differences, but say what is not compared, because it was not observed since a
+    resets: how many entries are no differences: they say what is not compared, because it was not observed since a
         baseline reset.
     breaking: the certain differences that break a client or a server, at most one for each node.
     probably_breaking, perhaps_breaking: the probable and the uncertain differences that do.

@@ -96,7 +96,7 @@ class CurrentPresence:
 
     @property
     def is_not_always_sent(self) -> bool:
-        """Return whether it is sent, but not always any more."""
+        """Return whether it is sent, but no longer always."""
         return self.state in (PresenceState.SEEN, PresenceState.ABSENT_LATELY) and self.latest_of > 0
 
     @property

@@ -63,7 +63,7 @@ class OperationChange:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether there were enough calls to be certain. What both sides have, but differs, is certain."""
+        """Return whether there were enough calls to be certain. A difference in what both sides have is certain."""
         if self.is_reset:
             return False
         if self.change.kind not in ("new", "gone") or self.before is None or self.after is None:
@@ -101,9 +101,10 @@ class OperationChange:
 
 
 def _would_be_seen(present: CurrentPresence, missing: CurrentPresence) -> bool:
-    """Return whether what one side sends would have been seen on the other, if that sent it, too.
+    """Return whether a field that one side sends would have been seen on the other side, if that side sent it, too.
 
-    The rate is how often it was seen, divided by the number of its parent objects since it was first seen.
+    This depends on the rate of the field: how often it was seen, divided by the number of its parent objects since it
+    was first seen.
     """
     if missing.of is None or not present.of:
         return True

@@ -1,6 +1,6 @@
 """Merge the epochs of one part into what is shown (pure).
 
-This is their sum, in which a reset node counts only from the epoch of its reset on.
+What is shown is the sum of the epochs, in which a reset node counts only from the epoch of its reset on.
 
 The evidence of an epoch stays as it was reported, so that every reset can be undone exactly (contract §4).
 """

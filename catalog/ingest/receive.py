@@ -81,9 +81,9 @@ def _insert_report(
 def _compare_report(
     environment: Environment, report_id: UUID, body: bytes, sums: str, reporter: str, now: datetime
 ) -> bool:
-    """Compare the report with the one of this id; raises ReportIdReused.
+    """Compare the report with the stored report of this id; raises ReportIdReused.
 
-    Store it if the other has been deleted meanwhile.
+    Store the report if the stored one has been deleted meanwhile.
     """
     environment.hold()
     ids = WitnessReportId.objects.all()

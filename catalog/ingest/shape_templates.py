@@ -77,7 +77,7 @@ def fill_template(text: bytes) -> Shape | None:
 
 @lru_cache(MAX_REMEMBERED_FORMS)
 def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
-    """Return the template of a form that has NUL in place of each count. `ranks` has the rank of each; 0 has rank 0."""
+    """Return the template of a form with NUL in place of each count. `ranks` has each count's rank; 0 has rank 0."""
     marks = [0, *sorted(_MARKS.sample(range(2**48, 2**50), max(ranks)))]
     counts = iter([b"%d" % marks[rank] for rank in ranks])
     text = re.sub(rb"\0", lambda match: next(counts), form)

@@ -33,7 +33,7 @@ class VisibleSum(NamedTuple):
 
 
 def reproject(operations: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
-    """Set the projection of a row and return its visible sum; an empty one if nothing is shown there any more.
+    """Set the projection of a row and return its visible sum; an empty sum if nothing is shown there any more.
 
     operations: the evidence of the row's own template, then of each template that rules show there.
 

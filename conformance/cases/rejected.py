@@ -1,4 +1,4 @@
-"""Requests that are rejected for every reason except `malformed`, and the order of the checks."""
+"""Vectors for every reason of rejection except `malformed`, and for the order of the checks."""
 
 from __future__ import annotations
 

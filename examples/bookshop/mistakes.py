@@ -1,4 +1,4 @@
-"""Calls that must be rejected, one for each reason of the contract."""
+"""Calls that must be rejected, one for each reason of the contract except `step-up-required`."""
 
 from __future__ import annotations
 
