@@ -1,4 +1,4 @@
-"""The OpenAPI document, and the API docs: inside the frame of a workspace for its members, alone for everybody else."""
+"""The OpenAPI document and the API docs. Members see the docs within their workspace, everybody else without one."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Archive:
     secret_key: str | None
 
     def fits(self, *secret_keys: str) -> bool:
-        """Return whether one of these keys decrypts what the backup holds."""
+        """Return whether one of these keys decrypts the secrets in the backup."""
         try:
             build_cipher(*secret_keys).decrypt(self.manifest.sealed.encode())
         except InvalidToken:

@@ -1,4 +1,4 @@
-"""pg_dump, pg_restore and psql: those of the wheel, or the system's if the server is newer."""
+"""pg_dump, pg_restore and psql: from PostgreSQL's wheel, or the system's if the server is newer."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ from hub.local.startup_errors import StartupError
 
 
 def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
-    """Write a backup of mode 0600, which replaces a file of that name once it is whole. The hub may run meanwhile.
+    """Write a backup of mode 0600. Once complete, it replaces a file of that name. The hub may run meanwhile.
 
-    with_key: whether the key of the data directory goes into it.
+    with_key: whether SECRET_KEY goes into the backup.
 
     Raises StartupError.
     """
@@ -71,7 +71,7 @@ def dump_database(folder: Path, database: Mapping[str, Any], path: Path, *, snap
 
 @contextmanager
 def new_file_beside(path: Path) -> Iterator[Path]:
-    """Yield an empty file of mode 0600 in the same folder, which takes the path's name once the block is done."""
+    """Yield an empty file of mode 0600 in the folder of `path`. If the block succeeds, rename the file to `path`."""
     descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     os.close(descriptor)
     new_path = Path(name)

@@ -71,7 +71,7 @@ def refuse_tables() -> None:
 
 
 def provide_key(archive: Archive) -> bool:
-    """Put the key of the backup into the data directory if no key here fits. Return whether it was put there.
+    """Put the key of the backup into the data directory if no key of this hub fits. Return whether it was put there.
 
     Raises StartupError if no key fits and none can be put there.
     """
@@ -94,7 +94,7 @@ def provide_key(archive: Archive) -> bool:
 
 
 def replace_key(path: Path, secret_key: str) -> None:
-    """Write the key, and use it in this process. Keep the former key as `….unused`; an empty database needs none."""
+    """Write the key, and use it in this process. Keep the former key, which encrypted nothing yet, as `….unused`."""
     new_path = path.with_name(f"{path.name}.new")
     new_path.unlink(missing_ok=True)
     write_private_file(new_path, secret_key)
@@ -137,7 +137,7 @@ def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
     ):
         if not (reader.stdout and writer.stdin and writer.stderr):
             raise AssertionError("both ends are pipes")
-        with suppress(BrokenPipeError):  # psql ended at an error, which it has written
+        with suppress(BrokenPipeError):  # psql ended at an error, and has written it to stderr
             copy_script(reader.stdout, writer.stdin)
         reader.stdout.close()
         if is_half := reader.wait() != 0 and writer.poll() is None:

@@ -33,7 +33,7 @@ class Summary:
 
 
 def list_tables(connection: BaseDatabaseWrapper) -> list[str]:
-    """Return the names of all tables, sorted; of a partitioned table only its own name."""
+    """Return the names of all tables except partitions, sorted."""
     return sorted(connection.introspection.table_names())
 
 
@@ -64,7 +64,7 @@ def summarize(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str
 
 
 def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
-    """Raise StartupError if a pooler is in between: settings of pg_dump and COPY would stay on its connections."""
+    """Raise StartupError behind a pooler: settings of pg_dump and COPY would stay on the pooler's connections."""
     connection.ensure_connection()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

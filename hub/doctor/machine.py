@@ -18,7 +18,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def check_disk() -> Result:
-    """Check the free space of the data directory; the disk of another database's machine is not known here."""
+    """Check the free space of the data directory. The disk of a database on another machine cannot be checked."""
     free = shutil.disk_usage(settings.HUB_DATA_DIR).free
     least = LEAST_FREE_BYTES if settings.DATABASE_URL else COMFORTABLE_BYTES
     detail = f"{free // MEBIBYTE:,} MiB are free beside {settings.HUB_DATA_DIR}"
@@ -51,7 +51,7 @@ def read_names(root: Path) -> list[str]:
 
 
 def check_email() -> Result:
-    """Connect to the mail server and sign in as sending does; nothing is sent."""
+    """Connect to the mail server and sign in, but send nothing."""
     if not settings.EMAIL_URL:
         return Result("ok", "EMAIL_URL is not set: mail is printed to the hub's output.")
     server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"

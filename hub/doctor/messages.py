@@ -62,7 +62,7 @@ def check_fold_lag() -> Result:
 
 
 def check_alerts() -> Result:
-    """Check how long an alert has waited for the worker. A receiver that fails is shown on the page of alerts."""
+    """Check how long a delivery has waited for the worker. The page of alerts shows the targets that fail."""
     delay = measure_delay(now=timezone.now())
     if delay is not None and delay > LONGEST_LAG_SECONDS:
         return Result(

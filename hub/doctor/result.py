@@ -10,7 +10,7 @@ from typing import Literal
 class Result:
     """The result of one check.
 
-    cure: what to do about the fault, unless the detail says so.
+    cure: what to do about the fault; empty if the detail says it.
     """
 
     state: Literal["ok", "wrong", "skipped"]

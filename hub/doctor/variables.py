@@ -24,7 +24,7 @@ LEAST_LIKENESS = 0.8  # similarity of a misspelt name; names that Kubernetes set
 def list_misspelt_names() -> dict[str, str]:
     """Return the variables whose names are almost those of hub variables, each with the name that was probably meant.
 
-    The hub ignores them.
+    The hub ignores misspelt variables.
     """
     names = sorted(set(os.environ) - set(HUB_VARIABLES))
     alike = {name: get_close_matches(name, HUB_VARIABLES, n=1, cutoff=LEAST_LIKENESS) for name in names}
@@ -117,5 +117,5 @@ def check_deployment() -> Result:
 
 
 def list_public_names(allowed_hosts: Sequence[str]) -> list[str]:
-    """Return the allowed names that lead to this machine from others."""
+    """Return the allowed names by which other machines reach this one."""
     return [name for name in allowed_hosts if name not in THIS_MACHINE | ALL_ADDRESSES]

@@ -37,13 +37,13 @@ class Term:
 
     @property
     def id(self) -> str:
-        """Return the fragment of an address that leads to the word on its page."""
+        """Return the fragment of the address that leads to the term on the page Glossary."""
         return f"term-{re.sub(r'[^A-Za-z0-9]+', '-', self.name)}"
 
 
 @cache
 def read_terms() -> Mapping[str, Term]:
-    """Return the terms that readers of pages meet, by name.
+    """Return the terms that pages use, by name.
 
     Several terms can share a row, with a meaning for each of them or one meaning for all.
     """

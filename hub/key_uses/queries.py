@@ -1,4 +1,4 @@
-"""Read what each API key did from the rows of the domains; no table records it separately."""
+"""Read what each API key did. No table records this separately, so it is read from the rows of the domains."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class KeyUse:
 
     outcomes: the outcomes that it was the first to report to this environment. Broken joins are included, and outcomes
         that were moved to another environment since.
-    moved_away: how many of them were moved, by the environment that has them now.
-    moved_here: how many were moved here, by the environment that it had reported them to.
+    moved_away: how many of them were moved, for each environment that has them now.
+    moved_here: how many outcomes were moved here, for each environment to which the key had reported them.
     rejections: the rejected calls that it reported and that are still stored one by one.
     decisions: the confirmations that it decided.
     verified_at: the last verification that it reported, if that was within a week.
@@ -44,7 +44,7 @@ class KeyUse:
 
 
 def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Mapping[int, Sequence[KeyUse]]:
-    """Return the uses of each key by its row id, in the order of the environments; only of keys that have any."""
+    """Return the uses of each key by its row id, in the order of the environments. Omit keys without a use."""
     keys = {str(key): key for key in workspace.api_keys.all()}
     backends = list_backends(workspace, now=now)
     last_verifications = {(item.key.pk, item.environment.pk): max(item.last_uses.values()) for item in backends}

@@ -22,7 +22,7 @@ class LastData:
     witness_report_at: when the last witness report was received; if none is stored any more, the last observation.
     outcome_at: when the last outcome was reported.
     verification_at: the time of the last verification, as its backend reported it.
-    dead_letters: witness reports that could not be processed. Other reports are stored at once, or refused.
+    dead_letters: witness reports that could not be folded. Outcomes and verifications are stored at once, or refused.
     """
 
     environment: Environment

@@ -38,7 +38,7 @@ def load_or_create_secret(path: Path) -> str:
 
 @contextmanager
 def lock_data_dir(data_dir: Path) -> Iterator[None]:
-    """Lock the data directory until this process ends, however it ends. Raises StartupError."""
+    """Lock the data directory until the block or this process ends, however it ends. Raises StartupError."""
     make_private_folder(data_dir)
     with (data_dir / "hub.lock").open("a+") as lock:
         try:

@@ -99,14 +99,14 @@ def is_empty() -> bool:
 def check_server_version() -> None:
     try:
         major = cast(DatabaseWrapper, connection).pg_version // 10_000
-    except NotSupportedError:  # Django itself refuses still older ones
+    except NotSupportedError:  # Django itself refuses still older servers
         major = 0
     if major < OLDEST_POSTGRES:
         raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
 
 
 def check_written_version(migrations: Iterable[tuple[str, str]] | None = None, *, subject: str = "database") -> None:
-    """Refuse migrations of our apps that this version does not know: by default those of the database."""
+    """Refuse migrations of our apps that this version does not know. By default, check those of the database."""
     loader = MigrationLoader(connection)
     ours = {app for app, _ in loader.disk_migrations}
     keys = loader.applied_migrations if migrations is None else migrations

@@ -1,7 +1,7 @@
 """PostgreSQL out of its wheel, run as a private server of one data directory.
 
-It listens on a Unix socket in a folder of mode 0700 and never on TCP, and asks for a random password (SCRAM), which is
-in a file of mode 0600.
+It listens on a Unix socket in a folder of mode 0700 and never on TCP. Its random password (SCRAM) is in a file of mode
+0600.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with q
 COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
     | {"--version"}
-)  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, the others none
+)  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, others no database
 MAX_LOG_BYTES = 8 * 1024 * 1024
 OLD_LOGS = 3
 LONE_COMMANDS = frozenset({"restore"})  # these need the server for themselves
@@ -167,7 +167,7 @@ class Server:
                 newer.replace(older)
 
     def _read_pid(self) -> int | None:
-        """Return the process id that the server noted; it may have ended since."""
+        """Return the process id that the server noted; that process may have ended since."""
         try:
             return int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):

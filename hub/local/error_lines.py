@@ -22,7 +22,7 @@ EXPECTED_ERRORS = (StartupError, EnvError, OperationalError, OSError)
 
 
 def format_error(error: BaseException) -> str:
-    """Say in one line what is wrong, by the name of its setting, and what to do. `error` is of EXPECTED_ERRORS."""
+    """Say in one line what is wrong and what to do. `error` is one of EXPECTED_ERRORS."""
     match error:
         case StartupError():
             return f"affidavit: {error}"

@@ -1,4 +1,5 @@
 """The broker of one machine: kombu's folder of files, but messages appear complete, and equal ones wait only once.
+
 kombu opens a message under its final name and then writes it. A worker that reads the file in between finds it empty
 and exits. kombu also writes a file for each message. Here, messages with the same task and arguments share one file,
 because one run does the work of all.
@@ -26,7 +27,7 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
         """Write under a hidden name, then rename, so that a reader finds it complete.
 
-        A message that replaces an equal one keeps that one's age, and so its place in the queue.
+        A message that replaces an equal message takes over its age, and so its place in the queue.
         """
         path = Path(self.data_folder_out, f"{name_message(payload)}.{queue}.msg")
         hidden_path = path.with_name(f".{uuid.uuid4()}")
@@ -82,7 +83,7 @@ class Transport(filesystem.Transport):
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
-                self.cycle.get(self._deliver)  # type: ignore[union-attr]  # every transport has one
+                self.cycle.get(self._deliver)  # type: ignore[union-attr]  # every transport has a cycle
                 return
             except Empty:
                 if self.is_stopping or (deadline is not None and time.monotonic() >= deadline):

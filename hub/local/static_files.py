@@ -1,6 +1,6 @@
 """Static files with hashed names and compressed copies, built at installation, and at a start if they are out of date.
 
-They are built in a folder beside the final one, which it then replaces: a full disk leaves no half-written file behind,
+They are built in a new folder, which then replaces the old one. So a full disk leaves no half-written file behind,
 which browsers would keep for years.
 """
 

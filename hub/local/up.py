@@ -50,7 +50,7 @@ def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
 
 
 def stop_on_signals() -> None:
-    """Let Ctrl-C, SIGTERM and a closed terminal unwind the start as well; the supervisor takes them over later."""
+    """Let Ctrl-C, SIGTERM and a closed terminal unwind the start. Later, the supervisor handles these signals."""
     handle_stop_signals(lambda number, frame: sys.exit(128 + number))
 
 
@@ -158,7 +158,7 @@ def metrics_folder() -> Path:
 
 
 def run_process(name: str) -> NoReturn:
-    """Become one process of the hub, for a supervisor of the operator's; `name` is one of PROGRAMS.
+    """Become one process of the hub, under the operator's own supervisor; `name` is one of PROGRAMS.
 
     Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, and for
     a database that a newer version wrote. If the database cannot be reached, the process itself waits for it.

@@ -23,7 +23,7 @@ WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AN
            AND has_table_privilege(%(role)s, oid, 'UPDATE') AND has_table_privilege(%(role)s, oid, 'DELETE'))
 ORDER BY relname LIMIT 1
 """
-# The rights on a partition count only for a statement that names it itself.
+# The rights on a partition count only for statements that name the partition.
 SELECT_RIGHT_TO_CHANGE = """
 SELECT has_schema_privilege(%(role)s, current_schema(), 'CREATE')
   OR bool_or(has_table_privilege(%(role)s, relid, 'UPDATE, DELETE, TRUNCATE'))
@@ -100,7 +100,7 @@ def _grant_statements(role: str, schema: str, partitions: Sequence[str]) -> Iter
         "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
     ):
         yield sql.SQL(text).format(**names)
-    # Statements name the partitioned table, and need no rights on its partitions; more of these are made later.
+    # Statements name the partitioned table, so they need no rights on its partitions, nor on those made later.
     yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.SQL(", ").join(map(sql.Identifier, partitions)), **names)
     for table, privileges in NARROW_TABLES.items():
         yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.Identifier(table), **names)

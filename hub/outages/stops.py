@@ -1,4 +1,4 @@
-"""Why calls are not accepted any more: any call, or those that the present secret signed."""
+"""Why no call is accepted any more, or no call that the present secret signed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_stop(environment: Environment, period: Period, *, now: datetime) -> Sto
     outage = read_outage(environment, now=now)
     if outage and not _is_in(period, outage.last_at):
         outage = None
-    if outage and outage.since is None:  # its sentence says more: no call was accepted yet, with any secret
+    if outage and outage.since is None:  # the outage says more: no call was accepted yet, with any secret
         is_of_secret = outage.reason == REASON
         return Stop(outage, first_secret=find_signer(environment.workspace, now=now) if is_of_secret else None)
     unknown_secret = read_unknown_secret(environment, now=now)

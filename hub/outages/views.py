@@ -1,4 +1,4 @@
-"""Pages of intents that say if calls are not accepted any more; `intents` knows nothing of signing secrets."""
+"""Pages of intents that say if no call is accepted any more. They are here because `intents` knows no secrets."""
 
 from __future__ import annotations
 

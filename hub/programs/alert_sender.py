@@ -1,4 +1,4 @@
-"""The sender of alerts: threads of the worker, so that a slow receiver does not hold up the worker's other tasks."""
+"""The sender of alerts: threads of the worker, so that a slow target does not hold up the worker's other tasks."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Scheduler(PersistentScheduler):
         for entry in future_entries:
             entry.last_run_at = entry.default_now()
         if future_entries:
-            self._heap = None  # it is built again, from the new times of the last runs
+            self._heap = None  # the heap is built again, from the new times of the last runs
         return float(super().tick())
 
 

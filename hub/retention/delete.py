@@ -1,6 +1,6 @@
 """Deletions that concern several domains. The audit log records each.
 
-They return the number of deleted rows by table, except a request to the worker.
+Each returns the number of deleted rows by table, except `request_workspace_deletion`.
 
 The log names a conversation or a user by a keyed hash, so that it does not keep the id that was to be deleted.
 """

@@ -21,7 +21,7 @@ from workspaces.settings_pages import secrets
 
 
 def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the signing secrets of the workspace, and the results of calls before and after it began to sign."""
+    """Show the signing secrets, and the results of calls before and after the present secret began to sign."""
     page = secrets.show_secrets(request, environment, period)
     results = Table("results", RESULT_COLUMNS, lambda: _list_result_rows(environment.workspace))
     return replace(page, tables=[*page.tables, results])

@@ -139,7 +139,7 @@ class RejectionAnalysis:
 
     @property
     def keys(self) -> Sequence[queries.KeyRejections]:
-        """Return the latest single rejections by the key that reported them."""
+        """Return the sums of the latest single rejections by the key that reported them."""
         return queries.count_by_key(self.environment, self.period, self.filters, since=self.keys_since)
 
     @cached_property

@@ -32,7 +32,7 @@ class ExpiryFacts:
 
     @property
     def was_valid(self) -> bool:
-        """Return whether the last known intent was valid at the reported time: then the backend got another one."""
+        """Return whether the last known intent was valid at the reported time: then the backend got another intent."""
         return self.ended_at is not None and self.rejected_at <= self.ended_at
 
     @property
@@ -87,7 +87,7 @@ def _weigh_retry(facts: ExpiryFacts) -> tuple[int, Cause]:
 
 
 def _weigh_clock(facts: ExpiryFacts) -> tuple[int, Cause]:
-    """Return the cause. The backend reports times by the same clock: if it is ahead, the call also seems late."""
+    """Return the weight and the cause. Reported times come from the same clock: if it is ahead, calls seem late."""
     weight, evidence = 1, f"No call of this environment was accepted {AROUND_WORDS}."
     if facts.accepted_alike:
         weight = 0

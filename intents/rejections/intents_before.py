@@ -1,7 +1,8 @@
-"""Match rejections with intents: a rejection belongs to the last intent minted for its tool call before it.
+"""Match rejections with intents: a rejection belongs to the last earlier intent of its tool call.
 
 The intents of all environments that the reader may see are searched: an intent of another environment explains an
 `audience-mismatch`.
+
 The indexes of tool calls serve both queries. Callers with many rows read them in batches (`split_into_batches`).
 """
 
@@ -49,7 +50,7 @@ JOIN intent ON {IS_LAST_BEFORE}
 
 
 def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) -> Mapping[int, Mapping[str, int]]:
-    """Return, by intent and reason, how often the intent's call was rejected between it and the call's next intent."""
+    """Return, by intent and reason, how often the intent's call was rejected before the next intent of the call."""
     since = min((intent.issued_at for intent in intents), default=None)
     parameters = {"environment": environment.pk, "since": since, **_select_calls(environment, intents)}
     counts: dict[int, dict[str, int]] = {}

@@ -159,7 +159,7 @@ def load_buckets(
 def count_results(
     environment: Environment, buckets: Sequence[Bucket], filters: RejectionFilters
 ) -> Sequence[Counter[str]]:
-    """Count the verifications of each span by result, as the filters select them."""
+    """Count the verifications of each bucket by result, as the filters select them."""
     counts: Sequence[Counter[str]] = [Counter() for _ in buckets]
     if not buckets:
         return counts
@@ -231,7 +231,7 @@ class KeyRejections:
 def find_first_of_latest(environment: Environment, period: Period, filters: RejectionFilters) -> datetime | None:
     """Return the time of the first of the latest MAX_BY_KEY single rejections; None if the period has fewer.
 
-    None with filters, too: no index has them, so to find this moment would take as long as the sum that it bounds.
+    Return None with filters, too: no index covers them, so finding this moment would take as long as the whole sum.
     """
     if filters != NO_FILTERS:
         return None

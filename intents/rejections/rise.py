@@ -113,8 +113,8 @@ def _count_rejections(counts: Mapping[str, int]) -> int:
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
     """Return the start of the first bucket with over twice the rejections of an average bucket of the previous period.
 
-    Return None if there is no such bucket, or if the rise is over. A bucket with calls ends a rise if it has no more
-    rejections than the average. The last bucket does not end one, since it may be short.
+    Return None if no such bucket has more than MIN_RISE rejections, or if the rise is over. A bucket with calls ends a
+    rise if it has no more rejections than the average. The last bucket does not end one, since it may be short.
 
     previous_count: the rejections of the previous period, which had as many buckets.
     """

@@ -49,8 +49,8 @@ def read_compared_reached(comparison: Comparison, keys: Sequence[str]) -> Mappin
 def choose_comparison(environment: Environment, period: Period, name: str) -> Comparison:
     """Return the comparison that an address names.
 
-    If it names no other environment of the workspace and not NO_COMPARISON, compare with the previous period; the
-    preset `all` has none, so compare with nothing then.
+    Unless it names another environment of the workspace or NO_COMPARISON, compare with the previous period. The preset
+    `all` has none, so compare with nothing then.
     """
     if sibling := find_sibling(environment, name):
         return Comparison(sibling, period, SIBLING)

@@ -52,7 +52,7 @@ ORDER BY lost.at DESC, lost.conversation_id DESC
 class FunnelStep:
     """The number of followed conversations that reached this key after the keys of all steps before it.
 
-    previous: the number that reached the step before; for the first step, the number of all conversations.
+    previous: the number that reached the step before; for the first step, the same as `conversations`.
     recent: how many conversations did not reach this key, but reached the key before it within RECENT.
     """
 

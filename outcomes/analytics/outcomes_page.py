@@ -121,7 +121,7 @@ class Analytics:
         return {key: [totals[name] for name in names_of_key] for key, names_of_key in names.items()}
 
     def list_compared_shares(self, rows: Sequence[KeyTotals]) -> Sequence[ComparedShare | None]:
-        """Return each row's share and the other environment's; None if the comparison is with a previous period."""
+        """Return each row's share and the other environment's; None if no other environment is compared."""
         reached_by_key = read_compared_reached(self.comparison, [row.key for row in rows])
         conversations = self.totals.conversations, self.compared_totals.conversations
         return [

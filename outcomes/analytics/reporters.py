@@ -11,7 +11,7 @@ from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import ApiKey, Environment
 
-MAX_REPORTED = 5_000  # so many latest outcomes are counted: no tally has both the outcome key and the API key
+MAX_REPORTED = 5_000  # the latest outcomes, which are counted: no tally has both the outcome key and the API key
 
 # The index by key and time gives the latest rows, however many the period has.
 SELECT_REPORTERS = """

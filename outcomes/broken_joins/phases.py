@@ -23,7 +23,7 @@ def read_join_phases(
 
     A phase counts the outcomes that were first reported in it, and how many of them are broken now.
 
-    healing: the joins that healed in this period; from these, how many will still heal is estimated.
+    healing: the joins that healed in this period. They serve to estimate how many more will heal.
     """
     spans = list_phases(environment, period, find_first_data(environment))
     if not spans:

@@ -35,7 +35,7 @@ class Receipt:
     new: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return the spec's 200 body (4.1)."""
+        """Return the body of the answer (contract §2)."""
         return {"recorded": self.recorded, "unknownConversations": list(self.unknown)}
 
 

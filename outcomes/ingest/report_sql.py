@@ -3,6 +3,7 @@
 It locks conversations, then outcomes, then tallies, then keys, each kind sorted. Registrations and moves lock in the
 same order, so no two of them can deadlock. The order is certain, because between two steps there is a sort or an
 aggregate, which reads all rows of the first step before the second begins.
+
 Texts are compared exactly (collation "C").
 """
 

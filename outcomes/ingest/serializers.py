@@ -1,4 +1,4 @@
-"""The bodies of the outcomes endpoints (the spec's 4.1, contract §2)."""
+"""The bodies of the outcomes endpoints (contract §2)."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from workspaces.models import Environment
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
 
-# Outcomes that have reports of other environments, by the API key and time under which tallies count them, and by those
-# under which tallies would count them without moves: those of the environment's own first report, if there is one.
+# Outcomes that have reports of other environments. They are grouped by the API key and time under which tallies count
+# them, and by those of the environment's own first report, if any: without moves, tallies would count them under these.
 SELECT_COUNTED = """
 WITH moved AS (
   SELECT DISTINCT conversation_id, outcome_key FROM outcomes_movedoutcome

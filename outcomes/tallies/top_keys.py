@@ -35,7 +35,7 @@ from workspaces.models import Environment
 # first attempt, the second for another attempt if that does not decide. Longer buckets give more keys, because there
 # are few of them. The first attempt reads whole days or months: they hold a little more than the period, but are few.
 DEPTHS = ({"q": 1, "d": 4, "m": 6}, {"q": 8, "d": 24, "m": 48})
-WIDEST = 1.5  # the first attempt reads at most so many times the length of the period
+WIDEST = 1.5  # the first attempt reads at most this many times the length of the period
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read

@@ -55,7 +55,7 @@ class Ballast:
 
 
 def cut(size: int) -> Iterator[bytes]:
-    """Yield zeros: a hole in the file would take no space."""
+    """Yield `size` zero bytes in chunks. They must be written, because a hole in the file would take no space."""
     for start in range(0, size, len(CHUNK)):
         yield CHUNK[: size - start]
 

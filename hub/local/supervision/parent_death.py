@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def build_parent_watch(number: signal.Signals = signal.SIGTERM) -> Callable[[], None]:
-    """Return a function for a new process to call first: the process then gets this signal when the present one ends.
+    """Return a function that a new process calls first. The process then gets this signal when its parent ends.
 
     The thread that starts the process must live as long as the process, because the system watches threads.
     """

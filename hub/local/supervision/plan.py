@@ -18,7 +18,7 @@ from hub.local.supervision.stop_signals import STOP_SIGNALS
 class Command:
     """A process to start.
 
-    variables: the variables to add to the environment of this process.
+    variables: the variables that it gets besides those of the present process.
     stdin: the text that it reads from standard input.
     """
 

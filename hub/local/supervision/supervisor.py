@@ -58,7 +58,7 @@ class Restarts:
 
 @dataclass
 class Child:
-    """A child process with a process group of its own, which ends with this process."""
+    """A child process that ends with this process. It has a process group of its own."""
 
     name: str
     command: Sequence[str]
@@ -85,7 +85,7 @@ class Child:
             self.process.terminate()
 
     def wait(self, seconds: float) -> None:
-        """Wait until the program has ended; kill it if it is still there after these seconds."""
+        """Wait until the program has ended, for at most these seconds. Then kill what is left of its process group."""
         if self.process:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(seconds, 0.0))
@@ -124,7 +124,7 @@ class Supervisor:
         self.status = 0
 
     def stop(self, status: int = 0) -> None:
-        """Ask to stop with this exit status, from a signal handler as well."""
+        """Ask to stop with this exit status. A signal handler may call this."""
         self._is_stopping, self.status = True, self.status or status
 
     def run(self) -> int:

@@ -40,7 +40,7 @@ class Command(BaseCommand):
             raise StartupError(str(error)) from None
         except DatabaseError as error:
             raise StartupError(f"the database refused this or cannot be reached ({type(error).__name__}).") from None
-        if was_unused:  # apart from the output that scripts read
+        if was_unused:  # on stderr, because scripts read the output
             database = "that of DATABASE_URL" if settings.DATABASE_URL else f"in {settings.HUB_DATA_DIR} (HUB_DATA_DIR)"
             self.stderr.write(f"affidavit: this is the first workspace of a new database, {database}.")
         self.stdout.write(
