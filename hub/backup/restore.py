@@ -73,7 +73,7 @@ def refuse_tables() -> None:
 def provide_key(archive: Archive) -> bool:
     """Put the key of the backup into the data directory if no key of this hub fits. Return whether it was put there.
 
-    Raises StartupError if no key fits and none can be put there.
+    Raises StartupError if no key fits, and the key of the backup cannot be put there.
     """
     if archive.fits(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         return False

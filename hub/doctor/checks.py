@@ -28,7 +28,7 @@ from hub.local.error_lines import EXPECTED_ERRORS, format_error
 class Check:
     """One check.
 
-    needs: the name of an earlier check. If that one fails, this one is not run.
+    needs: the name of an earlier check. If the earlier check is not ok, this check is not run.
     """
 
     name: str

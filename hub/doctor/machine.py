@@ -21,7 +21,7 @@ def check_disk() -> Result:
     """Check the free space of the data directory. The disk of a database on another machine cannot be checked."""
     free = shutil.disk_usage(settings.HUB_DATA_DIR).free
     least = LEAST_FREE_BYTES if settings.DATABASE_URL else COMFORTABLE_BYTES
-    detail = f"{free // MEBIBYTE:,} MiB are free beside {settings.HUB_DATA_DIR}"
+    detail = f"{free // MEBIBYTE:,} MiB are free on the disk of {settings.HUB_DATA_DIR}"
     if free < least:
         return Result(
             "wrong",

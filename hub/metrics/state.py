@@ -36,7 +36,7 @@ class DatabaseState(Collector):
             "affidavit_inbox_reports", "Witness reports that wait to be folded.", value=unfolded_reports().count()
         )
         yield GaugeMetricFamily(
-            "affidavit_inbox_oldest_seconds", "How long the oldest of them has waited; 0 if none waits.",
+            "affidavit_inbox_oldest_seconds", "How long the oldest witness report has waited; 0 if none waits.",
             value=measure_fold_lag(now=timezone.now()) or 0,
         )  # fmt: skip
         yield GaugeMetricFamily(

@@ -41,7 +41,7 @@ class PartOfFact:
 class Fact:
     """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate.
 
-    has_previous: False if the period before has no data, so that there is nothing to compare with.
+    has_previous: False if the data began later than the previous period, so that there is nothing to compare with.
     without_moves: the rates that are compared if moves changed one of them, because a move is no rise or fall.
     count_without_moves: the same for a number that is no rate.
     """

@@ -161,7 +161,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
 
 
 def _leave_out_stop(rise: Rise, stop: Stop) -> Rise | None:
-    """Return the rise; None if the page already names its reason as the one for which no call is accepted."""
+    """Return the rise; None if the page already says that no call is accepted for its reason."""
     return None if rise.reason and stop.tells(rise.reason.reason) else rise
 
 

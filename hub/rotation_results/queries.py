@@ -17,7 +17,7 @@ from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
 
 REASON = "bad-signature"  # of every intent whose secret the backend does not have
-IN_FLIGHT = timedelta(seconds=LIFETIME_SECONDS + 60)  # intents of the previous secret are accepted for so long
+IN_FLIGHT = timedelta(seconds=LIFETIME_SECONDS + 60)  # how long after a rotation intents of the previous secret arrive
 RESULT_COLUMNS = (
     *("environment", "secretId", "signsFrom", "accepted", "badSignatures", "badSignaturesBefore"),
     *("verificationsBefore", "noneAcceptedSince"),

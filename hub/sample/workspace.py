@@ -1,8 +1,8 @@
 """The sample workspace: the example's bookshop with its traffic, so that a new hub has data to show.
 
 A new database gets it, unless HUB_SAMPLE is off. Once the hub is up, a process of its own fills it: it simulates the
-last 30 days, then it becomes the example's program, which simulates conversations for as long as the hub runs. One
-follows the other, because the catalog would date drift wrongly if it learnt a past day after today.
+last 30 days, then it becomes the example's program, which simulates conversations for as long as the hub runs. The
+history comes first, because the catalog would date drift wrongly if it learnt a past day after today.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def list_examples(environment: Environment) -> list[ResultGroup]:
 
 
 def search_conversations(environment: Environment, text: str) -> ResultGroup:
-    """Find conversations by the beginning of their id. An unknown one also leads to the environments that know it."""
+    """Find conversations by the beginning of their id. An unknown id also leads to the environments that know it."""
     rows = find_conversations(environment, text, limit=MAX_RESULTS + 1)
     known = {row.conversation_id: row.started_at is not None for row in rows[:MAX_RESULTS]}
     unknown_ids = [found_id for found_id in dict.fromkeys([*known, text]) if not known.get(found_id)]

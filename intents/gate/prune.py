@@ -21,7 +21,7 @@ def find_expired_intents(workspace: Workspace, before: datetime) -> QuerySet[Min
 def find_expired_confirmations(workspace: Workspace, before: datetime) -> QuerySet[Confirmation]:
     """Return the confirmations that were requested before this time, without those that were used later.
 
-    A used one still covers redeliveries for 24 hours; no retention is shorter than a day.
+    A used confirmation still covers redeliveries for 24 hours; no retention is shorter than a day.
     """
     is_unused = Q(used_at=None) | Q(used_at__lte=before)
     return Confirmation.objects.filter(is_unused, environment__workspace=workspace, created_at__lte=before)

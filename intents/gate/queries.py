@@ -82,7 +82,7 @@ def _match(filters: ConfirmationFilters) -> Q:
 
 
 def find_readable_environment_name(environment: Environment, confirmation_id: UUID) -> str | None:
-    """Return the name of the other environment that has this confirmation; None if no readable one does."""
+    """Return the name of the other environment that has this confirmation; None if no readable environment has it."""
     confirmations = Confirmation.objects.filter(pk=confirmation_id, environment__in=environment.readable_siblings)
     return confirmations.values_list("environment__name", flat=True).first()
 

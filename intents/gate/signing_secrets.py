@@ -12,7 +12,7 @@ from workspaces.secrets.rotate import find_signer
 
 
 def load_newest_secret(workspace: Workspace, *, now: datetime) -> str:
-    """Return the secret that signs new intents: never one that is prepared or revoked."""
+    """Return the secret that signs new intents: never one that is prepared or revoked. Raises InvalidRequest."""
     secret = find_signer(workspace, now=now)
     if secret is None:  # should not happen: every change leaves the workspace a secret that signs
         raise InvalidRequest("No signing secret of this workspace signs. Rotate on the page of secrets to make one.")

@@ -52,7 +52,7 @@ class RejectionAnalysis:
 
     @property
     def totals_of_all_versions(self) -> Sequence[Total]:
-        """Return the totals of all versions, even if one is chosen: alone, its share would always be 100 %."""
+        """Return the totals of all versions, even if one is chosen: the share of one version alone is always 100 %."""
         if not self.filters.version:
             return self.totals
         return RejectionAnalysis(self.environment, self.period, replace(self.filters, version=0)).totals

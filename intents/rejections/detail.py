@@ -89,7 +89,7 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
     """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any.
 
-    Other environments of the workspace are searched too: an intent of another one explains an `audience-mismatch`.
+    All environments of the workspace are searched: an intent of another environment explains an `audience-mismatch`.
     """
     if not rejection.tool_call_id:
         return None
@@ -107,7 +107,7 @@ def select_intents_before(environment: Environment, rejection: Rejection) -> Que
 
 @dataclass(frozen=True)
 class OperationDifference:
-    """A signed operation and the one that was called: their common start and end, and what differs in between."""
+    """A signed operation and the called operation: their common start and end, and what differs in between."""
 
     start: str
     signed_part: str
@@ -121,7 +121,7 @@ class OperationDifference:
 
 
 def compare_operations(signed_operation: str, called_operation: str) -> OperationDifference | None:
-    """Return the difference; None if they are the same, or if the called one was not reported."""
+    """Return the difference; None if they are the same, or if the called operation was not reported."""
     if not called_operation or signed_operation == called_operation:
         return None
     start = _count_shared(signed_operation, called_operation)

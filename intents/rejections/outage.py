@@ -16,7 +16,7 @@ SMALLEST_STEP = timedelta(microseconds=1)  # between two moments, as Python and 
 
 @dataclass(frozen=True)
 class Rejections:
-    """Numbers of rejections by reason, and the time of the last one; None if there is none."""
+    """Numbers of rejections by reason, and the time of the last rejection, None if there is none."""
 
     counts: Counter[str]
     last_at: datetime | None

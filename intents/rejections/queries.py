@@ -197,7 +197,7 @@ def find_first_rejection(environment: Environment, period: Period, filters: Reje
 
 
 def count_calls(rejections: QuerySet[Rejection]) -> int:
-    """Return the number of calls: equal ones can be reported together, as one rejection."""
+    """Return the number of calls: equal calls can be reported together, as one rejection."""
     return int(rejections.aggregate(sum=Sum("count"))["sum"] or 0)
 
 

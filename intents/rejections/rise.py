@@ -59,7 +59,8 @@ class Growth:
     """The growth of the rejections' share of all verifications from an earlier span to a later one.
 
     reason: the reason of the rejections; "" for all reasons.
-    count, total: the rejections and the verifications of the later span; the others are those of the earlier one.
+    count, total: the rejections and the verifications of the later span.
+    previous_count, previous_total: those of the earlier span.
     """
 
     reason: str
@@ -114,7 +115,7 @@ def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime
     """Return the start of the first bucket with over twice the rejections of an average bucket of the previous period.
 
     Return None if no such bucket has more than MIN_RISE rejections, or if the rise is over. A bucket with calls ends a
-    rise if it has no more rejections than the average. The last bucket does not end one, since it may be short.
+    rise if it has no more rejections than the average. The last bucket ends none, since it may be short.
 
     previous_count: the rejections of the previous period, which had as many buckets.
     """

@@ -29,7 +29,7 @@ FIRST_INTENT = """{"environment": "%s", "sub": "user_17", "operation": "GET /ord
 
 
 def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the intents that the hub minted in the period. Before the first one, show how to mint it."""
+    """Show the intents that the hub minted in the period. Before the first intent, show how to mint it."""
     filters = parse_call_filters(request.GET)
 
     def build_context() -> Mapping[str, Any]:

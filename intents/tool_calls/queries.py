@@ -19,7 +19,7 @@ from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, Po
 from wire.period import Period
 from workspaces.models import Environment
 
-# The number of intents that are read at most. A count of so many takes 15 to 30 ms, and so does a search that finds
+# The number of intents that are read at most. To count them takes 15 to 30 ms, and so does a search that finds
 # nothing. A count of retried calls takes 25 ms for each month of the period, because each month has its own index.
 MAX_SCANNED = 15_000
 NEEDS_NO_CONFIRMATION = Q(*(Q(operation__startswith=f"{method} /") for method in sorted(READS)), _connector=Q.OR)
@@ -48,7 +48,7 @@ class CallCounts:
 class CallPage:
     """A page of the list.
 
-    older: the position after which the next page begins; None if this is the last one.
+    older: the position after which the next page begins; None if this page is the last.
     searched_since: how far back the search for matching rows went, if it stopped before the page was full.
     """
 
@@ -58,7 +58,7 @@ class CallPage:
 
 
 def has_intents(environment: Environment, user: str = "") -> bool:
-    """Return whether the hub keeps an intent that it minted in this environment; with a user, one for this user."""
+    """Return whether the hub keeps an intent that it minted in this environment; with a user, an intent for them."""
     intents = MintedIntent.objects.filter(environment=environment)
     return (intents.filter(sub=user) if user else intents).exists()
 

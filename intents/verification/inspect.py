@@ -31,7 +31,7 @@ class Inspection:
 
     @property
     def failed_position(self) -> int:
-        """Return the place of the first failed check, from 1: there a verifier stops. 0 if none failed."""
+        """Return the position of the first failed check, from 1, at which a verifier stops; 0 if none failed."""
         positions = (number for number, check in enumerate(self.checks, 1) if check.state == "failed")
         return next(positions, 0)
 
@@ -42,12 +42,12 @@ class Inspection:
 
     @property
     def later_failures(self) -> int:
-        """Return how many checks after the first failed one would fail too."""
+        """Return how many checks after the first failed check would fail too."""
         return max(0, sum(check.state == "failed" for check in self.checks) - 1)
 
     @property
     def not_reached(self) -> int:
-        """Return how many checks could not be run after a failed one."""
+        """Return how many checks could not be run, because an earlier check failed."""
         return sum(check.state == "not-reached" for check in self.checks)
 
 

@@ -36,7 +36,7 @@ class PayloadField:
     """One member of a payload.
 
     value: the value as JSON, cut if it is long.
-    moment: the time, if the member holds a readable one.
+    moment: the time, if the member holds a readable time.
     """
 
     name: str

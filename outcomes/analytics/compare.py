@@ -16,7 +16,7 @@ NO_COMPARISON = "none"
 
 @dataclass(frozen=True)
 class ComparedShare:
-    """The share of the conversations that reached a key, in this environment and in the compared one.
+    """The share of the conversations that reached a key, in this environment and in the compared environment.
 
     Environments differ in size, so only their shares can be compared.
     """

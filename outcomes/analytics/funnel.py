@@ -53,7 +53,7 @@ class FunnelStep:
     """The number of followed conversations that reached this key after the keys of all steps before it.
 
     previous: the number that reached the step before; for the first step, the same as `conversations`.
-    recent: how many conversations did not reach this key, but reached the key before it within RECENT.
+    recent: how many conversations did not reach this key, but reached the key before it less than RECENT ago.
     """
 
     number: int

@@ -73,7 +73,7 @@ class Analytics:
 
     @cached_property
     def key_page(self) -> KeyPage:
-        """Return the page of the filters, or the last one if there are fewer pages."""
+        """Return the page of the filters, or the last page if there are fewer pages."""
         search = self.filters.search
         page = self._read_keys((self.filters.page - 1) * ROWS_PER_PAGE, search)
         if page.rows or not page.total.keys:

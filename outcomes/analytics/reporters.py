@@ -43,7 +43,7 @@ class Reporter:
 
 
 def read_reporters(environment: Environment, period: Period, key: str) -> Sequence[Reporter]:
-    """Count the latest MAX_REPORTED outcomes and broken joins of a key by API key, the one with most of them first."""
+    """Count the latest MAX_REPORTED outcomes and broken joins of a key by API key, the API key with most first."""
     start, end = widen_to_quarters(period)
     parameters: dict[str, Any] = {
         "environment": environment.pk,

@@ -33,7 +33,7 @@ def find_cause_starts(
     """Return the start of each of these causes of the period, by diagnosis and environment.
 
     key: the outcome key of their joins, "" for any.
-    is_partial: whether only the newest joins of the period were diagnosed, so that nothing is known of older ones.
+    is_partial: whether only the newest joins of the period were diagnosed, so that nothing is known of older joins.
     """
     if is_partial or not causes:
         return {(cause.kind, cause.environment): CauseStart(cause.oldest, False) for cause in causes}

@@ -26,7 +26,7 @@ class JoinFilters:
     key_prefix: the first characters of the API key that reported. It narrows the list only.
     is_again: whether the list has joins that were first reported before the period and last in it, instead of those
         first reported in it.
-    by_last_report: whether the list is sorted by the last reports instead of the first ones. This filters nothing.
+    by_last_report: whether the list is sorted by the last reports instead of the first reports. This filters nothing.
     """
 
     diagnosis: str = ""

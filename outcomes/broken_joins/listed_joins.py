@@ -66,7 +66,7 @@ def page_all(
     count: int,
     diagnosed_joins: Sequence[BrokenJoin],
 ) -> JoinsPage:
-    """Return a page of the `count` broken joins; the first ones, which are diagnosed, are not read again."""
+    """Return a page of the `count` broken joins. The first joins, which are diagnosed already, are not read again."""
     paginator = Paginator(joins, ROWS_PER_PAGE)
     paginator.count = count  # the tallies' number, so that no row is counted
     page = paginator.get_page(page_number)

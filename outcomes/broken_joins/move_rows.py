@@ -40,7 +40,7 @@ class OutcomeRef(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredOutcome:
-    """One outcome as it is stored, or an empty row for one that was never reported (`total.reports` is 0).
+    """One outcome as it is stored, or an empty row for an outcome that was never reported (`total.reports` is 0).
 
     total: the summary of all its reports.
     own: the summary of the reports to this environment itself.
@@ -73,7 +73,7 @@ class StoredOutcome:
     def moved_summaries(self) -> Sequence[ReportSummary]:
         """Return one summary of the reports that were moved in until now; no summary if there are none.
 
-        It has the first and last time and the API key of all reports, because only the number of the moved ones is
+        It has the first and last time and the API key of all reports, because only the number of moved reports is
         stored.
         """
         if not self.moved_in:

@@ -55,5 +55,5 @@ def _delete_batch(environment: Environment, before: datetime, batch: int) -> int
 
 
 def _expired_at(before: datetime) -> dict[str, object]:
-    # The condition on the last report implies the one on the first, which is there for the index of broken joins.
+    # The condition on the last report implies that on the first report, which serves the index of broken joins.
     return {"broken": True, "moved_in": 0, "first_reported_at__lte": before, "last_reported_at__lte": before}

@@ -16,7 +16,7 @@ from workspaces.models import Environment
 class ReportedAgain:
     """The older broken joins whose last report is in a period.
 
-    joins: those with the latest reports; the first one is the latest.
+    joins: the joins with the latest reports, the latest first.
     """
 
     count: int

@@ -216,7 +216,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
 def _describe_moves(
     request: HttpRequest, environment: Environment, period: Period, filters: JoinFilters
 ) -> Mapping[str, Any]:
-    """Return the latest moves, and the one that is possible now. Only editors may move; API keys only read."""
+    """Return the latest moves, and the move that is possible now. Only editors may move; API keys only read."""
     may_move = has_role(request.user, environment.workspace, Membership.EDITOR)
     target = find_sibling(environment, filters.found_in)
     return {

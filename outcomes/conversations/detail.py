@@ -93,7 +93,7 @@ class ConversationDetail:
             yield ConversationEvent(registered_at, "registered")
 
     def _describe_match(self, match: Conversation, started_at: datetime) -> ConversationEvent:
-        """Describe the start of the conversation that was meant: one with the same id elsewhere, or with another id."""
+        """Describe the start of the conversation that was meant, which has the same id elsewhere, or another id."""
         location = f"in {match.environment.name}"
         if match.conversation_id == self.conversation.conversation_id:
             return ConversationEvent(started_at, f"started {location}", detail="under the same id")
@@ -154,6 +154,6 @@ def _find_match(environment: Environment, diagnosis: Diagnosis) -> Conversation 
 
 
 def _list_moves(conversation: Conversation) -> list[MovedOutcome]:
-    """Return the moves that brought outcomes here and were not undone."""
+    """Return the moves that brought outcomes to this conversation and were not undone."""
     moves = MovedOutcome.objects.filter(conversation=conversation, move__undone_at=None)
     return list(moves.select_related("move__source").order_by("pk")[:MAX_LISTED_MOVES])

@@ -33,6 +33,6 @@ def list_knowing_environments(environment: Environment, conversation_ids: Collec
 
 
 def find_reported(environment: Environment, conversation_ids: Collection[str]) -> set[str]:
-    """Return which of these conversations have an outcome here. A move can have taken away all outcomes of one."""
+    """Return which of these conversations have an outcome here. A move can take away all outcomes of a conversation."""
     rows = Conversation.objects.filter(environment=environment, conversation_id__in=conversation_ids)
     return set(rows.filter(outcomes__isnull=False).values_list("conversation_id", flat=True))

@@ -63,7 +63,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class RegistrationReceipt:
-    """The numbers of new conversations, of items that named a known one, and of broken joins that healed."""
+    """The numbers of new conversations, of items that named a known conversation, and of broken joins that healed."""
 
     registered: int
     already_known: int

@@ -146,7 +146,7 @@ WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
 SELECT * FROM total LEFT JOIN page_row ON true ORDER BY leads, {ORDER}
 """
 
-# Keys of the same form as another one; found by index, however many keys there are.
+# Keys of the same form as another key; found by index, however many keys there are.
 SELECT_LOOKALIKES = f"""
 SELECT DISTINCT subject.outcome_key, tally.outcome_key
 FROM unnest(%(keys)s::text[]) AS subject (outcome_key)

@@ -50,7 +50,7 @@ quarter AS (
   ON CONFLICT DO NOTHING
 )"""
 
-# The same for API keys: adds the rows of `change` that name one (reported_by) to that key's tallies.
+# The same for API keys: adds the rows of `change` that name an API key (reported_by) to the tallies of that key.
 ADD_TO_API_KEY_TALLIES = """
 quarter_of_api_key AS (
   SELECT reported_by, date_bin('15 minutes', at, '2000-01-01Z') AS at, sum(outcomes) AS outcomes, sum(broken) AS broken

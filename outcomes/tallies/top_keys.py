@@ -32,8 +32,8 @@ from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, n
 from workspaces.models import Environment
 
 # How many keys to read from a bucket for each wanted key, by the grain of the bucket. The first numbers are for the
-# first attempt, the second for another attempt if that does not decide. Longer buckets give more keys, because there
-# are few of them. The first attempt reads whole days or months: they hold a little more than the period, but are few.
+# first attempt, the second for another attempt if the first does not decide. Longer buckets give more keys, because
+# there are few of them. The first attempt reads whole days or months: a little more than the period, in few buckets.
 DEPTHS = ({"q": 1, "d": 4, "m": 6}, {"q": 8, "d": 24, "m": 48})
 WIDEST = 1.5  # the first attempt reads at most this many times the length of the period
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more

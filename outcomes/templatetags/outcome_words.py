@@ -46,7 +46,7 @@ def _render_cells(numbers: Iterable[int]) -> SafeString:
 
 @register.filter(name="lasting")
 def format_length(length: timedelta | None) -> str:
-    """Write `41 s` or `3 h`: rounded to the largest unit that gives at least two."""
+    """Write `41 s` or `3 h`: rounded to the largest unit that gives at least two, or else to seconds."""
     if length is None:
         return NOTHING
     for least, unit, name in LENGTH_UNITS:

@@ -42,7 +42,7 @@ class ReportError(AffidavitError):
     detail: what to do next.
     errors: the faults that the hub named; their pointers are relative to the argument of the call.
     request_id: the id of this request in the hub's log, None if the hub sent none.
-    sent: how many items were delivered before this one failed.
+    sent: how many items were delivered before this error.
     """
 
     def __init__(

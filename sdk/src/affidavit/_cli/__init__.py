@@ -17,8 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
     0: done. 1: the hub refused or could not be reached; the intent was rejected; a test vector failed; tools are not as
-    locked. 2: wrong usage or an unreadable file. 3: done, and the pulled file has changed. 130: interrupted. An error
-    is one line on standard error.
+    locked; the output cannot be written. 2: wrong usage or an unreadable file. 3: done, and the pulled file has
+    changed. 130: interrupted. An error is one line on standard error.
     """
     options = _build_parser().parse_args(arguments)
     try:

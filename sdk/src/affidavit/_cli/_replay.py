@@ -15,7 +15,7 @@ _STREAMS = ("/dev/", "/proc/")  # folders of open files, whose position may be s
 def make_replayable(path: str) -> Iterator[str]:
     """Yield the path of a file that can be read any number of times.
 
-    A pipe is copied to a temporary file, which only this user can read and which is deleted afterwards.
+    A pipe is copied to a temporary file, which only this user can read and which is deleted after use. Raises HarError.
     """
     if not os.path.exists(path) or os.path.isdir(path) or _is_regular(path):
         yield path

@@ -6,7 +6,7 @@ from datetime import datetime
 
 
 def parse_time(text: str) -> float:
-    """Return the Unix seconds of a time: a finite number of them, or ISO 8601 with a zone, such as `2030-01-31T10:00Z`.
+    """Return the Unix seconds of a time: a finite number, or ISO 8601 with a zone, such as `2030-01-31T10:00Z`.
 
     Raises ArgumentTypeError. NaN is refused, because every comparison with it is false. A time without a zone is
     refused, because it could be meant in the zone of this machine or of the hub.

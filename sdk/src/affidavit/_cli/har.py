@@ -185,7 +185,7 @@ def list_held_back(held_back: Iterable[Mapping[str, Any]], reasons: Mapping[str,
 def send_recording(recording: Recording, transport: Transport, key: str, environment: str | None) -> None:
     """Send with report ids that follow from the content, so that sending again changes nothing.
 
-    Undecided observations have reports of their own: they can be sent later, without changing the others.
+    Undecided observations have reports of their own, so sending them later changes no others. Raises Undelivered.
     """
     delivered_count = 0
     for part in (recording.decided_entries, recording.undecided_entries):

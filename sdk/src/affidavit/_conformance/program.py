@@ -83,7 +83,7 @@ class Program:
                 self._process.kill()
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
-                while await self._answers.read(_CHUNK):  # asyncio calls a process ended once its output is read
+                while await self._answers.read(_CHUNK):  # asyncio reports the end only after the output was read
                     pass
                 await self._process.wait()
         self._error_reader.cancel()

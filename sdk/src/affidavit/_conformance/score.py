@@ -65,7 +65,7 @@ async def run_vectors(command: Sequence[str], vectors: Sequence[Vector], *, time
 
 
 async def _ask(program: Program, question_id: str, vector: Vector) -> JsonObject:
-    """Return the answer to a vector's question. Raises ProgramFault for any line but an answer to it."""
+    """Return the answer to a vector's question. Raises ProgramFault for any other line."""
     line = await program.ask(json.dumps({"id": question_id, **vector.question}).encode())
     try:
         answer = parse(line)

@@ -259,7 +259,7 @@ class _Scanner:
 
 
 def _may_be_cut(error: Exception, text: str) -> bool:
-    """Return whether more text could fix the error: only if no bracket closes after its position."""
+    """Return whether more text could fix the error: if a string is open, or no bracket closes after its position."""
     if not isinstance(error, json.JSONDecodeError):
         return False
     return error.msg.startswith("Unterminated string") or not _closing.search(text, error.pos)

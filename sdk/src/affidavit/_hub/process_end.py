@@ -27,7 +27,7 @@ from weakref import WeakSet
 EXIT_PATIENCE = 3.0
 """Seconds that the end of a process waits for unsent reports."""
 _RETRY_SIGNAL = 0.02
-"""Seconds after which a signal is raised again that came while this package may have held a lock."""
+"""Seconds until a signal is raised again, if it came while this package may have held a lock."""
 _LAST = -100
 """The priority of the finalizer: after the children were joined."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep

@@ -51,7 +51,7 @@ class ReadingTransport(Transport, Protocol):
 class Retry:
     """The limits of retries: at most `attempts` tries, none started later than `total` seconds after the first.
 
-    attempts: None for any number of tries. The last one begins `total` seconds after the first.
+    attempts: None for any number of tries. The last try begins `total` seconds after the first.
 
     The n-th wait is random between 0 and min(longest, first * 2^n) seconds ("full jitter"), plus the seconds of a
     Retry-After header.
@@ -118,9 +118,9 @@ class HttpTransport:
     def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HubAnswer:
         """Deliver `body` at least once, with the same bytes and headers on every try. Return the 2xx answer.
 
-        These are retried: connection errors, time-outs, 408, 429, 5xx and 409 `idempotency-key-in-use` (the hub still
-        works on an earlier try). Raises the error of the last try: HubUnreachable if it got no answer, ReportError for
-        any answer other than 2xx.
+        These are retried: connection errors except an untrusted certificate, time-outs, 408, 429, 5xx and 409
+        `idempotency-key-in-use` (the hub still works on an earlier try). Raises the error of the last try:
+        HubUnreachable if it got no answer, ReportError for any answer other than 2xx.
         """
         return self._call("POST", path, body, headers)
 

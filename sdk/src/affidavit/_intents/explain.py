@@ -40,7 +40,7 @@ class Check:
 
 
 def skip_check(name: str) -> Check:
-    """Return a check that could not be run, because an earlier one left nothing to check."""
+    """Return a check that could not be run, because an earlier check left nothing to check."""
     return Check(name, CHECKS[name], "not-reached")
 
 

@@ -1,4 +1,4 @@
-"""Intents: the payload of one signed permission for one tool call, read and minted (contract §3, spec 2)."""
+"""Intents: the payload of one signed permission for one tool call, read and minted (contract §3)."""
 
 import re
 import time

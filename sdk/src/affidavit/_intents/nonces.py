@@ -34,7 +34,7 @@ class MemoryNonces:
     """Used nonces in the memory of one process: safe for its threads, bounded, forgotten when the process ends.
 
     The store refuses to work as one of several workers (see `OneProcess`) unless several_workers is True. With `limit`
-    unexpired nonces, about 200 bytes each, it is full and raises StoreUnavailable.
+    nonces, about 200 bytes each, it is full and raises StoreUnavailable.
     """
 
     is_in_memory = True

@@ -26,7 +26,7 @@ def find_v1_mismatch(attempt: Attempt) -> str | None:
 
 
 def find_v2_fault(attempt: Attempt) -> str | None:
-    """Return how the request, or the operation that its view declares, differs from the signed one, or None."""
+    """Return how the request, or the operation that its view declares, differs from the signed operation, or None."""
     signed_operation = attempt.intent.operation
     if attempt.declared_operation is None and _is_ambiguous(attempt):
         return AMBIGUOUS

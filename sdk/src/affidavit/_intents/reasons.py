@@ -1,4 +1,4 @@
-"""The reasons why an intent is rejected: a closed set (contract §3, spec section 7).
+"""The reasons why an intent is rejected: a closed set (contract §3).
 
 Pages and the command line use this table. The hub's docs/contract.md lists the same reasons; a test compares the two.
 """

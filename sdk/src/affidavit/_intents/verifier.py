@@ -1,4 +1,4 @@
-"""Verifying an intent against the request that carries it, check by check (contract §3, "Order").
+"""Verify an intent against the request that carries it, check by check (contract §3, "Order").
 
 One pipeline serves both methods: `verify` stops at the first failure, `explain` records every step.
 """
@@ -33,7 +33,7 @@ CLOCK_SKEW = 60
 """Seconds that issuedAt may lie ahead of this clock."""
 DAY = 86_400
 
-# Secrets that are tried for an unknown workspace: as many as a known one has during a rotation. Nobody knows them.
+# Secrets that are tried for an unknown workspace: as many as a workspace has during a rotation. Nobody knows them.
 _DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(2)]
 
 Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]
@@ -145,7 +145,7 @@ class IntentVerifier:
         raw_path: str | None = None,
         content_encoding: str | None = None,
     ) -> Intent:
-        """Verify the intent of a request, burn its nonce, and return it.
+        """Verify the intent of a request, burn its nonce, and return the intent.
 
         path: the decoded path as it was routed, mount prefix included.
         query: the raw query, without the question mark.

@@ -1,4 +1,4 @@
-"""Report outcomes: what a conversation led to (contract §2, spec 4.1)."""
+"""Report outcomes: what a conversation led to (contract §2)."""
 
 import json
 import uuid
@@ -67,7 +67,7 @@ def report_outcomes(
     return OutcomeReceipt(recorded_count, tuple(unknown))
 
 
-reportOutcomes = report_outcomes  # noqa: N816  # the spec's name
+reportOutcomes = report_outcomes  # noqa: N816  # the name in the specification that docs/contract.md implements
 
 
 def _require_list(outcomes: object) -> Iterable[object]:

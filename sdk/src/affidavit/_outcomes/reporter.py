@@ -50,8 +50,8 @@ class OutcomeReporter(Reporter):
     One daemon thread sends the queued outcomes after at most `flush_every` seconds, up to 500 in one request. While the
     hub cannot be reached, or something else answers in its place, the thread retries with growing pauses. It sends the
     same batch under the same Idempotency-Key, so that a retry never counts twice. The logger `affidavit` warns once
-    when this begins, and once when the hub takes outcomes again. At the end of the process, the reporter takes at most
-    `exit_timeout` seconds to send the rest. A forked child starts with an empty queue: the parent sends its own.
+    when retries begin, and once when the hub takes outcomes again. At the end of the process, the reporter takes at
+    most `exit_timeout` seconds to send the rest. A forked child starts with an empty queue: the parent sends its own.
 
     environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
     capacity: how many outcomes may be queued. Further ones are counted and discarded, with at most one warning a
@@ -151,7 +151,7 @@ class OutcomeReporter(Reporter):
         remaining = self.counts.waiting
         with self._lock:
             self._loss_count += remaining
-            self._queue.clear()  # else the thread would never see it empty, and never end
+            self._queue.clear()  # else the thread would never see the queue empty, and never end
         self._announce_loss(remaining)
         return is_empty
 

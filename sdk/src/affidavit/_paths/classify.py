@@ -1,7 +1,7 @@
 """Decide which segments in a tree of paths are parameters, position by position from the left.
 
 Each segment gets one probability of being data: the sum of the weights of its signs is the logarithm of its odds.
-The first look judges each segment alone. The second look adds the signs that its neighbours give, for which it uses the
+The first look judges each segment alone. The second look adds the signs that the neighbours of a segment give, by the
 results of the first look.
 """
 
@@ -139,7 +139,7 @@ def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
 
 
 def _decide_named_segments(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Make each segment a parameter that is more likely data and that a body of its exchange names (OWN_IDENTITY).
+    """Make a parameter of each segment that is likely data and that a body of its exchange names (OWN_IDENTITY).
 
     It must be the only one of its position, where a parameter mixes nothing, or have more data than words beside it.
     """

@@ -14,7 +14,7 @@ from .templates import is_scaffold
 from .tree import PathNode
 from .value_index import ROOTS
 
-MAX_COMPARED_SEGMENTS = 3  # after the one in question, not counting scaffold such as `api` or `v1`
+MAX_COMPARED_SEGMENTS = 3  # after the compared segment, not counting scaffold such as `api` or `v1`
 ALIKE_SIMILARITY = 0.7
 UNLIKE_SIMILARITY = 0.5
 

@@ -118,7 +118,7 @@ def _name_template(method: str, path: str) -> str:
 
 
 def _bound_path(path: str) -> str:
-    """Cut a path to a few whole segments: anybody can send a long one, and templating takes time."""
+    """Cut a path to a few whole segments: anybody can send a long path, and templating takes time."""
     if len(path) <= MAX_OPERATION_LENGTH and path.count("/") <= MAX_REPORTED_SEGMENTS:
         return path
     whole = path[: MAX_OPERATION_LENGTH + 1].split("/")[:-1] if len(path) > MAX_OPERATION_LENGTH else path.split("/")

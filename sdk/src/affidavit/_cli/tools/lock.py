@@ -1,4 +1,4 @@
-"""The file tools.lock: each tool's definition with its digest, and its differences from the present tools."""
+"""The file tools.lock, which has each tool's definition and digest, and how the present tools differ from the file."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ class LockedTool:
 class ToolsLock:
     """The content of a lock file.
 
-    environment: the one whose tools were locked.
+    environment: the environment whose tools were locked.
     tools: the locked tools by name.
     """
 
