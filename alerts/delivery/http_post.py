@@ -96,13 +96,19 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
 
 
 def _open_socket(ip_addresses: Sequence[str], port: int) -> socket.socket:
-    """Return a socket connected to the first of these IP addresses that answers. Resolve no name."""
+    """Return a socket connected to the first of these IP addresses that answers. Resolve no name.
+
+    Raises RequestFailed or OSError.
+    """
     for number, ip in enumerate(ip_addresses, 1):
         try:
             connected_socket = socket.create_connection((ip, port), timeout=CONNECT_SECONDS)
-        except OSError:
-            if number == len(ip_addresses):
-                raise
+        except OSError as error:
+            if number < len(ip_addresses):
+                continue
+            if isinstance(error, TimeoutError):
+                raise RequestFailed(f"no connection within {CONNECT_SECONDS:g} s") from None
+            raise
         else:
             connected_socket.settimeout(TOTAL_SECONDS)
             return connected_socket

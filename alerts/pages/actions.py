@@ -15,6 +15,7 @@ from alerts.models import Alert, Delivery, Target
 from alerts.pages.forms import AlertForm, TargetForm
 from alerts.pages.views import ALERT_MEMBERS, LOG, NAME, NEW_SECRET, build_alerts_page
 from alerts.setup import alerts, targets
+from alerts.targets.webhook_address import TargetRefused
 from wire.errors import DomainError
 from wire.filters import change_query, read_text
 from wire.period import parse_period
@@ -69,7 +70,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
         try:
             secret = targets.create_target(row.workspace, **fields, actor=request.user.get_username(), now=now)
         except DomainError as error:
-            form.add_error("name" if "name" in error.detail else "address", error.detail)
+            form.add_error(_choose_field(error), error.detail)
         else:
             _keep_secret(request, row, fields["name"], secret)
             target = row.workspace.alert_targets.get(name=fields["name"].strip())
@@ -130,6 +131,16 @@ def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> Ht
     delivery = get_object_or_404(deliveries.select_related("event", "target"), pk=pk)
     is_queued = targets.send_again(delivery, actor=request.user.get_username(), now=timezone.now())
     return _redirect(request, LOG, row, {"done": "again" if is_queued else None})
+
+
+def _choose_field(error: DomainError) -> str | None:
+    """Return the field of the form of a new target that an error is about; None if it is about neither."""
+    match error:
+        case TargetRefused():
+            return "address"
+        case targets.NameRefused():
+            return "name"
+    return None
 
 
 def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> HttpResponse:

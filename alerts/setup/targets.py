@@ -30,6 +30,10 @@ MAX_RECIPIENTS = 10
 OVERLAP = timedelta(hours=24)  # how long the previous secret signs too
 
 
+class NameRefused(InvalidRequest):
+    """A target may not have this name."""
+
+
 @dataclass(frozen=True)
 class CheckedAddress:
     """An address that may be saved.
@@ -183,7 +187,7 @@ def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -
 
 def _check_name(name: str) -> str:
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-        raise InvalidRequest(f"Enter a name of at most {MAX_NAME} characters.")
+        raise NameRefused(f"Enter a name of at most {MAX_NAME} characters.")
     return name.strip()
 
 
@@ -192,4 +196,4 @@ def _save(target: Target, fields: Sequence[str] | None = None) -> None:
         with transaction.atomic():
             target.save(update_fields=fields)
     except IntegrityError:
-        raise InvalidRequest("Another target has this name. Choose another one.") from None
+        raise NameRefused("Another target has this name. Choose another one.") from None

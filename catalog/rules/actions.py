@@ -146,7 +146,8 @@ def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk
         REVERT[kind](rule, **stamp(request))
     except RuleError as fault:
         return return_to_page(request, "rules", target, {"fault": fault.reason}, fragment=kind)
-    if operation is None or not find_operation(target, operation.method, operation.path):
+    is_on_page = kind in FRAGMENTS and operation and find_operation(target, operation.method, operation.path)
+    if operation is None or not is_on_page:
         return return_to_page(request, "rules", target, {}, fragment=kind)
     return return_to_operation(request, operation, fragment=FRAGMENTS[kind])
 

@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -165,6 +165,19 @@ def test_a_receiver_that_does_not_listen_is_a_failure():
         port = server.getsockname()[1]
     with pytest.raises(RequestFailed, match="connection refused"):
         post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
+
+
+def test_a_receiver_that_accepts_no_connection_is_said_to_be_out_of_reach(monkeypatch):
+    """A server whose backlog is full does not answer the attempt to connect."""
+    monkeypatch.setattr(http_post, "CONNECT_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as waiting:
+        address = server.getsockname()
+        for _ in range(3):
+            connection = waiting.enter_context(socket.socket())
+            connection.setblocking(False)
+            connection.connect_ex(address)
+        with pytest.raises(RequestFailed, match=r"no connection within 0\.3 s"):
+            post(parse_webhook_address(f"http://127.0.0.1:{address[1]}/"), b"{}", {})
 
 
 def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:

@@ -16,6 +16,7 @@ from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
+from alerts.setup import targets
 from catalog.models import Drift, ReporterActivity
 from intents.models import ALL_VERSIONS, VerificationRollup
 from intents.reports.verification import ACCEPTED
@@ -115,6 +116,26 @@ def test_a_target_that_is_refused_is_shown_again_with_the_reason(admin, form, me
     assert f'hx-get="{PAGE}"' in page, "the preview of the other form works as before"
     assert 'class="fault">Choose at least one target' not in page
     assert not Target.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"address": "https://ada:secret@example.com/x"}, "address"),
+        ({"address": "https://EXAMPLE_HOST/x"}, "address"),
+        ({"name": "a\u200bb"}, "name"),
+    ],
+)
+def test_an_error_of_a_target_stands_at_the_field_that_it_is_about(admin, receiver, form, field):
+    answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": "ops", "address": receiver.url, **form})
+    assert list(answer.context["target_form"].errors) == [field]
+
+
+def test_an_error_about_the_number_of_targets_stands_at_no_field(admin, target, receiver, monkeypatch):
+    monkeypatch.setattr(targets, "MAX_TARGETS", 1)
+    answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": "more", "address": receiver.url})
+    assert list(answer.context["target_form"].errors) == ["__all__"]
+    assert "Delete one first." in answer.content.decode()
 
 
 def test_two_targets_cannot_have_the_same_name(admin, target, receiver):

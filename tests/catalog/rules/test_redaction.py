@@ -18,7 +18,7 @@ from catalog.rules.redaction import (
     list_active_redactions,
     revert_redaction_rule,
 )
-from tests.catalog.reports import environment_of
+from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -112,6 +112,14 @@ def test_a_member_adds_a_rule_and_undoes_it_on_the_page(browser_client, workspac
     assert "all environments" in page
     assert post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 303
     assert RedactionRule.objects.get().reverted_at
+
+
+def test_a_rule_undone_with_the_form_of_an_operation_leads_back_to_the_rules(browser_client, api, workspace):
+    deliver(api, workspace, observation("GET", "/orders/{id}"))
+    rule = add_rule(workspace, "drop", "trace")
+    form = {"method": "GET", "path": "/orders/{id}"}
+    answer = post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back", **form)
+    assert (answer.status_code, answer["Location"].partition("#")[2]) == (303, "redaction-rules")
 
 
 def test_an_error_is_shown_next_to_the_entered_text(browser_client, workspace):
