@@ -1,4 +1,4 @@
-"""A live witness and a real hub: it applies the hub's rules, and all its reports are in the catalog (contract §4)."""
+"""A live witness applies the rules of a real hub, and all its reports are in the hub's catalog (contract §4)."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
 
 
 def test_no_object_of_the_recorded_traffic_is_taken_for_a_map(recorded):
-    """If a looser rule for maps makes this test fail, check each object that it then finds."""
+    """If a looser rule for maps makes this test fail, check each object that the rule then finds."""
     operations = environment_of(recorded.created).operations.prefetch_related(
         "parts", "baseline_resets", "map_rules", "shown_here"
     )

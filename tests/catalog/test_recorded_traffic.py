@@ -38,7 +38,7 @@ class IntoTheHub:
 
 
 def exchanges(file: Any) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
-    """Yield method, template, status and entry."""
+    """Yield method, template, status and entry of each recorded call."""
     with gzip.open(file) as text:
         for entry in json.load(text)["log"]["entries"]:
             path = template(urlsplit(entry["request"]["url"]).path).path

@@ -1,4 +1,4 @@
-"""The axis of a property's days has one label for each day, however few there are."""
+"""If a chart shows few days, its axis labels each day once."""
 
 from datetime import date, timedelta
 

@@ -249,7 +249,7 @@ def test_a_reset_property_says_so_and_counts_no_day_before_it(browser_client, st
     assert "by ann: what was observed before is not counted on this page" in page
     assert "nothing observed since the reset" in page
     days = [row["day"] for row in load_tables(browser_client, start, "/note")["days"]]
-    assert days == [f"{moment + timedelta(days=1):%Y-%m-%d}"]  # a part of the day of the reset was before it
+    assert days == [f"{moment + timedelta(days=1):%Y-%m-%d}"]  # the day of the reset began before the reset
     assert "is not counted on this page" not in open_page(browser_client, start, "/id")
     revert_baseline_reset(reset, actor="ann", now=moment)
     assert "is not counted on this page" not in open_page(browser_client, start, "/note")

@@ -45,7 +45,7 @@ def shape(*values: Any) -> dict[str, Any]:
 
 
 def outline(method: str, template: str, request: Any = None, **responses: Any) -> dict[str, Any]:
-    """Return an operation. `request` and each response (such as `status_200`) are lists of observed bodies."""
+    """Return an outline. `request` and each response (such as `status_200`) are lists of observed bodies."""
     names = iter("abcdef")
     path = re.sub(r"\{}", lambda _: f"{{{next(names)}}}", template)
     parameters = {name: {"type": "string"} for name in re.findall(r"\{(.)}", path)}
@@ -160,7 +160,7 @@ def get_read_schemas(document: dict[str, Any]) -> list[Any]:
 def test_components_make_a_document_larger_only_by_the_references(outlines):
     document, plain = build(outlines), build_without_components(outlines)
     name_length = MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH
-    a_reference = 2 * name_length + len(PREFIX) + 20  # its own length and that of the name in `components`
+    a_reference = 2 * name_length + len(PREFIX) + 20  # the length of the reference and of its name in `components`
     assert len(json.dumps(document)) <= len(json.dumps(plain)) + a_reference * len(find_uses(document))
 
 

@@ -1,4 +1,4 @@
-"""The catalog in other formats than that of /api/catalog: strong ETags, the same bytes, one workspace only."""
+"""The catalog in the other formats: strong ETags, the same bytes for the same shapes, one workspace only."""
 
 from __future__ import annotations
 

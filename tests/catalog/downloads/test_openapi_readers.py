@@ -33,7 +33,7 @@ REDOCLY = "@redocly/cli@2.77.0"
 NPX_SETTINGS = {
     "npm_config_fetch_retries": "0", "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
 }  # fmt: skip
-TIMES = ("firstSeenAt", "lastSeenAt")  # reports leave these out, because the shop's clock is ahead of the hub's
+TIMES = ("firstSeenAt", "lastSeenAt")  # `download` drops these, because the shop's clock is ahead of the hub's
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def shop(world: World) -> Iterator[ServedShop]:
 
 
 def generate(*arguments: object) -> None:
-    """Run a generator, a module of this Python."""
+    """Run a generator, which is a Python module. It must leave out no part of the download."""
     result = subprocess.run([sys.executable, "-m", *map(str, arguments)], capture_output=True, text=True, timeout=200)
     output = result.stdout + result.stderr
     assert (result.returncode, "Unable" in output, "Skipping" in output) == (0, False, False), output

@@ -199,7 +199,7 @@ def test_no_longer_always_seen_is_reported_at_most_once_and_only_after_enough_ob
 
 
 def count_in_first_batch(batches: list[list[Any]]) -> int:
-    """Return how often the property occurs in the first batch that has it; 0 if no batch comes before that one."""
+    """Return how often the property occurs in the first batch that has it; 0 if that is the first batch of all."""
     with_it = [batch.count(WITH) for batch in batches]
     first = next(index for index, count in enumerate(with_it) if count)
     return with_it[first] if first else 0

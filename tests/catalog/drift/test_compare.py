@@ -166,7 +166,7 @@ def test_an_object_that_becomes_a_map_is_one_change_and_its_names_are_not_remove
     ("403", "known", ""), ("201", "new", "consumer"), ("302", "new", "consumer"),
 ])  # fmt: skip
 def test_the_first_request_that_could_be_observed_is_no_new_one(status, kind, breaks):
-    """Requests are observed only with answers of 2xx and 3xx. After refusals alone, none is known (contract §4)."""
+    """Requests are observed only with 2xx and 3xx answers. After refusals alone, no request is known (contract §4)."""
     answers = {status: {"type": "object", "properties": {}}}
     before = outline_of(responses=answers)
     after = outline_of("request", sum_of({"amount": 1}), responses=answers)

@@ -56,7 +56,7 @@ def observe(api: Any, created: Any, environment: str, *bodies: tuple[int, Any]) 
 
 @pytest.fixture
 def released(api: Any, workspace: Any) -> Any:
-    """Return a workspace in which both environments stopped sending the note. In staging, too few calls show it yet."""
+    """Return a workspace whose environments both stopped sending `note`. In staging, too few calls show this yet."""
     observe(api, workspace, "production", (60, FULL), (60, SHORT))
     observe(api, workspace, "staging", (60, FULL), (2, SHORT))
     return workspace
@@ -101,7 +101,7 @@ def test_a_property_that_is_always_sent_breaks_its_readers_where_it_is_missing(a
 
 @pytest.mark.django_db
 def test_a_property_that_is_not_always_sent_breaks_nobody_where_it_is_missing(api, browser_client, workspace):
-    """Every fourth call sends the property. Seven calls in a row without it happen by chance; thirty do not."""
+    """Every fourth call sends the property. Ten calls in a row without it happen by chance; thirty do not."""
     for environment in ("production", "staging"):
         observe(api, workspace, environment, *[(1, FULL), (3, SHORT)] * 8)
     observe(api, workspace, "staging", (7, SHORT))
@@ -146,7 +146,7 @@ def test_a_side_that_is_changing_itself_shows_its_latest_state(api, browser_clie
 
 @pytest.mark.django_db
 def test_a_property_that_only_staging_has_not_sent_lately_is_named_and_not_certain(api, browser_client, workspace):
-    """A release was just deployed to staging. To wait for more calls would hide for some time what it breaks."""
+    """A release was just deployed to staging. Waiting for more calls would hide for a time what it breaks."""
     observe(api, workspace, "production", (60, FULL))
     observe(api, workspace, "staging", (60, FULL), (11, SHORT))
     (row,) = compare(browser_client, workspace, "production", "staging")

@@ -1,4 +1,4 @@
-"""Every page says that a property is probably gone while drift does not report it yet. All pages name the same ones."""
+"""Every page says that a property is probably gone while drift does not report it yet. All name the same properties."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_new_property_that_replaces_nothing_needs_no_action(api, browser_clien
 
 
 def test_the_database_finds_the_counters_that_the_rule_looks_at(api, workspace):
-    """It also finds them in shorter arrays, which were stored when an absence had fewer members."""
+    """The database also finds counters in shorter arrays, which were stored when an absence had fewer members."""
     observe(api, workspace, BOOK, (1, {"id": 1}))
     part = OperationPart.objects.get()
     counters = [*itertools.product(range(5), range(5)), (10, 9), (9, 10), (100, 20)]
@@ -182,7 +182,7 @@ def test_the_database_finds_the_counters_that_the_rule_looks_at(api, workspace):
     for least, is_candidate in ((LEAST, list_perhaps_gone), (1, list_perhaps_absent)):
         statuses = OperationPart.objects.filter(HasLongAbsence(least)).values_list("status", flat=True)
         candidates = {status for status, state in enumerate(states) if any(is_candidate(state))}
-        assert {*statuses} == candidates | {len(states) - 1}  # the absence of the last one is reported already
+        assert {*statuses} == candidates | {len(states) - 1}  # the absence in the last state is reported already
 
 
 def test_operations_without_such_counters_are_not_read(api, workspace, renamed, django_assert_num_queries):

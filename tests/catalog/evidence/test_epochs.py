@@ -1,6 +1,7 @@
 """The visible shape after baseline resets of operations (epochs) and nodes, and with maps.
 
-It is compared with a model that counts value by value."""
+These tests compare the shape with a model that counts value by value.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +131,7 @@ def test_presence_since_a_reset_counts_only_later_evidence():
 
 
 def sum_by_key(*kinds: Any) -> Evidence:
-    """Return evidence of arrays of maps. The values of each map have a property `old` with one of these values."""
+    """Return evidence of arrays of maps, one array for each of `kinds`. Each map value has that kind as `old`."""
     total = Evidence()
     for kind in kinds:
         total.add(infer({"list": [{"m": body} for body in bodies({**PRICE, "old": kind})]}))

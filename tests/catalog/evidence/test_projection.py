@@ -1,4 +1,4 @@
-"""The projection of a sum: names, parameter types, the operation's JSON (contracts 4 and 5)."""
+"""The projection of a sum: names, parameter types, the operation's JSON (contract §4 and §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold: exactly once, in any order, by any number of workers.
+"""The fold counts each report exactly once, in any order, by any number of workers.
 
 A report that cannot be folded blocks no other (contract §4).
 """
@@ -46,7 +46,7 @@ def send(api: Any, *reports: Any) -> None:
 
 
 def list_everything() -> list[Any]:
-    """Return everything that the catalog stores, without row ids."""
+    """Return the operations that the catalog stores and the evidence of their parts, without row ids."""
     operations = Operation.objects.order_by("method", "key").values_list(
         "method",
         "key",
@@ -185,7 +185,7 @@ def test_the_sweep_finds_reports_stored_while_the_clock_was_ahead(api):
 
 @pytest.fixture
 def short_turns(monkeypatch) -> list[Any]:
-    """Let a worker's turn end after one batch of one report. Return the tasks, with ids, that wake the worker again."""
+    """Let a worker's turn end after one batch of one report. Return all doorbells, each as a task and ids."""
     rings: list[Any] = []
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
     monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))

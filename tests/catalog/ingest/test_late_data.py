@@ -111,7 +111,7 @@ BODIES = [OLD, NEW, {"id": None}, {"lines": [{"sku": 1}]}, {"lines": [{"sku": "x
 
 
 def list_visible(environment: str) -> Any:
-    """Return all that is stored and shown of the operation in one environment, except the times of its drift."""
+    """Return all that is stored and shown of the operation in one environment, except its drift."""
     row = find_operation(environment)
     parts = OperationPart.objects.filter(operation=row).order_by("part", "status", "epoch")
     evidence = [(part.part, part.status, part.epoch, part.evidence) for part in parts if part.evidence]

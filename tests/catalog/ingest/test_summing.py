@@ -1,4 +1,4 @@
-"""Contract 4: merge is a sum, so any order and any batching of the same observations gives the same bytes."""
+"""Any order and any batching of the same observations give the same sum, byte for byte (contract §4)."""
 
 from __future__ import annotations
 

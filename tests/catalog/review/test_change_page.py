@@ -1,4 +1,4 @@
-"""One drift change's page: before, after, whom it affects, and what people decide about it."""
+"""The page of one change: before, after, whom the change affects, and what people decide about it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def start(api: Any, workspace: Any) -> str:
-    """Return the address of an environment in which the total became a number and a note appeared."""
+    """Return the address of an environment in which `total` became a number and `note` appeared."""
     deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
     deliver(api, workspace, observation(response={"id": 1, "total": 2.5, "note": "x"}))
     return f"/w/{workspace.workspace.slug}/production"

@@ -26,7 +26,7 @@ OLD, NEW = {"id": 1, "note": "x"}, {"id": "1", "total": 2}
 
 
 def read_document() -> Any:
-    """Return the operation in the catalog."""
+    """Return the catalog's document of the only operation."""
     return json.loads(Operation.objects.get().document)
 
 

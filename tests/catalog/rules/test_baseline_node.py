@@ -34,7 +34,7 @@ def find_operation() -> Operation:
 
 
 def read_response(status: str = "200") -> Any:
-    """Return the response in the catalog."""
+    """Return the catalog's descriptor of the responses with one status."""
     return json.loads(find_operation().document)["responses"][status]
 
 
@@ -126,7 +126,7 @@ POINTERS = ["", "/id", "/lines", "/lines/[]", "/lines/[]/sku", "/a", "/a/b", "/a
 
 
 def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[BaselineReset]:
-    """Report to both environments, but reset nodes and undo resets in only one of them."""
+    """Report to both environments, but reset baselines and undo resets in production only. Return the resets."""
     starts: list[BaselineReset] = []
     for _ in range(14):
         report = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)

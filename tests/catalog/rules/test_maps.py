@@ -34,7 +34,7 @@ def build_prices(*values: Any) -> list[dict[str, Any]]:
 
 
 def read_document(environment: str = "production") -> Any:
-    """Return the response in the catalog."""
+    """Return the catalog's descriptor of the responses with status 200."""
     return json.loads(Operation.objects.get(environment__name=environment).document)["responses"]["200"]
 
 

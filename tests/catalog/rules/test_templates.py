@@ -326,7 +326,7 @@ class Twins:
             if self.chance.random() < 0.4:
                 merge(self.with_some, source, target.replace("item}", "thing}"), **options)
                 return
-        except RuleError:  # a circle; in the other environment a rule that will be undone prevents it
+        except RuleError:  # the rule makes a circle here; in `with_all`, a rule to undo prevents the circle
             pass
         self.rules_to_undo.append(rule)
 
