@@ -1,6 +1,6 @@
 """`make faults` is the long form of the fault tests.
 
-It prints tables, writes JSON, and ends with 1 if a count is wrong.
+It prints tables, writes JSON, and ends with 1 if a count or an answer is wrong.
 """
 
 from __future__ import annotations

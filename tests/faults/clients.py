@@ -104,7 +104,7 @@ class Client(threading.Thread):
             while not self._is_ending.is_set():
                 self._chance.choices(actions, weights)[0]()
                 time.sleep(PAUSE)
-        except BaseException as error:  # the run raises it: a client that stops early must fail the run
+        except BaseException as error:  # the run notes it as a surprise: a client that stops early must fail the run
             self.failure = error
 
     # The kinds of requests
@@ -243,7 +243,7 @@ class Client(threading.Thread):
     # How a request is delivered
 
     def _deliver(self, sending: Sending, *, is_in_ledger: bool = False) -> None:
-        """Send until it is acknowledged. A request that is never answered stays open in the ledger."""
+        """Send a request until it is acknowledged. If it is never answered, it stays open in the ledger."""
         if not is_in_ledger:
             self._ledger.note_sent(sending.items)
         answer = self._send_until_final(sending)
@@ -255,7 +255,7 @@ class Client(threading.Thread):
             self.surprises[f"{sending.path}: {answer.status} {answer.problem.get('code', '')}"] += 1
 
     def _send_until_final(self, sending: Sending) -> Answer | None:
-        """Send, and repeat as the documentation says, until there is a final answer; None if there is none in time."""
+        """Repeat a request, as the documentation says, until its final answer. Return None if none comes in time."""
         for pause in self._pauses():
             self._ledger.note_sent(sending.each_time)
             answer = self._send(sending)

@@ -68,7 +68,7 @@ class Site:
         )  # fmt: skip
 
     def list_processes(self) -> dict[str, list[int]]:
-        """Return the processes of each program of the hub."""
+        """Return the process ids of each program of the hub."""
         web = find_processes(self.hub, "granian")
         parents = [pid for pid in web if self.hub.process and read_parent(pid) == self.hub.process.pid]
         programs = {name: find_processes(self.hub, *words) for name, words in PROGRAMS.items()}

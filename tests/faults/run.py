@@ -53,7 +53,7 @@ class Plan:
     """The faults of a run.
 
     kills: the number of processes to kill.
-    minutes: the longest duration.
+    minutes: after these minutes no fault begins.
     share_of_others: the share of other faults, which are played between the kills.
     """
 

@@ -1,4 +1,4 @@
-"""A running hub, which the tests that do not stop it share. Each of them makes its own workspaces."""
+"""A running hub for all tests that do not stop it. Each test makes its own workspaces."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Hub:
         raise AssertionError(f"the hub did not start:\n{self.output}")
 
     def copy_empty_database(self) -> None:
-        """Copy the data directory of a hub that was started once and not used."""
+        """Copy a data directory whose database is migrated and unused."""
         shutil.copytree(prepare_empty_database(), self.folder / "var")
 
     def create_sign_in_link(self) -> str:
@@ -164,7 +164,7 @@ def running_hub(folder: Path) -> Iterator[Hub]:
 
 
 def find_processes(hub: Hub, *words: str) -> list[int]:
-    """Return the processes of a hub whose command line has all these words, the oldest first."""
+    """Return the ids of a hub's processes whose command line has all these words, the oldest first."""
     lines = {pid: read_process(pid, "cmdline").decode().split("\0") for pid in sorted(hub.processes())}
     return [pid for pid, arguments in lines.items() if all(word in arguments for word in words)]
 

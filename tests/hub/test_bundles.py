@@ -30,7 +30,7 @@ def test_a_bundle_holds_its_parts_in_their_order(folder):
 
 @pytest.mark.parametrize("part", [part for parts in BUNDLES.values() for part in parts if part.endswith(".js")])
 def test_a_script_can_stand_before_any_other(part):
-    """It is one call of one function. Its names stay its own, and no missing semicolon joins it to the next script."""
+    """Each script is one call of one function, so it shares no names, and no missing semicolon joins two scripts."""
     lines = [line for line in (STATIC / part).read_text().splitlines() if line and not line.startswith("//")]
     assert (lines[0], lines[-1]) == ("(() => {", "})();")
 

@@ -63,7 +63,7 @@ def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[s
 
 @pytest.fixture(scope="module")
 def reports_by_file(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
-    """Send each complete file to its own workspace, after `careful_texts` has been read."""
+    """Send each complete file to its own workspace, after `careful_texts` was read. Return the workspaces."""
     return {name: pour(hub, traffic / name, name, "--send-undecided") for name in FILES}
 
 

@@ -47,7 +47,7 @@ class OldCode:
         self.environment = self.model("workspaces.Environment").objects.create(workspace=workspace, **facts)
 
     def write(self) -> None:
-        """Write one row of each kind as a request does, and read the rows."""
+        """Write one row of each kind as a request does, and read the latest outcome."""
         environment = self.environment
         conversation = self.model("outcomes.Conversation").objects.create(
             environment=environment, conversation_id=str(uuid.uuid4()), registered_at=NOW
@@ -92,7 +92,7 @@ class OldCode:
 
 
 def count_rows() -> dict[str, int]:
-    """Return the rows of the tables that the old code writes."""
+    """Return the number of rows in each of four tables that the old code writes."""
     tables = ("outcomes_conversation", "outcomes_outcome", "catalog_witnessreport", "intents_rejection")
     with connection.cursor() as cursor:
         counts = {}

@@ -1,4 +1,4 @@
-"""The data of a hub before a backup or a move, and the answers that it must give afterwards."""
+"""The data of a hub before a backup or a move, and the answers that the hub must give afterwards."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def fetch_rows() -> list[tuple[str, str]]:
 
 
 def normalize(tables: str) -> str:
-    """Load a dump and dump it again. Only then does PostgreSQL write all conditions in their final form."""
+    """Load a dump and dump it again, because the second dump has all conditions in their final form."""
     with scratch_database():
         with connection.cursor() as cursor:
             cursor.execute(tables)

@@ -53,7 +53,7 @@ def list_tree(hub: Hub) -> set[int]:
 
 
 def measure_memory(pid: int) -> int:
-    """Return the bytes of a process, with its share of what several use (PSS); 0 if it has ended."""
+    """Return the bytes of memory of a process, with its share of common memory (PSS); 0 if it has ended."""
     lines = read_process(pid, "smaps_rollup").decode().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 

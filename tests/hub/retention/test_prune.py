@@ -271,7 +271,7 @@ def test_tallies_and_the_totals_of_all_pages_outlive_pruning(workspace, api, bro
     start = fill_workspace(workspace, api)
     Outcome.objects.filter(broken=True).update(
         first_reported_at=NOW - 3 * DAY, last_reported_at=NOW - 3 * DAY
-    )  # changed only now, when the reports are counted: their tallies stay those of today
+    )  # changed after the reports were counted, so that their tallies stay those of today
     Rejection.objects.update(occurred_at=NOW - 3 * DAY)
     WitnessReport.objects.update(received_at=NOW - 3 * DAY)
 

@@ -15,7 +15,7 @@ BEFORE = st.tuples(st.integers(0, 50), st.integers(0, 5000)).map(lambda pair: (m
 
 
 def judge(calls, before):
-    """Return whether the secret NEW seems unknown after these calls. A call is its accepted secret, or "rejected"."""
+    """Return whether the secret NEW seems unknown after these calls. Each call is an accepted secret, or "rejected"."""
     return seems_unknown(CallsOfSecret(calls.count(NEW), calls.count("rejected"), *before))
 
 
@@ -25,7 +25,7 @@ def judge(calls, before):
         (0, 5, (0, 990), True),
         (0, 4, (0, 990), False),  # one caller may repeat a mistake
         (0, 5, (0, 0), True),  # there were no calls before
-        (1, 500, (0, 990), False),  # one backend has it; the page names the others
+        (1, 500, (0, 990), False),  # one backend has the secret; the page names the others
         (None, 500, (0, 990), False),  # calls are accepted, but reports do not say with which secret
         (0, 10, (900, 1000), False),  # before, nearly every call had this rejection, too
     ],

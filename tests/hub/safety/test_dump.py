@@ -46,8 +46,9 @@ def spell(secret: str) -> list[str]:
 
 
 class UsedHub:
-    """A hub in which every feature with a secret was used. The attribute `secrets` lists the texts that its dump must
-    not contain.
+    """A hub in which every feature with a secret was used.
+
+    secrets: the texts that a dump of the hub must not contain.
     """
 
     def __init__(self, created: NewWorkspace, api: Any) -> None:

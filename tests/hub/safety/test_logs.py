@@ -1,4 +1,4 @@
-"""No log line contains a key, secret or token, whatever logger wrote it. Each is one line of limited length."""
+"""No log line contains a key, secret or token, whatever logger wrote it. Each record is one line of limited length."""
 
 from __future__ import annotations
 

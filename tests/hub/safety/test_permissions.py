@@ -72,7 +72,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Operator:
-    """An address for operators only; everybody else gets 404."""
+    """An address for operators only. Others get 404, or have to sign in first."""
 
 
 @dataclass(frozen=True)
@@ -455,7 +455,7 @@ def test_people_get_the_right_answer(callers, address):
             assert {status for name, status in statuses.items() if name not in ("nobody", "operator")} == {404}
             assert statuses["operator"] in (200, 404)  # 404: this workspace is not the sample
         case Person():
-            # 302: without the second factor, its page redirects to the list of them, which asks to sign in.
+            # 302: the page of a factor that does not exist redirects to the list of factors, which asks to sign in.
             assert statuses["nobody"] in (302, 404, 405)
             assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
         case OwnToken():

@@ -23,7 +23,7 @@ STALLED_FORMS = 8  # as many as both web processes have threads
 
 
 def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = True) -> Callable[[], Awaitable[Any]]:
-    """Return an ASGI `receive` that returns these pieces in turn. After the last it waits for ever, unless `ends`."""
+    """Return an ASGI `receive` of these pieces in turn. After the last piece it waits for ever, unless `ends`."""
     messages = iter([{"type": "http.request", "body": piece, "more_body": True} for piece in pieces])
 
     async def receive() -> Any:

@@ -137,6 +137,6 @@ def test_no_error_tells_that_the_other_workspace_has_an_id(admin, other_workspac
 
 
 def test_both_workspaces_can_use_the_same_idempotency_keys_and_report_ids(admin, workspace, other_workspace, api):
-    """`fill` uses the same ones in both workspaces; each workspace has its own answer."""
+    """`fill` sends the same keys and ids for both workspaces. Each workspace has its own answers."""
     for created, word in ((workspace, OWN), (other_workspace, FOREIGN)):
         assert word in read(api.get("/api/catalog", key=created.full_key))

@@ -32,7 +32,7 @@ RELEASE = {
 
 
 def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
-    """Play some hours of the sample, folding every few minutes. Return the drift of the successful responses."""
+    """Play some hours of the sample, folding every few minutes. Return the drift, each change with its count."""
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)
     hub = HistoryHub(find_keys(created.as_json()), clock, created.signing_secret)

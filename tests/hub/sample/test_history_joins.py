@@ -54,7 +54,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def play(created: NewWorkspace) -> Environment:
-    """Play conversations of production until the last one has ended. The id of each one is altered."""
+    """Play conversations of production until the last one has ended. Each gets one of `people.DIAGNOSES`."""
     keys = replace_keys(created.workspace, actor="test", now=timezone.now())
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)

@@ -32,7 +32,7 @@ with connection.cursor() as cursor:
         " WHERE xact_start < now() AND datname IS NOT NULL ORDER BY xact_start LIMIT 1"
     )
     print(cursor.rowcount)
-"""  # this ends the oldest transaction, which is that of a day of the history
+"""  # this ends the oldest transaction, which stores a day of the history
 TABLES = {
     "overview": "series",
     "catalog": "operations",

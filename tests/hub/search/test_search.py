@@ -207,7 +207,7 @@ def test_each_kind_shows_a_few_results_and_a_link_to_all(browser_client, start, 
 
 
 def test_a_conversation_of_another_environment_is_found_with_links_to_both(browser_client, start, workspace):
-    """The most frequent kind of broken join is an id that was reported here but registered in staging."""
+    """The most frequent kind of broken join is an id that was reported in production but registered in staging."""
     register_conversations(environment_of(workspace, "staging"), [Arrival("conv_9"), Arrival("conv_1")], now=NOW)
     assert search(browser_client, start, "conv_9") == [("Conversations", "conv_9")] * 2
     page = open_page(browser_client, start, "conv_9")
@@ -220,7 +220,7 @@ def test_a_conversation_of_another_environment_is_found_with_links_to_both(brows
 
 
 def test_a_conversation_whose_joins_were_moved_leads_to_where_it_is_known(browser_client, start, workspace):
-    """Production once had a report of the conversation, but the move left nothing of it there."""
+    """Production had a report of the conversation before the move, and has nothing of it afterwards."""
     production, staging = environment_of(workspace), environment_of(workspace, "staging")
     register_conversations(staging, [Arrival("conv_9")], now=NOW)
     assert move_broken_joins(production, staging, parse_period({}, now=timezone.now()), actor="ann", now=NOW)
