@@ -19,7 +19,7 @@ INTERACTIONS = int(os.environ.get("INTERACTIONS", "50"))
 SEED = 12
 PAGES = ("catalog", "drift", "outcomes", "rejections", "overview", "operation?method=GET&path=/orders/{orderId}")
 FILTERS = "main form.filters[method=get]"
-# Delay answers by up to a third of a second, so that a later request may be answered first.
+# Delay answers by up to 0.3 s, so that a later request may be answered first.
 LATE_ANSWERS = """
   const answer = window.fetch;
   let state = 12;

@@ -10,7 +10,7 @@ from tests.pages import list_page_names
 from workspaces.models import Workspace
 from workspaces.people.invitations import invite
 
-NARROWER = {1280: (1024, 768), 390: (320,)}  # half a screen, a tablet; 320 px as for 1280 px at 400 % (WCAG 1.4.10)
+NARROWER = {1280: (1024, 768), 390: (320,)}  # half a screen, a tablet; 320 px is 1280 px at 400 % (WCAG 1.4.10)
 # The rules whose result depends on the colour scheme
 COLOUR_RULES = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 LOADED_AXE = Axe(axe_script="")  # for a page in which axe is loaded already

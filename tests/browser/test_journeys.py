@@ -122,7 +122,7 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_two_click
 
 
 def test_the_inspector_shows_the_true_reason_of_a_rejection(new_tab, start_of_pages, workspace, api):
-    """By now the intent has expired. The inspector checks as of the time of the rejection: the audience was wrong."""
+    """The intent has expired by now. The inspector checks it as of its rejection, when only the audience was wrong."""
     received_at = timezone.now() - timedelta(minutes=30)
     header = mint_intent(
         workspace.signing_secret, tenant_id=workspace.workspace.id, sub="user_17", aud="urn:affidavit:elsewhere",

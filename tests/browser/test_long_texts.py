@@ -29,7 +29,7 @@ RIGHT_TO_LEFT = "\u202eoverride"  # reverses the rest of its line unless it is i
 
 @pytest.fixture
 def start(transactional_db: None, connect: Callable[[NewWorkspace], Any]) -> str:
-    """Fill an environment with the longest texts that the hub accepts. Return the start of its pages' addresses."""
+    """Fill an environment with very long texts. Return the start of its pages' addresses."""
     created = create_workspace("W" * 100, [ENVIRONMENT], actor="test", now=timezone.now(), with_full_key=True)
     api = connect(created)
 

@@ -93,7 +93,7 @@ def test_from_the_invitation_to_the_revoked_key(
 
 
 class Traffic:
-    """A loop that mints intents and verifies them in the backend. It records the rejections."""
+    """A loop that mints intents and verifies them in the backend. It records each call that fails."""
 
     def __init__(self, base: str, created: NewWorkspace) -> None:
         self.base, self.created = base, created

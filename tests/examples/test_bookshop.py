@@ -1,4 +1,4 @@
-"""The example's shop without a hub: correct calls pass, each mistake gets its reason, and no value is reported."""
+"""The bookshop without a hub: correct calls pass, each mistake gets its reason, and no value is reported."""
 
 from __future__ import annotations
 

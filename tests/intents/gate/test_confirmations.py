@@ -1,4 +1,4 @@
-"""POST /api/confirmations and its decision: each state is left at most once (contract §3)."""
+"""POST /api/confirmations and its decision: a confirmation leaves each state at most once (contract §3)."""
 
 from __future__ import annotations
 

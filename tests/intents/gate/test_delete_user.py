@@ -1,4 +1,4 @@
-"""Deleting a user removes the `sub` from every row. Counts do not change."""
+"""Deleting a user deletes their intents and confirmations. Rejections stay, without a tool call, and so do counts."""
 
 from __future__ import annotations
 

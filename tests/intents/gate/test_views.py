@@ -1,4 +1,4 @@
-"""The page of the gate: pending confirmations can be confirmed or declined, by members only."""
+"""The page of the gate: editors and admins confirm or decline pending confirmations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pending_confirmation(production) -> Confirmation:
 
 @pytest.fixture
 def set_clock(monkeypatch):
-    """Set the clock of the pages."""
+    """Return a function that sets the clock of the pages."""
 
     def set_clock(moment) -> None:
         monkeypatch.setattr(views.timezone, "now", lambda: moment)

@@ -58,7 +58,7 @@ def test_the_page_lists_all_events_with_links(browser_client, start):
     assert re.search(rf"version 2 · user {re.escape(user)} · valid until [0-9:]{{8}} · no step-up </span>", page)
     assert "Refund <12.50>" in page
     assert "<code>user_17</code>" in page
-    # Only rejections link to an operation: that of a minted intent may not be in the catalog.
+    # Only rejections link to an operation, because the operation of an intent may not be in the catalog.
     assert page.count(f'href="{start}/operation?method=POST&path=%2Frefunds"') == 2
     link = next(part for part in page.split('"') if "/rejection?at=" in part)
     assert browser_client.get(link).status_code == 200
