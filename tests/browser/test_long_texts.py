@@ -20,10 +20,6 @@ PATH = (
     "/gateways/{gatewayId}/organizations/{organizationId}/departments/{departmentId}/employees/{employeeId}/contracts"
 )
 KEY, TOOL_CALL, CONVERSATION = "k" * 128, "call-" + "t" * 200, "conv-" + "x" * 200
-PAGES = (
-    "overview", "catalog", "outcomes", "joins", "rejections", "confirmations", "annotations", "alerts", "keys",
-    "retention",
-)  # fmt: skip
 RIGHT_TO_LEFT = "\u202eoverride"  # reverses the rest of its line unless it is isolated
 
 

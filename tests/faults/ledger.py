@@ -31,7 +31,6 @@ class Row:
 
     acknowledged: int = 0
     unanswered: int = 0  # items sent without a final answer, which may be stored or not
-    refused: int = 0
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
     stored_though_refused: list[str] = field(default_factory=list)

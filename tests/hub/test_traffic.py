@@ -62,7 +62,7 @@ def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[s
 
 
 @pytest.fixture(scope="module")
-def reports_by_file(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
+def workspaces_by_file(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
     """Send each complete file to its own workspace, after `careful_texts` was read. Return the workspaces."""
     return {name: pour(hub, traffic / name, name, "--send-undecided") for name in FILES}
 
@@ -105,10 +105,10 @@ def catalog(hub: Hub, workspace: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_2xx_entry_is_in_the_catalog(hub, traffic, reports_by_file, name):
+def test_every_2xx_entry_is_in_the_catalog(hub, traffic, workspaces_by_file, name):
     recorded = [entry for entry in entries(traffic / name) if 200 <= entry["response"]["status"] < 300]
     patterns = {}
-    for operation in catalog(hub, reports_by_file[name])["operations"]:
+    for operation in catalog(hub, workspaces_by_file[name])["operations"]:
         pattern = re.sub(r"\\\{[^/]*?\\\}", "[^/]+", re.escape(operation["path"]))
         patterns.setdefault(operation["method"], []).append((re.compile(pattern), operation["responses"]))
     missing = [
@@ -123,11 +123,11 @@ def test_every_2xx_entry_is_in_the_catalog(hub, traffic, reports_by_file, name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, reports_by_file, name):
-    operations = catalog(hub, reports_by_file[name])["operations"]
+def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, workspaces_by_file, name):
+    operations = catalog(hub, workspaces_by_file[name])["operations"]
     downloaded = {(row["method"], row["path"]): row["observations"] for row in operations}
-    page_rows = page(hub, reports_by_file[name], "catalog.json")["tables"]["operations"]
-    csv_rows = list(csv.DictReader(io.StringIO(page(hub, reports_by_file[name], "catalog.csv?table=operations"))))
+    page_rows = page(hub, workspaces_by_file[name], "catalog.json")["tables"]["operations"]
+    csv_rows = list(csv.DictReader(io.StringIO(page(hub, workspaces_by_file[name], "catalog.csv?table=operations"))))
     assert {(row["method"], row["path"]): row["observations"] for row in page_rows} == downloaded
     assert {(row["method"], row["path"]): int(row["observations"]) for row in csv_rows} == downloaded
 
@@ -137,9 +137,9 @@ def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, rep
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, reports_by_file, name):
+def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, workspaces_by_file, name):
     seen: dict[str, int] = {}
-    for operation in catalog(hub, reports_by_file[name])["operations"]:
+    for operation in catalog(hub, workspaces_by_file[name])["operations"]:
         for status, descriptor in operation["responses"].items():
             seen[status] = seen.get(status, 0) + descriptor.get("seen", 0)
     recount: dict[str, int] = {}
@@ -151,13 +151,13 @@ def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, reports_by_fi
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_sending_the_same_file_again_changes_nothing(hub, traffic, reports_by_file, name):
-    before = catalog(hub, reports_by_file[name])
+def test_sending_the_same_file_again_changes_nothing(hub, traffic, workspaces_by_file, name):
+    before = catalog(hub, workspaces_by_file[name])
     again = ("har", str(traffic / name), "--hub", hub.address, "--send-undecided")
-    result = hub.affidavit(*again, key=reports_by_file[name]["secretKey"])
+    result = hub.affidavit(*again, key=workspaces_by_file[name]["secretKey"])
     assert result.returncode == 0, result.stderr
     wait_until_folded(hub)
-    assert catalog(hub, reports_by_file[name]) == before
+    assert catalog(hub, workspaces_by_file[name]) == before
 
 
 def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts, empty_texts):

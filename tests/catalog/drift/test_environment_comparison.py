@@ -183,7 +183,7 @@ def test_what_both_have_lost_is_no_difference_though_one_lost_it_too_lately_for_
 
 
 @pytest.mark.django_db
-def test_what_both_lost_long_ago_is_not_told_for_ever(api, browser_client, workspace):
+def test_what_both_lost_long_ago_is_not_listed_for_ever(api, browser_client, workspace):
     for environment in ("production", "staging"):
         observe(api, workspace, environment, (60, FULL), (60, SHORT))
     assert "Lost by both" not in open_page(browser_client, workspace, "difference")

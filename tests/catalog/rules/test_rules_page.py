@@ -215,7 +215,7 @@ def test_the_catalog_links_to_the_page_of_rules(browser_client, with_data):
     assert f'href="{address(with_data)}"' in browser_client.get(address(with_data, "catalog")).content.decode()
 
 
-def test_a_viewer_is_offered_no_override_and_told_who_can_give_the_role(client, workspace):
+def test_a_viewer_is_offered_no_override_and_reads_who_can_give_the_role(client, workspace):
     viewer = get_user_model().objects.create_user("vera")
     workspace.workspace.memberships.create(user=viewer, role="viewer")
     client.force_login(viewer)

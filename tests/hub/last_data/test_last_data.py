@@ -32,7 +32,7 @@ def test_an_environment_without_data_says_so(browser_client, workspace):
     assert page.count("no report") == 2
 
 
-def test_the_last_report_of_each_kind_and_dead_letters_are_told(browser_client, workspace, api):
+def test_the_last_report_of_each_kind_and_dead_letters_are_listed(browser_client, workspace, api):
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     now = timezone.now()
     for hours in (50, 3):

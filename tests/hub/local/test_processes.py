@@ -71,11 +71,11 @@ def test_log_lines_of_a_task_have_the_id_of_the_request_that_caused_it(hub, key)
     request_id = f"test:{uuid.uuid4()}"
     assert hub.request("/api/witness-reports", body, key=key, headers={"X-Request-Id": request_id})[0] == 202
 
-    def is_told() -> bool:
+    def is_logged() -> bool:
         lines = [line for line in read_lines(hub) if line.get("requestId") == request_id]
         return any(line["logger"] == "celery.app.trace" and "catalog.tasks.fold" in line["message"] for line in lines)
 
-    wait_for(is_told, BACK_WITHIN)
+    wait_for(is_logged, BACK_WITHIN)
 
 
 def test_every_line_is_json_also_when_processes_fail_and_stop(hub):

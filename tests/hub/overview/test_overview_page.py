@@ -534,7 +534,7 @@ def test_the_banner_of_the_sample_says_whether_its_history_is_complete(overview,
     assert words in page
 
 
-def test_an_outage_is_told_even_if_the_rate_of_the_period_hides_it(overview, browser_client, workspace):
+def test_an_outage_is_shown_even_if_the_rate_of_the_period_hides_it(overview, browser_client, workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     since = now - timedelta(minutes=30)
@@ -566,7 +566,7 @@ def test_an_outage_is_told_even_if_the_rate_of_the_period_hides_it(overview, bro
     assert read_export(browser_client, "outage") == []
 
 
-def test_the_first_calls_of_a_customer_are_told_if_all_were_rejected(overview, browser_client, workspace):
+def test_the_first_calls_of_a_customer_are_shown_if_all_were_rejected(overview, browser_client, workspace):
     production = workspace.workspace.environments.get(name="production")
     record_verifications(production, [Verification("bad-signature", timezone.now())])
     page = tidy(overview())
@@ -599,11 +599,11 @@ def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client
     move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
     assert move.outcomes == 5
     page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
-    told = "5 moved to staging; with them 25.0 %, ±0 points"
-    assert f"0 of 15 {told}" in page
+    moves = "5 moved to staging; with them 25.0 %, ±0 points"
+    assert f"0 of 15 {moves}" in page
     joins = browser_client.get("/w/lumen-books/production/joins?range=7d").content.decode()
     joins = tidy(re.sub("</span>|<[^>]*>", drop_tag, joins))
-    assert f"of 15 reported {told} against the 7 days before" in joins
+    assert f"of 15 reported {moves} against the 7 days before" in joins
     facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in read_export(browser_client, "facts")}
     assert facts["brokenJoins"] == (0, 5)
     assert (facts["outcomes"], facts["rejections"]) == ((0, None), (None, None))

@@ -61,10 +61,10 @@ def test_a_backend_without_the_new_secret_is_named_with_both_counts(browser_clie
     [row] = read_results(browser_client)
     assert (row["environment"], row["accepted"], row["badSignatures"]) == ("production", 0, 37)
     assert (row["badSignaturesBefore"], row["verificationsBefore"], row["noneAcceptedSince"]) == (1, 991, True)
-    [told] = re.findall(SENTENCE, page)
+    [sentence] = re.findall(SENTENCE, page)
     overview = tidy(browser_client.get(OVERVIEW))
-    assert told in overview
-    assert f"{rotation.signs_from:%H:%M:%S}</time>): 0 accepted, 37 rejected" in told
+    assert sentence in overview
+    assert f"{rotation.signs_from:%H:%M:%S}</time>): 0 accepted, 37 rejected" in sentence
     assert "No call was accepted" not in overview
     assert json.loads(browser_client.get(f"{OVERVIEW}.json").getvalue())["tables"]["unknown-secret"] == [row]
 
@@ -133,7 +133,7 @@ def test_see_them_lists_the_rejections_after_the_last_accepted_call(browser_clie
     assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{accepted_at:%H:%M:%S}</time>", tidy(answer))
 
 
-def test_the_outage_is_not_told_again_as_a_rise(browser_client, production, rotation):
+def test_the_outage_is_not_shown_again_as_a_rise(browser_client, production, rotation):
     record(production, rotation, "accepted", -8 * 1440, count=9000)
     record(production, rotation, "accepted", -60, count=40)
     record(production, rotation, "bad-signature", 3, count=37)

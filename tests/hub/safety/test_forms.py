@@ -22,7 +22,6 @@ pytestmark = pytest.mark.django_db
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data; boundary=x"
 LARGEST = 4 * 1024 * 1024
-ENCODED_PART = b'--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
 SECONDS = 2.0  # usually a few milliseconds; long, for a slow machine
 
 

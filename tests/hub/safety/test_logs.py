@@ -67,9 +67,7 @@ def random_part(secret: str) -> str:
     return secret.removeprefix("gak_").removeprefix("pk_").removeprefix("gas_").removeprefix("whsec_")
 
 
-def record_of(
-    message: object, *arguments: object, name: str = "any.logger", exc_info: object = None
-) -> logging.LogRecord:
+def make_record(message: object, *arguments: object, exc_info: object = None) -> logging.LogRecord:
     return logging.LogRecord("any.logger", logging.WARNING, __file__, 1, message, arguments, exc_info)
 
 
@@ -77,11 +75,11 @@ def record_of(
 def test_no_planted_secret_is_printed(secret, before, after, place):
     text = f"{before} {secret} {after}"
     record = {
-        "message": lambda: record_of(text.replace("%", "%%") if "%" in text else text),
-        "argument": lambda: record_of("it failed: %s at %r", text, secret),
-        "mapping": lambda: record_of("it failed: %s", {"value": text}),
-        "list": lambda: record_of("it failed: %r", [secret, text]),
-        "id": lambda: record_of("it failed"),
+        "message": lambda: make_record(text.replace("%", "%%") if "%" in text else text),
+        "argument": lambda: make_record("it failed: %s at %r", text, secret),
+        "mapping": lambda: make_record("it failed: %s", {"value": text}),
+        "list": lambda: make_record("it failed: %r", [secret, text]),
+        "id": lambda: make_record("it failed"),
     }[place]()
     token = current_request_id.set(text if place == "id" else "")
     try:
@@ -101,7 +99,7 @@ def test_the_text_of_an_exception_is_not_printed(secret):
     try:
         fail()
     except ValueError:
-        line = formatter.format(record_of("it failed", exc_info=sys.exc_info()))
+        line = formatter.format(make_record("it failed", exc_info=sys.exc_info()))
     assert random_part(secret) not in line
     assert json.loads(line)["exception"][0] == "ValueError"
     assert "in fail" in line
@@ -110,14 +108,14 @@ def test_the_text_of_an_exception_is_not_printed(secret):
 @given(size=st.integers(0, 200_000), padding=st.sampled_from(["a", "/", "x-", "gak_", "=", "eyJ", "a b "]))
 @example(size=100_000, padding="password=")
 def test_a_line_is_bounded_and_made_quickly(size, padding):
-    line = formatter.format(record_of("Forbidden: %s", padding * (size // len(padding))))
+    line = formatter.format(make_record("Forbidden: %s", padding * (size // len(padding))))
     assert len(line) < MAX_MESSAGE + 300
 
 
 def test_a_secret_that_is_cut_in_two_by_the_limit_is_not_printed():
     secret = make_key("gak_")
     for length in range(MAX_MESSAGE - 50, 2 * MAX_MESSAGE + 10):
-        assert secret[4:16] not in formatter.format(record_of("%s %s", "a b " * (length // 4), secret))
+        assert secret[4:16] not in formatter.format(make_record("%s %s", "a b " * (length // 4), secret))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +135,7 @@ def test_ordinary_text_stays_as_it_is(text):
 
 
 def test_arguments_that_do_not_fit_are_left_out():
-    assert json.loads(formatter.format(record_of("%d of it", "gak_x")))["message"] == "%d of it"
+    assert json.loads(formatter.format(make_record("%d of it", "gak_x")))["message"] == "%d of it"
 
 
 def test_every_logger_of_the_hub_writes_through_the_formatter():
@@ -213,5 +211,5 @@ def test_a_line_with_the_trace_of_a_database_error_has_its_code():
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT 1 / 0")
     except DatabaseError:
-        line = formatter.format(record_of("it failed", exc_info=sys.exc_info()))
+        line = formatter.format(make_record("it failed", exc_info=sys.exc_info()))
     assert json.loads(line)["sqlstate"] == "22012"

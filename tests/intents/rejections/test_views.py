@@ -532,7 +532,7 @@ def test_the_rejections_of_one_key_are_listed_without_the_sums_of_all_keys(page,
     assert 'aria-label="In this period"' not in text
 
 
-def test_a_start_before_the_period_is_not_told(page, production):
+def test_a_start_before_the_period_is_not_shown(page, production):
     record_verifications(production, [Verification("expired", NOW - timedelta(days=20))])
     answer = page(since=(NOW - timedelta(days=20)).isoformat(), range="7d")
     assert answer.context["listed_calls"] == 0

@@ -39,7 +39,7 @@ def read_ids(client, query):
     return [row["conversationId"] for row in read_tables(client.get(f"{PAGE}.json{query}"))["broken"]]
 
 
-def test_older_joins_that_were_reported_again_are_told_by_cause_with_the_latest(production, browser_client):
+def test_older_joins_that_were_reported_again_are_listed_by_cause_with_the_latest(production, browser_client):
     record_outcomes(production, [Report("new", "purchase")], now=timezone.now())
     text = read(browser_client, "?range=24h")
     card = text.partition("<h2>Causes</h2>")[2].partition("</section>")[0]

@@ -49,7 +49,7 @@ def download(client, query=""):
     return json.loads(client.get(f"{PAGE}.json{query}").getvalue())["tables"]
 
 
-def test_a_publishable_key_that_sends_outcomes_is_told_with_the_cure(admin, api, workspace):
+def test_a_publishable_key_that_sends_outcomes_is_listed_with_the_cure(admin, api, workspace):
     assert "No request with a key of this workspace was refused in this period." in read(admin, PAGE)
     api.post("/api/conversation-outcomes", {"outcomes": []}, key=workspace.publishable_key)
     page = read(admin, PAGE)
