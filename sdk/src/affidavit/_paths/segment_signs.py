@@ -47,7 +47,7 @@ class Siblings:
 
     @cached_property
     def data_count(self) -> int:
-        """Return how many different segments are data by their form; a constant such as `0` is none."""
+        """Return how many different segments are data by their form; the constant `0` does not count."""
         return max((node.data_count for node in self.nodes), default=0)
 
     def is_fixed(self, segment: str) -> bool:
@@ -66,7 +66,7 @@ class Siblings:
         return segment in self.facts.vocabulary or is_action(segment)
 
     def is_strange(self, segment: str) -> bool:
-        """Return whether neither a property nor the paths of other APIs have the words of a segment.
+        """Return whether the words of a segment are neither in a property name nor in the paths of other APIs.
 
         A name in a namespace is not strange: other names in that namespace have words that occur in other APIs.
         """
@@ -94,7 +94,7 @@ class Siblings:
 
     @cached_property
     def is_crowded(self) -> bool:
-        """Return whether there are more words that nothing explains than an API would have in one place."""
+        """Return whether more words here are strange than an API would have in one place."""
         return sum(self.is_strange(word) for word in self.words) > CROWD_OF_STRANGE
 
     @cached_property
@@ -143,7 +143,7 @@ class Siblings:
         return self._own_signs[segment]
 
     def place_signs(self, signs: Iterable[str]) -> Iterator[str]:
-        """Yield each sign, and a second time with the place if its meaning depends on the place."""
+        """Yield each sign, and once more with the place appended if its meaning depends on the place."""
         for sign in signs:
             yield sign
             if sign in PLACED_SIGNS:
@@ -160,7 +160,7 @@ class Siblings:
 
     @cached_property
     def place(self) -> str:
-        """Return the place of the position, as a text that is appended to a sign."""
+        """Return where in a path these segments are, as a text that is appended to a sign."""
         if self.is_leading:
             return "at the beginning"
         return "behind data" if self.prefix[-1] is None else "behind a word"

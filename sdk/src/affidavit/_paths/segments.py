@@ -1,6 +1,6 @@
 """Values inside a path segment: `Customers('anna')`, `parcels;owner=anna`. They are data whatever they look like.
 
-OData puts keys in brackets, RFC 3986 (3.3) names `;` and `=` for parameters of one segment.
+OData puts keys in brackets. RFC 3986 (3.3) names `;` and `=` for parameters of one segment.
 """
 
 from __future__ import annotations

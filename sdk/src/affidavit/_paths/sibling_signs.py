@@ -10,7 +10,7 @@ from .segments import strip_values
 from .text_signs import list_text_signs
 
 MAX_COMPARED = 12  # siblings whose continuations are compared
-SURE_DATA = 0.7  # probability at the first look from which a neighbour counts as data
+SURE_DATA = 0.7  # probability at the first look above which a neighbour counts as data
 SURE_WORD = 0.1  # probability at the first look below which a neighbour counts as a word
 CROWD_SIZE = 9  # siblings that make a crowd
 
@@ -18,7 +18,7 @@ CROWD_SIZE = 9  # siblings that make a crowd
 def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
     """Yield the signs that the neighbours of a segment give.
 
-    probabilities: the probability that each is data, judged alone.
+    probabilities: for each segment, the probability that it is data, judged alone.
     """
     neighbours = {
         word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
@@ -60,7 +60,7 @@ def _measure_median(siblings: Siblings, own: Shapes, words: Iterable[str]) -> fl
 
 
 def _compare_numbers(values: int, data: int, words: int, unsure: int) -> Iterator[str]:
-    """Yield the signs in the numbers of neighbours.
+    """Yield the signs that say how many neighbours of each kind a segment has.
 
     values: the neighbours that are data by their form.
     data, words: the neighbours that are surely data, and those that are surely words.

@@ -1,4 +1,4 @@
-"""Path templates by the form of each segment: one that looks like data becomes a parameter (contract §4).
+"""Path templates by the form of each segment: a segment that looks like data is a parameter (contract §4).
 
 `/orders/17` -> `/orders/{orderId}`. Raw paths never leave the process; only the template does.
 """
@@ -48,8 +48,8 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
 
     parameters: types by name, as the reporter sent them.
 
-    A name that is data itself, or that occurs twice, is replaced. The time is in proportion to the length of the path,
-    for any path.
+    A parameter name that is data itself, or that occurs twice, is replaced. The time is linear in the length of any
+    path.
     """
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
     namer = _Namer(_PARAMETER.findall(path))
@@ -111,7 +111,7 @@ class _Namer:
         self._base = "id"
 
     def pass_literal(self, segment: str) -> None:
-        """Name the parameters that follow after this literal segment, if a name can be made from it."""
+        """Name the next parameters after this literal segment, if a name can be made from it."""
         self._base = _name_after(segment) or self._base
 
     def name_parameter(self) -> str:
@@ -153,7 +153,7 @@ def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leadi
 
 
 def _is_raw(segment: str, *, leading: bool) -> bool:
-    """Return whether a literal segment, decoded, is data."""
+    """Return whether a decoded literal segment is data."""
     return not is_scaffold(segment, leading=leading) and detect_segment_form(segment) is not None
 
 

@@ -13,10 +13,10 @@ from .words import Reading
 class TrafficFacts:
     """Facts about all traffic together.
 
-    echoed_words: segments that were the value of a property in the bodies of their own exchange.
+    echoed_words: segments that were the value of a property, not of an enumeration, in bodies of their own exchange.
     parts: segments that occur between data, such as `items` in `orders/17/items/3`.
-    places: the number of different segments after which each segment occurs.
-    scalars: for each segment, the meaning of the properties that have it as a value.
+    places: the number of different positions in the tree of paths where each segment occurs.
+    scalars: for each segment, the `Reading` of the properties that have it as a value.
     hashes: the hash of each segment.
     style: how the API writes its words.
     paths: the number of different paths.

@@ -14,7 +14,7 @@ from .value_index import bound_shape
 from .words import Reading
 
 MAX_WORDS = 500  # different words in one node; no API has so many, so all of them are data
-MAX_DATA = 8  # how many different data segments are counted; more count as this many
+MAX_DATA = 8  # different data segments after one node that are counted; more count as this many
 MAX_PARENTS = 4  # how many different data segments before a word are counted
 
 NO_READING = Reading(0)
@@ -50,7 +50,7 @@ class PathNode:
 
     @property
     def data_count(self) -> int:
-        """Return how many different segments are known to be data; a constant such as `0` is none."""
+        """Return how many different segments are known to be data; the constant `0` does not count."""
         if self.data is None or self.data.constant:
             return 0
         return MAX_DATA if self.is_crowded else len(self.data_hashes)
@@ -113,7 +113,7 @@ class PathNode:
         return self._open_word(segment)
 
     def _turn_words_into_data(self) -> None:
-        """Treat all segments here as data, because there are too many for words."""
+        """Treat all segments here except scaffold as data, because there are too many for words."""
         self.is_crowded = True
         words, self.words = self.words, {}
         for segment, node in words.items():
@@ -174,7 +174,7 @@ def count_paths(node: PathNode) -> int:
 
 
 def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
-    """Return the nodes that follow, by segment."""
+    """Return the nodes that follow `nodes`, by segment."""
     branches: dict[str, list[PathNode]] = {}
     for node in nodes:
         for segment, following in node.words.items():

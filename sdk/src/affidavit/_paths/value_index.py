@@ -62,7 +62,7 @@ def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
 
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
-    """Cut a shape that is too large, always to the same part of it."""
+    """Cut a shape that is too large: keep its first pointers in alphabetical order."""
     return frozenset(shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS])
 
 

@@ -44,7 +44,7 @@ class Vocabulary:
         self._phrases: set[str] = set()
 
     def add(self, name: str) -> None:
-        """Take in one property name that is no data."""
+        """Take in one property name that is not data."""
         if name in self._names or len(self._phrases) > MAX_PHRASES:
             return
         self._names.add(name)
@@ -58,7 +58,7 @@ class Vocabulary:
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def knows_word(self, word: str) -> bool:
-        """Return whether a single word, in lower case, is part of a property name."""
+        """Return whether a lower-case word is part of a property name that begins without a capital letter."""
         return singularize(word) in self._phrases
 
 
@@ -104,7 +104,7 @@ class Style:
     def compare(self, segment: str, *, in_namespace: bool) -> Iterator[str]:
         """Yield the signs in the words of a segment, and whether they are written as the API's other words are.
 
-        in_namespace: whether it is a qualified name in a namespace of the API, whose capital letters say nothing.
+        in_namespace: whether the segment is a qualified name in a namespace of the API: then its capitals say nothing.
         """
         origin, case = find_origin(segment), _read_case(segment)
         if origin is None:
@@ -121,7 +121,7 @@ class Style:
         yield from self._compare_joint(_read_joint(segment))
 
     def is_in_namespace(self, segment: str) -> bool:
-        """Return whether most qualified names begin as this one does, and some go on with words of other APIs."""
+        """Return whether most qualified names begin like this segment, and some go on with words of other APIs."""
         if not is_qualified_name(segment):
             return False
         namespace = _read_namespace(segment)

@@ -58,7 +58,7 @@ def singularize(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def read_name(name: str) -> Reading:
-    """Read the last word of a name, which says what it is: `event_name` and `eventname` are names, not `nameFormat`."""
+    """Return what the last word of a name promises: `event_name` and `eventname` hold a name, `nameFormat` does not."""
     parts = split_words(name)
     last = singularize(parts[-1]) if parts else ""
     if last in _IDENTITIES or last.endswith("name"):

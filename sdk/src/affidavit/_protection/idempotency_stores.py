@@ -111,7 +111,7 @@ class SqlDeliveries:
         return self._database.run(lambda execute: execute(_PRUNE, *limits).rowcount)
 
     def _run_update(self, sql: str, *parameters: object) -> bool:
-        """Return whether the claim was still there to be changed."""
+        """Run one update of a claim. Return whether the call was still running under this claim."""
         return self._database.run(lambda execute: execute(sql, *parameters).rowcount) == 1
 
 

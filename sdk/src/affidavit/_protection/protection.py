@@ -66,7 +66,7 @@ NO_DEMANDS = Demands()
 
 @dataclass(slots=True)
 class Call:
-    """The facts of a request. See `IntentVerifier.verify` for those not explained here.
+    """The facts of a request. `IntentVerifier.verify` explains the other members.
 
     route: a callable that returns the framework's path template with the mount prefix, None if the template is unknown.
         It is called when the call is reported. Without a template the report names no operation, because a raw path
@@ -92,7 +92,7 @@ class Protection:
     reports: where verifications are reported; None to report nothing.
     exempt: a function that a middleware calls with method and decoded path. It returns True for requests that need no
         intent.
-    max_body: the most bytes of a request body (a larger one is answered 413), or a function that returns this number
+    max_body: the most bytes of a request body (a larger body is answered 413), or a function that returns this number
         for a method and a decoded path.
     max_kept: the most bytes of a response that is kept for retries.
     now: the clock of the deliveries, in Unix seconds.
@@ -129,7 +129,7 @@ class Protection:
         return self.max_body(method, path) if callable(self.max_body) else self.max_body
 
     def admit(self, call: Call, demands: Demands = NO_DEMANDS) -> "Admission | StoredResponse":
-        """Return the admission of a call, to be settled when it has run; or the response to send without running it."""
+        """Return the admission of a call, to be settled when the call has run; or the response to send in its place."""
         try:
             intent = self.verifier.verify(
                 call.header, call.method, call.path, call.query, call.body, call.content_type,

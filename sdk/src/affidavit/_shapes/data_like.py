@@ -14,7 +14,7 @@ MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # the most ordinary names that are remembered, so that each is judged once
 MIN_MIXED = 24  # a mix of fewer letters and digits is not judged
 _LONGEST_WORDS = 3.5  # below this mean length of its runs of digits and letters, a text has no words
-# A random mix of capitals and small letters has runs below this mean length, or a smaller share of it is in words.
+# In a random mix of capitals and small letters, the mean run is shorter, or the share in words is smaller.
 _LONGEST_MIXED_WORDS = 4.5
 _LEAST_IN_WORDS = 0.8
 
@@ -143,7 +143,7 @@ def _detect_inner_form(text: str) -> str | None:
 
 
 def _is_mixed(part: str) -> bool:
-    """Return whether these are letters and digits without words: a camelCase name with a number has longer runs."""
+    """Return whether `part` is letters and digits without words: a camelCase name with a number has longer runs."""
     return not part.isalpha() and not part.isdigit() and _has_no_words(part)
 
 

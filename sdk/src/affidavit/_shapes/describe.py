@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .evidence import KINDS, MAX_DEPTH, Evidence
 
 Descriptor: TypeAlias = dict[str, Any]
-"""The wire form of a shape: `{"type": T, ...}`. Contract 4 lists its members."""
+"""The wire form of a shape: `{"type": T, ...}`. Contract §4 lists its members."""
 
 MAX_NODES = 5000
 BINARY = "binary"  # the format of files in forms; there is no other format
@@ -124,5 +124,5 @@ def _find_cut_nodes(root: Evidence, max_nodes: int) -> set[int]:
 
 
 def _measure_size(evidence: Evidence) -> int:
-    """Return an upper bound for the bytes of the descriptor as JSON: other characters than ASCII count as escapes."""
+    """Return an upper bound for the bytes of the descriptor as JSON: non-ASCII characters count as escapes."""
     return len(json.dumps(_describe(evidence, True, set()), separators=(",", ":")))

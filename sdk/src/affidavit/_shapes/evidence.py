@@ -110,7 +110,7 @@ class Evidence:
     def take_property(self, name: str, child: Evidence) -> None:
         """Add `child`, the evidence for the values of `name`. From now on `child` belongs to this evidence.
 
-        It is copied only if it is added to other evidence: a copy at each level would multiply the work by the depth.
+        `child` is copied only if it is added to other evidence: a copy per level would multiply the work by the depth.
         """
         if name not in self.properties and self._keeps_name(name):
             self.properties[name] = child
@@ -136,7 +136,7 @@ class Evidence:
         self.properties.clear()
 
     def add(self, other: Evidence) -> None:
-        """Add `other` to this in place. `other` is not changed, and no part of it is shared."""
+        """Add `other` to this evidence in place. `other` is not changed, and no part of `other` is shared."""
         for kind, times in other.counts.items():
             self.count(kind, times)
         self.redacted = self.redacted or other.redacted

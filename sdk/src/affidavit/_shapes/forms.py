@@ -1,7 +1,7 @@
 """Read the fields of forms: their names, and which are files; never their values (contract §4).
 
-There are two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Clients also send
-other texts under the first type, in which everything is a value. So a text is read only if it is surely a form.
+There are two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Under the
+first type, clients also send other texts, which are only values. So a text is read only if it is surely a form.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def parse_form(data: bytes) -> FormFields:
 
 
 def find_boundary(content_type: str) -> bytes:
-    """Return the boundary of a multipart form; empty for any other type."""
+    """Return the boundary of a multipart form; empty for any other type, or without a boundary."""
     if strip_parameters(content_type) != MULTIPART:
         return b""
     match = _BOUNDARY.search(content_type)

@@ -30,7 +30,7 @@ _SCALARS = frozenset(_KINDS) - {list, dict}
 def infer(value: Json, *, redactor: Redactor | None = DEFAULT, day: int | None = None) -> Evidence:
     """Return the evidence of one value.
 
-    day: when it was seen, in days since 1970-01-01 UTC.
+    day: when the value was seen, in days since 1970-01-01 UTC.
     """
     evidence = Evidence()
     observe(evidence, value, redactor=redactor)
@@ -121,7 +121,7 @@ def _count_all(
 def _count_objects(
     evidence: Evidence, objects: Sequence[dict[str, Typed]], level: int, redactor: Redactor | None
 ) -> None:
-    """Count the members of objects at one position: by name if all have the same names, else by object."""
+    """Count the members of objects at one position: by name if all have the same names, else object by object."""
     types = _group_types_by_name(objects)
     if types is None:
         for members in objects:
@@ -166,7 +166,7 @@ def _open_new_property(evidence: Evidence, name: str, redactor: Redactor | None)
 
 
 def _find_kind(value: object, kinds: dict[type, str]) -> str:
-    """Return the kind of a value by its type, or by the JSON type that its type is a subclass of."""
+    """Return the kind of a value by its type, or by the JSON type of which its type is a subclass. Raises TypeError."""
     kind = kinds.get(type(value))
     if kind is not None:
         return kind

@@ -68,7 +68,7 @@ class _Reader:
         """Return the evidence of a node.
 
         default: the value of `seen` if the node has none.
-        items: whether these are the items of an array.
+        items: whether the node describes the items of an array.
         """
         if not isinstance(node, dict):
             self.add_fault(pointer, "wrong-type", "A descriptor is an object.")
@@ -88,7 +88,7 @@ class _Reader:
         if self.read_flag(node, "collapsed", pointer):
             evidence.collapse()
         if not is_sound:
-            evidence.counts = {"divergent": MAX_COUNT}  # with which any children agree: one fault is enough
+            evidence.counts = {"divergent": MAX_COUNT}  # agrees with any children: one fault is enough
         self.read_children(evidence, node, pointer, level + 1)
         if not is_sound:
             evidence.counts = {}  # so that the parent is not compared with wrong counts
@@ -184,14 +184,12 @@ class _Reader:
         return seen
 
     def count_values(self, default: int, seen: int | None, nulls: int, pointer: str) -> int:
-        """Return how many of `seen` were not null."""
+        """Return how many of the values seen were not null."""
         values = default if seen is None else seen
         if seen is not None and nulls > seen:
             self.add_fault(f"{pointer}/nulls", "contradictory-counts", "There are more nulls than values seen.")
         elif 0 < values <= nulls:
-            self.add_fault(
-                f"{pointer}/nulls", "contradictory-counts", "Where all that was seen is null, the type is null."
-            )
+            self.add_fault(f"{pointer}/nulls", "contradictory-counts", "If all values seen are null, the type is null.")
         return max(values - nulls, 0)
 
     def read_count(self, node: Mapping[str, Any], name: str, pointer: str) -> int | None:
@@ -228,12 +226,12 @@ class _Reader:
         """Check that items belong to an array, properties and values to an object, as far as the type is known."""
         for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
             if name in node and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
-                detail = f"Send these only if an {parent} was seen, or with the type unknown."
+                detail = f"Send this member only if an {parent} was seen, or if the type is unknown."
                 self.add_fault(f"{pointer}/{name}", "contradictory-type", detail)
 
     def check_parent(self, child: Evidence, parents: int, pointer: str) -> None:
         if child.seen and not parents:
-            self.add_fault(f"{pointer}/seen", "contradictory-counts", "Nothing was seen that could hold these.")
+            self.add_fault(f"{pointer}/seen", "contradictory-counts", "No array or object was seen for these values.")
 
     def read_properties(self, evidence: Evidence, node: object, pointer: str, level: int) -> None:
         if not isinstance(node, dict):

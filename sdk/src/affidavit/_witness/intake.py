@@ -84,7 +84,7 @@ class Operation:
 
     @property
     def has_enough_waiting(self) -> bool:
-        """Return whether enough of its exchanges are queued, so that no more are queued until these are inspected."""
+        """Return whether enough exchanges are queued: no more are queued until these are inspected."""
         return self.waiting >= _MAX_WAITING
 
 
@@ -116,7 +116,7 @@ class QueuedExchange(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the number of bytes that it takes in the queue."""
+        """Return the number of bytes that the exchange takes in the queue."""
         return len(self.query) + sum(map(_measure_body, (self.request, self.response)))
 
 
@@ -129,8 +129,8 @@ class Intake:
 
     request_count: all requests. Each is counted in a tally, as dropped or as ignored.
     dropped_count: requests without room even for a count, or whose report was lost.
-    ignored_count: requests answered 404, 405 or 501 on a path that never answered otherwise, and requests that cannot
-        be an operation.
+    ignored_count: requests without a route answered 404, 405 or 501 on a path that never answered otherwise, and
+        requests that cannot be an operation.
     uninspected_count: requests counted without their bodies, because the shape has settled, or enough bodies wait.
     """
 

@@ -1,7 +1,7 @@
 """Sample the bodies of an operation: all until nothing new is seen, then fewer and fewer (contract §4)."""
 
 SETTLED = 25
-"""Inspections without news that settle a shape; as many again halve the rate."""
+"""So many inspections without news settle a shape and halve the rate; as many again halve the rate again."""
 LONGEST_STRIDE = 64
 AT_LEAST_EVERY = 60.0
 """Seconds; after a longer gap a request is always inspected."""

@@ -88,7 +88,7 @@ class HeldResponse:
         return True
 
     def _note_headers(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Return whether the headers begin a stream of events, which cannot be held until its end."""
+        """Note the headers. Return whether they begin a stream of events, which cannot be held until its end."""
         is_event_stream = False
         for name, value in headers:
             key = name.lower()

@@ -137,7 +137,7 @@ class _Gate:
         return await asyncio.shield(self._admitting)
 
     async def finish(self, response: web.StreamResponse) -> None:
-        """Settle an admitted call with its response before that is sent. A streamed response has been sent already."""
+        """Settle an admitted call before its response is sent. A streamed response has been sent already."""
         if self.admission is None or self.admission.is_settled:
             return
         body = response.body or b"" if isinstance(response, web.Response) else None
@@ -212,7 +212,7 @@ def _build_call(request: web.Request, body: bytes) -> Call:
 
 
 def _join_header(request: web.Request, name: str) -> str | None:
-    """Return a header's value, repeated ones joined, as other servers do; None if it is absent."""
+    """Return a header's value, repeated ones joined, as other servers do; None if it is absent or empty."""
     return ",".join(request.headers.getall(name, ())) or None
 
 

@@ -246,7 +246,7 @@ def _read_raw_path(request: HttpRequest) -> str | None:
 
 
 def _find_route(request: HttpRequest) -> str | None:
-    """Return the route that Django found; None for one with regular expressions."""
+    """Return the path template of Django's route; None without a route, or if the route is no template."""
     path = parse_route_path(request.resolver_match.route) if request.resolver_match else None
     prefix = request.path.removesuffix(request.path_info)
     return None if path is None else f"{prefix}/{path.removeprefix('/')}"

@@ -187,7 +187,7 @@ class _Run:
         return self._written_chunks.append
 
     def _settle(self, admission: Admission, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """Settle with the response, without its body if that streams or is too large. Return the response's chunks."""
+        """Settle with the response, without a body that streams or is too large. Return the response's chunks."""
         iterator, limit = iter(chunks), self._gate.protection.max_kept
         chunks_read: list[bytes] = []
         if not self._is_event_stream():  # the first event of a stream may take long

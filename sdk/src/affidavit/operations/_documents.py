@@ -54,7 +54,7 @@ def build_operation_document(identity: Identity, operation_sum: OperationSum, *,
 
 
 def _list_media_types(operation_sum: OperationSum) -> dict[str, Any]:
-    """Return the media types of request and responses; without types that were not reported."""
+    """Return the reported media types of request and responses."""
     by_part = {key: sorted(counts) for key, counts in sorted(operation_sum.media_types.items())}
     request = by_part.pop(REQUEST, None)
     return {

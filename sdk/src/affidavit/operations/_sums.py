@@ -137,7 +137,7 @@ class OperationSums:
         return len(self._by_identity)
 
     def add(self, identity: Identity, operation_sum: OperationSum) -> None:
-        """Add a sum. It must not be used by the caller afterwards: later additions change it."""
+        """Add a sum. The caller must not use the sum afterwards: later additions change it."""
         if total := self._by_identity.get(identity):
             total.add(operation_sum)
         else:
@@ -158,7 +158,7 @@ class DailySums:
         return iter(sorted(self._by_day.items(), key=lambda item: item[0]))
 
     def add(self, identity: Identity, operation_sum: OperationSum) -> None:
-        """Add a sum to its day. It must not be used by the caller afterwards: later additions change it."""
+        """Add a sum to its day. The caller must not use the sum afterwards: later additions change it."""
         self._by_day.setdefault(operation_sum.last // SECONDS_PER_DAY, OperationSums()).add(identity, operation_sum)
 
     def add_all(self, other: DailySums) -> None:
