@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 LOCKS = [Path("requirements") / name for name in ("run.txt", "redis.txt", "otel.txt")]
-CURE = "Run it where the database of vulnerabilities can be reached."
+CURE = "Run `make audit` where the database of vulnerabilities can be reached."
 
 
 class Verdict(NamedTuple):

@@ -23,7 +23,7 @@ from workspaces.create import NewWorkspace, create_workspace
 from workspaces.refusals.counter import get_counter
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-STANDING_TABLES = {"auth_permission", "django_content_type"}  # the migrations fill these, no test changes them
+STANDING_TABLES = {"auth_permission", "django_content_type"}  # the migrations fill these; no test changes them
 
 
 def delete_rows(_: TransactionTestCase) -> None:
@@ -121,7 +121,7 @@ def other_workspace(db: None) -> NewWorkspace:
 
 @pytest.fixture(scope="session")
 def connect() -> Callable[[NewWorkspace], Api]:
-    """Return the maker of an Api with a workspace's key of all scopes."""
+    """Return a function that makes an Api with a workspace's key of all scopes."""
     return lambda created: Api(Client(raise_request_exception=False), created.full_key)
 
 

@@ -26,7 +26,7 @@ OUTSIDE = {"account": "/account", "new-workspace": "/workspaces/new", "not-found
 FOR_STRANGERS = {"sign-in": "/sign-in", "reset-password": "/account/password/reset"}
 EMPTY_PAGES = ("overview", "catalog", "drift", "outcomes", "joins", "rejections", "confirmations")
 RELEASE_SECONDS = 600
-RELEASE_CHANGES = 3  # how many of the four changes to wait for
+RELEASE_CHANGES = 3  # how many of the release's four drift changes to wait for
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def chromium() -> Iterator[Browser]:
 
 @dataclass
 class Tab:
-    """One signed-in page, and the errors and warnings of its console."""
+    """One page of a browser, and the errors of its console and its scripts."""
 
     page: Page
     base: str
@@ -67,7 +67,7 @@ class Tab:
 
 @pytest.fixture
 def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
-    """Make a tab: `new_tab(width=1280, scheme="light", javascript=True, zone="UTC", signed_in=True)`."""
+    """Yield a maker of tabs: `new_tab(width=1280, scheme="light", javascript=True, zone="UTC", signed_in=True)`."""
     contexts: list[BrowserContext] = []
 
     def make(

@@ -62,7 +62,7 @@ def score(tmp_path, monkeypatch, capsys):
 
 
 def list_failures(output):
-    """Return the names of the failed vectors, and what each one did instead."""
+    """Return the actual result of each failed vector, by the vector's name."""
     lines = output.splitlines()
     names = [line.removeprefix("FAIL  ") for line in lines if line.startswith("FAIL  ")]
     actual = [line.removeprefix("      actual    ") for line in lines if line.startswith("      actual    ")]

@@ -67,7 +67,7 @@ def lock_file(tmp_path):
 
 
 def run(action, *steps, options=()):
-    """Return the exit status and the requests."""
+    """Return the exit status, and the paths of the requests."""
     with ScriptedHub(*steps) as hub:
         status = main(["tools", action, "--hub", hub.url, "--key", KEY, *options])
         return status, [request.path for request in hub.received]

@@ -98,7 +98,7 @@ def shop(*middlewares, **options):
 
 
 def serving(test):
-    """Run an async test in a loop of its own. It gets a function that serves an app and returns a client of it."""
+    """Run an async test in a loop of its own. The test gets a function that serves an app and returns a client."""
 
     @functools.wraps(test)
     def run(*args, **kwargs):

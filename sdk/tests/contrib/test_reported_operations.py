@@ -27,7 +27,7 @@ class Hub:
 
 
 def list_reported_operations(call):
-    """Return the reported operations. `call` gets a protection, and sends rejected calls to an app with it."""
+    """Return the reported operations. `call` gets a protection, and sends calls to an app under this protection."""
     hub = Hub()
     reports = VerificationReports(make_key("gak_"), transport=hub)
     call(make_protection(reports=reports))

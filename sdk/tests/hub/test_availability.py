@@ -98,7 +98,7 @@ def test_a_hub_that_takes_every_second_report_fills_no_log(caplog):
 
 
 def test_report_outcomes_keeps_trying_after_six_broken_connections():
-    """The hub comes up late, after more than five tries."""
+    """By default a transport gives up after five tries."""
     started = threading.Event()
 
     def away_for_a_while(handler):

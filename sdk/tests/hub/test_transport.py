@@ -183,7 +183,7 @@ def test_an_invalid_base_url_is_refused_at_once(base_url):
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Path of a PEM file: a self-signed certificate for 127.0.0.1 and its key."""
+    """Return the path of a PEM file with a self-signed certificate for 127.0.0.1 and its key."""
     pytest.importorskip("cryptography.x509", reason="needs the package cryptography")
     return write_certificate(tmp_path_factory.mktemp("tls") / "hub.pem")
 

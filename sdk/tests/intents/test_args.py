@@ -150,7 +150,7 @@ def test_different_numbers_never_share_a_hash(first, second):
 @example("1e-400")
 @example("12345678901234567.891")
 def test_arguments_inside_a_larger_body_have_the_same_hash_as_alone(literal):
-    """So whatever is minted from a larger body verifies, and no intent is minted for arguments without a hash."""
+    """So an intent minted from a larger body verifies, and no intent is minted for arguments without a hash."""
     body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
     try:
         args_hash = member_args(body, "args", parse(body)["args"]).hash

@@ -37,7 +37,7 @@ def test_every_reason_has_a_meaning_and_a_fix():
 
 
 def test_no_fix_refers_to_the_settings_of_the_hub():
-    """There is nothing to find there: settings never show a secret again, and Intent inspector shows the audience."""
+    """Settings would not help: they never show a secret again, and Intent inspector shows the audience."""
     assert [slug for slug, reason in REASONS.items() if "settings" in reason.usual_fix] == []
 
 

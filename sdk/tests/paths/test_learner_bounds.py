@@ -121,7 +121,7 @@ def test_a_learner_keeps_no_value_of_any_body():
 
 
 def texts_in(thing, seen=None):
-    """Return every text that can be reached from an object."""
+    """Yield every text that can be reached from an object."""
     seen = set() if seen is None else seen
     if isinstance(thing, str):
         yield thing

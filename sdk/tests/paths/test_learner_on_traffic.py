@@ -72,7 +72,7 @@ def recorded_exchanges(name):
 
 
 def judge(exchanges):
-    """Return the pair (learned, true) of templates by call, without parameter names.
+    """Return for each call its learned and its true template, without parameter names.
 
     Only calls with a 2xx answer and a true template count.
     """

@@ -1,4 +1,4 @@
-"""A likely value that a body of its exchange names is a parameter if it is alone, or if most beside it are data."""
+"""A likely value that occurs in a body of its exchange is a parameter if it is alone or most neighbours are data."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Path templates by token form: data becomes a parameter, words stay."""
+"""Path templates by the form of segments: data becomes a parameter, words stay."""
 
 import re
 from urllib.parse import quote, urlsplit

@@ -1,4 +1,4 @@
-"""A full store in memory forgets responses, then finished calls. It logs this, and refuses no call because of it."""
+"""A full store in memory forgets responses, then finished calls, and logs this. It never forgets calls in flight."""
 
 import pytest
 from support.signed_calls import encode_json, make_protection, sign_call

@@ -25,7 +25,7 @@ evidences_of_values = st.builds(lambda value, day: infer(value, day=day), json_v
 
 @st.composite
 def wide_objects(draw):
-    """Draw nested objects that together have more than 200 names."""
+    """Draw the evidence of an object with up to 220 names. Two such objects may have more than 200 together."""
     start, size = draw(st.integers(0, 300)), draw(st.integers(1, 220))
     inside = draw(st.sampled_from([1, "text", None, {"x": 1}, {f"inner{letters(start + i)}": 0 for i in range(8)}]))
     return infer({f"name{letters(i)}": inside for i in range(start, start + size)})

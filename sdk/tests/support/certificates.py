@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def write_certificate(path: Path) -> Path:
-    """Write a certificate for 127.0.0.1 and its key as PEM; return the path. Raises ImportError."""
+    """Write a certificate for 127.0.0.1 and its key as PEM; return the path. Raises ImportError without the package."""
     x509 = importlib.import_module("cryptography.x509")
     ec = importlib.import_module("cryptography.hazmat.primitives.asymmetric.ec")
     hashes = importlib.import_module("cryptography.hazmat.primitives.hashes")

@@ -1,4 +1,4 @@
-"""Recorded traffic and published vectors. They are in the folder `shared` beside the project, if it is there."""
+"""Recorded traffic and published vectors, in the folder `shared` beside the project, if that folder exists."""
 
 import gzip
 import json

@@ -148,7 +148,7 @@ def silent(seconds: float) -> Step:
 
 
 def raw(data: bytes) -> Step:
-    """Send these bytes instead of an HTTP answer, then hang up."""
+    """Return a step that sends these bytes instead of an HTTP answer, then hangs up."""
 
     def step(handler: Handler) -> None:
         handler.wfile.write(data)

@@ -78,7 +78,7 @@ def redis_server(folder: Path) -> Iterator[Any]:
 
 
 def unreachable_redis() -> Any:
-    """Return a client of a Redis that does not exist. It tries once. Skip the test without a client package."""
+    """Return a client that tries once to reach a Redis that does not exist; skip the test without a client package."""
     client_package = _redis_package()
     once = client_package.retry.Retry(client_package.backoff.NoBackoff(), 0)
     return client_package.Redis(unix_socket_path="/nonexistent/redis.sock", retry=once)

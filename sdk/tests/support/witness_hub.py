@@ -65,7 +65,7 @@ def count_requests(entries: Sequence[Any]) -> dict[tuple[str, str, int], int]:
 
 
 def list_types(descriptor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the properties of an object by name: `string`, `array of string`, `binary string` for a file."""
+    """Return the types of an object's properties by name: `string`, `array of string`, `binary string` for a file."""
     return {name: _name_type(child) for name, child in descriptor["properties"].items()}
 
 

@@ -6,7 +6,7 @@
     @intent_required(minimum_version=2)                              # one view; needs the setting only
     def refund(request): ...  # request.intent.args are the verified arguments
 
-    MIDDLEWARE = ["affidavit.contrib.django.WitnessMiddleware", ...] # what views answer; before all others
+    MIDDLEWARE = ["affidavit.contrib.django.WitnessMiddleware", ...] # observes views; put it before all others
     AFFIDAVIT_WITNESS = "shop.witness.witness"                       # an affidavit.Witness, or its dotted path
 
 Intents are verified outside the request's transaction, with and without ATOMIC_REQUESTS: a rollback restores no nonce,
