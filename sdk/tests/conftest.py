@@ -1,4 +1,4 @@
-"""Fixtures of the SDK's tests. A test that needs a framework or the hub is skipped where that is not installed."""
+"""Fixtures of the SDK's tests. A test that needs a package is skipped if the package is not installed."""
 
 from collections.abc import Iterator
 

@@ -67,7 +67,7 @@ class Tab:
 
 @pytest.fixture
 def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
-    """Yield a maker of tabs: `new_tab(width=1280, scheme="light", javascript=True, zone="UTC", signed_in=True)`."""
+    """Yield `new_tab(width=1280, scheme="light", javascript=True, zone="UTC", signed_in=True)`, which makes a tab."""
     contexts: list[BrowserContext] = []
 
     def make(

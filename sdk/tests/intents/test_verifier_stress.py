@@ -97,7 +97,7 @@ def test_of_64_threads_with_one_intent_exactly_one_passes():
 
 
 def mutate_text(source: random.Random, text: bytes) -> bytes:
-    """Return the text with a few random edits, mostly of characters that have a meaning in JSON and base64url."""
+    """Return the text with a few random edits. Many insert what has a meaning in JSON or base64url."""
     data = bytearray(text)
     for _ in range(source.randrange(1, 4)):
         position = source.randrange(len(data) + 1)

@@ -1,4 +1,4 @@
-"""Programs with all three reporters that end in different ways; a hub counts the reports that it received."""
+"""Programs with all three reporters that end in different ways, and the number of items that a hub received."""
 
 import signal
 import socket

@@ -54,7 +54,7 @@ class Vocabulary:
                 self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
-        """Return whether a decoded path segment is one of the phrases, in singular or plural, in the same spelling."""
+        """Return whether a decoded segment is one of the phrases, in singular or plural. An initial capital counts."""
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def knows_word(self, word: str) -> bool:
@@ -77,7 +77,7 @@ Each segment with words has one of them.
 STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
 
 LEAST_WORDS = 3  # words of the API that must be known before a segment is compared with them
-LEAST_NAMES = 3  # qualified names with familiar words that make a namespace
+LEAST_NAMES = 3  # so many qualified names with familiar words make their first part a namespace
 _HUMP = re.compile(r"[a-z][A-Z]")
 _QUALIFIED = re.compile(r"[A-Z]+[a-z][A-Za-z0-9]*(?:\.[A-Z]+[a-z][A-Za-z0-9]*)+")
 

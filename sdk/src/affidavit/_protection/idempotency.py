@@ -114,7 +114,7 @@ class DeliveryStore(Protocol):
 def compute_fingerprint(intent: Intent) -> str:
     """Hash the facts that all deliveries of one call share.
 
-    They are the version with sub, operation and argsHash; in version 1 with userId, method and path.
+    They are the version, sub, operation and argsHash; in version 1 the version, userId, method and path.
     """
     facts = intent.version, intent.sub, intent.operation, intent.args_hash
     return sha256(ascii(facts).encode("ascii")).hexdigest()

@@ -1,4 +1,4 @@
-"""Admit or refuse a request by its facts: the part that the Django, WSGI and ASGI adapters share (contract §3)."""
+"""Admit or refuse a request by its facts: the part that all adapters share (contract §3)."""
 
 import logging
 import time

@@ -104,7 +104,7 @@ Tallies = dict[tuple[Operation, int], Tally]
 class QueuedExchange(NamedTuple):
     """A request and its response, to be inspected.
 
-    path: the raw path if the framework gave no route or no type, else empty.
+    path: the raw path if the framework gave no route, or not the type of every parameter; else empty.
     """
 
     operation: Operation

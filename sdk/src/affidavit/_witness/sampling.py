@@ -8,7 +8,7 @@ AT_LEAST_EVERY = 60.0
 
 
 class Pace:
-    """The sampling rate of one operation and status. Requests that are not inspected are counted all the same."""
+    """The sampling rate of one `Operation`. Requests that are not inspected are counted all the same."""
 
     __slots__ = ("_due", "_looks_without_news", "_skip_count", "_stride")
 

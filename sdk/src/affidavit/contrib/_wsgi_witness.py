@@ -113,7 +113,7 @@ class _Exchange:
             )  # fmt: skip
 
     def _is_settled(self) -> bool:
-        """Return whether the exchange needs no report: it had one, or is counted now because its shape is known."""
+        """Return whether the exchange needs no report: it was reported, or just counted because its shape is known."""
         if not self._is_reported:
             try:
                 self._is_reported = self._witness.settles(

@@ -48,7 +48,7 @@ _HEADER = "X-Service-Intent"
 
 
 def current_intent() -> Intent:
-    """Return the verified intent of the current request. Raises LookupError outside a protected one."""
+    """Return the verified intent of the current request. Raises LookupError if there is none."""
     gate = _GATE.get(None)
     return require_intent(gate.admission if gate else None)
 

@@ -107,7 +107,7 @@ def intent_required(
     """Protect one view, `def` or `async def`, with the middleware or without it.
 
     minimum_version, operation: see `IntentVerifier.verify`.
-    protection: by default the one of the settings.
+    protection: by default the protection of the settings.
 
     For a class-based view use `@method_decorator(intent_required, name="dispatch")`.
     """

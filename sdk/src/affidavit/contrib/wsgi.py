@@ -36,7 +36,7 @@ _CHUNK = 64 * 1024
 
 
 def current_intent() -> Intent:
-    """Return the verified intent of the current request. Raises LookupError outside a protected one."""
+    """Return the verified intent of the current request. Raises LookupError if there is none."""
     gate = _GATE.get(None)
     return require_intent(gate.admission if gate else None)
 
