@@ -91,7 +91,6 @@ FRAGMENTS = (
     '{{"type":"string"}}', '{{"type":"array","items":{{"type":"integer"}}}}', '{{"a":{{"a":{{"a":1}}}}}}', '"{n}"',
 )  # fmt: skip
 TEXTS = ("a", "/1", "/{{a}}", "a=1&", "%2F", "é", "\\u0041", "9", "=", "/orders-1234", "A" * 40 + "/")
-DESCRIPTORS = ("response", "request", "query")
 
 
 @dataclass(frozen=True)
