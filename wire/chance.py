@@ -8,7 +8,7 @@ LARGEST_BY_CHANCE = 1.96  # in standard errors; samples of two equal shares diff
 
 
 def is_within_chance(count: int, total: int, other_count: int, other_total: int) -> bool:
-    """Return whether chance alone often makes samples of these sizes differ so much (test of two proportions).
+    """Return whether chance alone may explain how much the two shares differ (test of two proportions).
 
     Both totals are above 0.
     """

@@ -92,7 +92,7 @@ def is_unconfirmed(error: BaseException | None) -> bool:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether the database is unreachable, full or shutting down, or aborted the transaction for another one."""
+    """Return whether the database is unreachable, full, read-only, shutting down, or aborted one of two transactions."""
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)

@@ -74,7 +74,7 @@ class Period:
         return first is not None and first < self.previous().end
 
     def begin_at(self, first: datetime | None) -> Period:
-        """Return the part of the period from this moment on; all of it for None."""
+        """Return the part of the period from `first` on; the whole period for None."""
         return replace(self, start=min(max(self.start, first), self.end)) if first else self
 
     def begin_with_data(self, first: datetime | None) -> Period:
@@ -138,7 +138,7 @@ def from_local_time(clock_time: datetime, zone: ZoneInfo) -> datetime:
 
 
 def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Period:
-    """Read `from` and `to`; without one, the period is open at that side. Raises UnusableDates."""
+    """Read `from` (default: EARLIEST) and `to` (default: the end of this quarter hour). Raises UnusableDates."""
     try:
         start = parse_moment(query["from"], zone) if query.get("from") else EARLIEST
         end = parse_moment(query["to"], zone, end_of_day=True) if query.get("to") else end_of_quarter(now)

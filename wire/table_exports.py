@@ -135,7 +135,7 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 def join_csv(table: Table) -> Iterator[Chunk]:
     """Yield the chunks of a table. For SelectedRows, the first chunk is only the header.
 
-    The first chunk is read while the response is still being built, which may need the database connection. Reading
+    After the first chunk, the rest of the response is built, which may need the database connection. Reading
     SelectedRows occupies that connection, so it begins with the second chunk.
     """
     are_times = table.are_times

@@ -91,7 +91,7 @@ def mark_partial(bucket: Bucket) -> Bucket:
 
 
 def _mark_if_current(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, step: str) -> Bucket:
-    """Mark a bucket as partial if its hour, day or month ends after a moment: today, for example, is not over."""
+    """Mark a bucket as partial if its hour, day or month ends after `elapsed_until`: today is not over."""
     if bucket.end < elapsed_until:
         return bucket
     iterate = ITERATORS[step]

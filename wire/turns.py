@@ -9,7 +9,7 @@ TURN_SECONDS = 0.5  # time for some batches; a task waits at most for one turn o
 
 
 class Turn:
-    """The time that a task may take before other tasks get a turn; without `seconds`, as long as it needs.
+    """The time that a task may take before other tasks get a turn; with `seconds` None, as long as it needs.
 
     is_unfinished: whether work may be left, because the turn was over.
     """

@@ -17,7 +17,7 @@ from django.utils.functional import cached_property
 from wire.errors import DomainError, NotFound
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-PREFIX_LENGTH = 12  # so many first characters of a key are stored and shown
+PREFIX_LENGTH = 12  # how many first characters of a key are stored and shown
 
 
 def new_workspace_id() -> str:
@@ -202,7 +202,7 @@ class SigningSecret(models.Model):
     """A secret that signs intents, encrypted at rest (contract §3, "Secrets").
 
     signs_from: when it begins to sign, empty while it is only prepared; of the secrets that sign, the latest is used.
-        It verifies from the start.
+        It verifies from its creation on.
     verifies_until: until when it verifies; empty until a later secret begins to sign in its place.
     revoked_at: when it was revoked.
     """

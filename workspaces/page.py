@@ -50,8 +50,8 @@ class Page:
 
     partial: the template for htmx requests, if it differs.
     takes: by the name of a member of the address (`name=value`), a function that returns something true for an allowed
-        value. The page says that it ignores any other value; an export refuses it. Members that are not in it may have
-        any value.
+        value. The page says that it ignores any other value; an export refuses it. Members that are not in `takes`
+        may have any value.
     has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """

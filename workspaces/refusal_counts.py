@@ -1,4 +1,4 @@
-"""Count the requests with a key of a workspace that the hub refused, wherever in the hub that happened.
+"""Count the refused requests that came with the key of a workspace, wherever in the hub they were refused.
 
 Every refusal is a FailureResponse, from REST framework's handler or from a middleware, and passes here. The request's
 own transaction is over by then, so that its rollback takes no count away.

@@ -31,13 +31,13 @@ def hide_workspace(workspace: Workspace, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str, int]:
-    """Delete all rows of a hidden workspace and return their numbers by table; {} if it is deleted already.
+    """Delete all rows of a hidden workspace. Return how many, by table; {} if it is deleted already.
 
     It runs one statement per table; Django's cascade, object by object, takes ten times as long. The hub's audit
-    log records the numbers. Everything is one transaction: if it is killed, it can be run again.
+    log records the numbers. Everything is one transaction, so a killed deletion can be run again.
     """
-    # Wait for transactions that still write into an environment, and so hold a lock on it. Meanwhile, no other gets a
-    # lock.
+    # Wait for transactions that still write into an environment, and so hold a lock on it. Meanwhile, no other
+    # transaction gets one.
     list(Environment.objects.filter(workspace_id=workspace_id).order_by("id").select_for_update())
     hidden_workspace = Workspace.objects.select_for_update().filter(pk=workspace_id, removed_at__isnull=False)
     if not hidden_workspace.exists():
@@ -85,7 +85,7 @@ def shorten_id(workspace_id: str) -> str:
 def _delete_statements(model: type[models.Model], condition: str) -> Iterator[tuple[str, str]]:
     """Yield each table with its DELETE for a model's rows.
 
-    Tables whose rows refer to these come first.
+    Tables whose rows refer to the model's rows come first.
 
     condition: the condition on the model's rows, in SQL.
     """

@@ -21,7 +21,7 @@ NEW_WORKSPACE = "new workspace"
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Redirect to the first workspace; without one, to the form that creates it or a page that says whom to ask."""
+    """Redirect to the first workspace. Without one, lead operators to the form for it, tell others whom to ask."""
     workspace = list_workspaces(request.user).first()
     if workspace:
         return redirect("overview", workspace.slug, "production")

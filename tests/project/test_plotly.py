@@ -1,4 +1,4 @@
-"""The plotly.js that pages load is the one whose rules the figures are checked against."""
+"""Pages load the same version of plotly.js as the package that checks their figures in tests."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
     """Return the path and the filters of an address. Of all addresses with the same result, only one is opened.
 
     A value is cut to its first character, unless it is the only filter or names the subject of the page. Empty filters
-    and the members of ORDER are left out if there are other filters. If there are none, one of them is kept.
+    and the members of ORDER are left out if there are other filters. Otherwise the first of them is kept.
     """
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""Messages to the worker: equal messages that wait become one, none is lost, and a slow broker delays no request."""
+"""Messages to the worker: equal ones that wait become one, a full queue drops more, a slow broker delays nobody."""
 
 from __future__ import annotations
 

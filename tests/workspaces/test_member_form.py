@@ -52,7 +52,7 @@ def test_an_address_that_only_takes_forms_says_so_when_it_is_opened(browser_clie
 
 
 def list_form_addresses(patterns: list[URLPattern | URLResolver], start: str = "/") -> list[str]:
-    """Return an address for each view that takes a form of a member. Its name begins with `post_` or `decide`."""
+    """Return an address for each view that takes a form of a member: its name begins with `post_` or `decide`."""
     addresses = []
     for pattern in patterns:
         route = f"{start}{pattern.pattern}"

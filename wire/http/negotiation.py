@@ -1,4 +1,4 @@
-"""Machines get JSON whatever their Accept header says, so that errors reach those who ask for something else, too."""
+"""Answer machines in JSON whatever their Accept header says, so that errors reach every machine."""
 
 from __future__ import annotations
 

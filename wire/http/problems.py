@@ -159,7 +159,7 @@ def list_headers(error: DomainError) -> dict[str, str]:
 
 
 def find_cause(error: Exception) -> DomainError:
-    """Return the domain's error for whatever a view, Django or DRF raised; log it if it is a fault of the hub."""
+    """Return the domain's error for whatever a view, Django or DRF raised; log faults of the hub and its database."""
     match error:
         case DomainError():
             return error
@@ -186,7 +186,7 @@ def find_cause(error: Exception) -> DomainError:
 
 
 def find_cause_of_lost_session(error: SessionInterrupted) -> DomainError:
-    """Return why a session was not stored. It is stored after the view, so the view's changes may already be stored."""
+    """Return why a session was not stored. It is stored after the view, whose changes may already be stored."""
     causes: list[BaseException] = [error]
     while context := causes[-1].__context__:
         causes.append(context)

@@ -13,7 +13,7 @@ from wire.http.problems import Problem
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Exempt a view from the CSRF check, so that a wrong method is answered 405."""
+    """Refuse all methods but GET and HEAD with 405, without a CSRF check before: it would answer 403."""
 
     @csrf_exempt
     @wraps(view)

@@ -1,4 +1,4 @@
-"""Every response carries X-Request-Id: the caller's if it sent a well-formed one (contract §1)."""
+"""Every response carries X-Request-Id: the caller's own if it is well-formed (contract §1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WELL_FORMED = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")
 
 
 class RequestIdMiddleware:
-    """Sets `current_request_id` for as long as the request is answered."""
+    """Set `current_request_id` until the request is answered."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

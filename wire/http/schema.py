@@ -107,7 +107,7 @@ def list_codes(view: APIView, *, is_post: bool) -> list[str]:
 
 
 class EndpointSchema(AutoSchema):
-    """Adds errors, headers and links to what drf-spectacular derives from serializers."""
+    """Add errors, headers and links to what drf-spectacular derives from serializers."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)

@@ -19,7 +19,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _answered_at = -math.inf
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """See Django."""
+        """Connect, and note the time of the server's answer."""
         connection = super().get_new_connection(conn_params)
         self._answered_at = time.monotonic()
         return connection

@@ -23,7 +23,7 @@ CHECK_SECONDS = 1.0  # between two measurements of one process, so an age is kno
 AWAY_SECONDS = 10.0  # how long no query goes to a replica that failed
 MAX_POSITIONS = 600
 
-# Positions in the write-ahead log, in bytes. A server that is not a replica (any more) returns NULL for the second.
+# Positions in the write-ahead log, in bytes. A server that is not a replica (any more) answers the second with NULL.
 PRIMARY_POSITION = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"
 REPLICA_POSITION = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() - '0/0'::pg_lsn END"
 

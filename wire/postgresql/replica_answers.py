@@ -18,7 +18,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 def answer_from_replica(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """Call `respond` with reads from the replica, and say in a header how old these may be.
+    """Call `respond` with reads from the replica, and say in a header how old the data may be.
 
     `respond` reads from the primary if the replica is away, fails or is older than REPLICA_MAX_AGE, or if this browser
     has just changed something. It must not write.

@@ -21,8 +21,8 @@ class ReadPlan:
 
     uses: for each sum, the buckets that use it, as (number of the bucket, 1 to add or -1 to subtract).
 
-    A sum is named by (number of its segment, its start in Unix seconds). These are numbers for speed: a chart reads
-    thousands.
+    A sum is named by (number of its segment, its start in Unix seconds). Names are numbers for speed: a chart
+    reads thousands of sums.
     """
 
     segments: Sequence[Segment]

@@ -33,9 +33,9 @@ class AnnotationText:
 def add_annotation(
     environment: Environment, content: AnnotationText, *, at: datetime, everywhere: bool, actor: str, now: datetime
 ) -> Annotation:
-    """Add an annotation of one environment, or of all environments of its workspace; raises InvalidRequest.
+    """Add an annotation of one environment, or of all environments of its workspace.
 
-    Raises what `Environment.hold` raises.
+    Raises InvalidRequest or EnvironmentRemoved.
     """
     content.check()
     environment.hold()
@@ -54,7 +54,7 @@ def add_annotation(
 def add_by_hand(
     environment: Environment, content: AnnotationText, *, at: datetime, everywhere: bool, actor: str, now: datetime
 ) -> Annotation:
-    """Add an annotation as a member does, with an audit entry; raises InvalidRequest."""
+    """Add an annotation as a member does, with an audit entry; raises InvalidRequest or EnvironmentRemoved."""
     annotation = add_annotation(environment, content, at=at, everywhere=everywhere, actor=actor, now=now)
     record_audit(annotation.workspace_id, "annotation added", _describe(annotation), actor=actor, now=now)
     return annotation

@@ -32,7 +32,7 @@ def name_phase_columns(total: str, count: str, rate: str) -> tuple[str, ...]:
 
 
 def list_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
-    """Return the cells of a phase; what compares it with the one before is null if there is nothing to compare.
+    """Return the cells of a phase. Those that compare it with the phase before are null if there is nothing to compare.
 
     A phase that has yet to begin has no end and no numbers.
     """
@@ -46,5 +46,5 @@ def list_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
 
 
 def list_pending_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
-    """Return the cells of a phase, then the share of what it counts that is still to change."""
+    """Return the cells of a phase, then the share of its count that may still change."""
     return (*list_phase_cells(change), None if change.phase.is_ahead else round(change.pending, 4))

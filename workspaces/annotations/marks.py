@@ -30,7 +30,7 @@ class ChartEvent:
 class Mark:
     """The events within one bucket of a chart, the earliest first.
 
-    bucket: its number, from 0.
+    bucket: the number of the bucket, from 0.
     """
 
     bucket: int

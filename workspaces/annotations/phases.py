@@ -12,7 +12,7 @@ from wire.period import QUARTER, floor_to_quarter
 from wire.time_buckets import Bucket
 
 MAX_PHASES = 6  # a page shows the latest
-MOST_PENDING = 0.1  # of what a phase counts; if a larger share is still to change, its rate says nothing yet
+MOST_PENDING = 0.1  # of the count of a phase; if a larger share may still change, the rate says nothing yet
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Phase:
 class PhaseChange:
     """A phase and the phase before it; `previous` is None for the first.
 
-    pending: the estimated share of what the phase counts that is still to change, 0 to 1.
+    pending: the estimated share of the phase's count that may still change, 0 to 1.
     """
 
     phase: Phase
@@ -69,14 +69,14 @@ class PhaseChange:
 
     @property
     def is_within_chance(self) -> bool:
-        """Return whether chance alone often makes samples of these sizes differ so much."""
+        """Return whether chance alone may explain the change."""
         if self.points is None or not self.previous:
             return False
         return is_within_chance(self.phase.count, self.phase.total, self.previous.count, self.previous.total)
 
     @property
     def may_be_chance(self) -> bool:
-        """Return whether the page says that the change may be chance: not if it says that it is too early to tell."""
+        """Return whether the page says that the change may be chance: not while it is too early to tell."""
         return bool(self.points) and self.is_within_chance and not self.is_too_early
 
 

@@ -6,5 +6,5 @@ from workspaces.models import ApiKey, Workspace
 
 
 def find_by_prefix(workspace: Workspace, prefix: str) -> ApiKey | None:
-    """Return the key of this workspace, revoked or not, that begins with `prefix`; None for "" or if there is none."""
+    """Return the key of this workspace, revoked or not, with exactly this stored prefix; None if there is none."""
     return workspace.api_keys.filter(prefix=prefix).first() if prefix else None

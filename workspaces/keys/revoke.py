@@ -28,7 +28,7 @@ def revoke_key(key: ApiKey, *, actor: str, now: datetime) -> bool:
 def find_key(text: str) -> ApiKey:
     """Return the key of any workspace that is named by its whole text or by its first characters.
 
-    Raises NotFound; InvalidRequest if several keys begin like this, with a list of them.
+    Raises NotFound; InvalidRequest for a text of another length, or with a list if several keys begin like this.
     """
     keys = ApiKey.objects.select_related("workspace")
     if is_well_formed_key(text):

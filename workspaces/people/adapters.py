@@ -165,7 +165,10 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return (address.user, address.email) if address else None
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Make the account of somebody who was invited. Raises SignInRefused."""
+        """Make the account of somebody who was invited. An account loses its password at its first single sign-on.
+
+        Raises SignInRefused.
+        """
         address = next((address.email for address in sociallogin.email_addresses if address.verified), None)
         if address is None:
             raise SignInRefused(
@@ -200,7 +203,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         raise SignInFailed("The answer of the sign-in service does not fit this browser's request. Start again.")
 
     def _remove_password(self, user: User) -> None:
-        """Remove the password, which whoever made the account may know: the provider now vouches for the person."""
+        """Remove the password: somebody else may have set it, and the provider now vouches for the person."""
         if user.has_usable_password():
             user.set_unusable_password()
             user.save(update_fields=["password"])

@@ -99,8 +99,8 @@ def has_account(invitation: Invitation) -> bool:
 def is_invited(user: User, invitation: Invitation) -> bool:
     """Return whether this user may accept the invitation: it is to their address, or they have no address yet.
 
-    For a user without an address, the link verifies that of the invitation. It must not be the verified address of
-    another user.
+    The invitation's address must not be the verified address of another user. The link verifies it for a user who has
+    no address.
     """
     if _list_users(invitation.email).exclude(pk=user.pk).exists():
         return False

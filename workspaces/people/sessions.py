@@ -1,4 +1,4 @@
-"""Sessions that a copy of the database does not reveal: its keys are digests of the cookies, its data is encrypted."""
+"""Sessions that a copy of the database does not reveal: stored keys are digests of the cookies, data is encrypted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SessionStore(db.SessionStore):
         return encrypt(self.serializer().dumps(session_dict)).decode()
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
-        """Return the content of the row; nothing if it was encrypted under another key."""
+        """Return the content of the row; {} if no key of the settings decrypts it."""
         try:
             return dict(self.serializer().loads(decrypt(force_bytes(session_data))))
         except (InvalidToken, ValueError):

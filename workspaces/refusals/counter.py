@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple
 
-WRITE_SECONDS = 1.0  # between two writes of a process; what was counted since may be lost if it is killed
+WRITE_SECONDS = 1.0  # between two writes of a process; a killed process loses what it counted since
 
 
 class Refusal(NamedTuple):

@@ -14,7 +14,7 @@ from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.issue import issue_signing_secret
 
 REVOKED = "signing secret revoked"  # the name of this action in the audit log
-OVERLAP = timedelta(hours=24)  # after a rotation, the previous secret still verifies for so long
+OVERLAP = timedelta(hours=24)  # how long the previous secret still verifies after a rotation
 SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
 MIN_PREFIX = 6
 
@@ -75,7 +75,7 @@ def activate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotat
 
 @transaction.atomic
 def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
-    """Make a secret that signs at once. Backends that do not know it reject new intents until they do.
+    """Make a secret that signs at once. Backends reject new intents until they know it.
 
     Raises InvalidRequest while a secret is prepared.
     """
@@ -115,7 +115,7 @@ def find_prepared(workspace: Workspace) -> SigningSecret | None:
 def find_secret(text: str) -> SigningSecret:
     """Return the secret that its first characters name, in any workspace.
 
-    Raises NotFound; InvalidRequest if several begin like this, with a list of them.
+    Raises NotFound; InvalidRequest for too few characters, or with a list of the secrets if several begin like this.
     """
     if len(text) < MIN_PREFIX:
         raise InvalidRequest(f"Name the secret by {MIN_PREFIX} to {SECRET_PREFIX_LENGTH} of its first characters.")

@@ -76,7 +76,7 @@ def list_backends(workspace: Workspace, *, now: datetime) -> list[Backend]:
 class LateBackend:
     """A backend that has not verified with a secret yet.
 
-    environments: the names of the environments in which it has not.
+    environments: the names of the environments in which the backend has not.
     """
 
     name: str

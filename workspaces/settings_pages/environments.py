@@ -1,4 +1,4 @@
-"""The page of environments: add, label, archive and restore them, and the end of version 1."""
+"""The page of environments: add, label, archive and restore them, and end version 1."""
 
 from __future__ import annotations
 

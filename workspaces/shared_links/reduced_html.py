@@ -1,6 +1,6 @@
 """Reduce a page to its readable content: no link, no form, no script but the data of charts (pure).
 
-Only listed elements are kept, so a page that gets a new kind of control does not leak it.
+Only listed elements are kept, so a new kind of control on a page does not leak.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KEPT_ATTRIBUTES = {
 VOID_TAGS = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
-DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy contains API keys
+DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy contains beginnings of API keys
 # Marks parts that no shared page shows: ids of conversations and calls, names of members, links to other pages.
 PRIVATE = "data-private"
 FIGURE_TYPE = "application/json"  # the type of a script that holds the data of a chart

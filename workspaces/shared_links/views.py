@@ -78,7 +78,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _build_request(request: HttpRequest, link: SharedLink) -> HttpRequest:
-    """Return an anonymous request for the shared page. It takes only the host from the real request."""
+    """Return an anonymous request for the shared page. It takes only host and scheme from the real request."""
     inner_request = HttpRequest()
     inner_request.method = "GET"
     inner_request.path = reverse(link.page, args=[link.environment.workspace.slug, link.environment.name])

@@ -49,8 +49,8 @@ def count(value: int | float | None) -> str:
 def percent(part: float | None, whole: float | None) -> str:
     """Write `part|percent:whole` as `2.5 %`, with one decimal. A share of nothing is a dash.
 
-    `0 %` means none at all and `100 %` means all, so these have no decimal. Shares that would be rounded to them are
-    written `< 0.1 %` and `> 99.9 %`.
+    `0 %` means none at all and `100 %` means all, so these have no decimal. Shares that are nearly none or nearly all
+    are written `< 0.1 %` and `> 99.9 %`.
     """
     if part is None or not whole:
         return NOTHING
@@ -74,7 +74,7 @@ def format_points(difference: float | None) -> str:
 
 @register.filter(name="change")
 def format_change(now: int, before: int) -> str:
-    """Write `now|change:before` as `+11.2 %`, from a doubling on as `6.5×`; there is no rate of change from 0."""
+    """Write `now|change:before` as `+11.2 %`, from a doubling on as `6.5×`. A change from 0 is a dash."""
     if not before:
         return NOTHING
     if now >= 2 * before:
@@ -87,8 +87,8 @@ def format_change(now: int, before: int) -> str:
 def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) -> str:
     """Write by how many percentage points a rate differs from the previous one; "" if one of them does not exist.
 
-    Both rates are rounded first, so that the difference agrees with the rates on the page. A difference that is below
-    SMALLEST_POINTS before they are rounded is written as 0.
+    Both rates are rounded first, so that the difference agrees with the rates on the page. If the exact rates differ
+    by less than SMALLEST_POINTS, the difference is `±0`.
     """
     if not whole or not previous_whole:
         return ""

@@ -1,4 +1,4 @@
-"""Links to other periods: the earlier and the later one, and the same with fixed ends."""
+"""Links to other periods: the earlier and the later one, and this one with fixed ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fixed_period(context: Context) -> str:
 
 @register.filter
 def dates(period: Period) -> str:
-    """Write a period as `14 Nov – 20 Nov 2026`, with hours if it does not consist of whole days.
+    """Write a period as `14 Nov – 20 Nov 2026`. A period of at most two days has hours, unless its days are whole.
 
     A short custom period that is not over is written as `since 25 Nov 02:30`.
     """

@@ -209,7 +209,7 @@ def test_one_click_shows_the_funnel_between_the_two_most_frequent_keys(browser_c
 
 
 def test_the_funnel_reads_its_own_index_and_no_more_than_it_follows(production):
-    """It stays fast as tables grow. The first step reads by key and time, with a limit; later steps by primary key."""
+    """So the funnel stays fast. The first step reads by key and time, with a limit; later steps by primary key."""
     statement = funnels._write_statement(3)
     parameters = {
         "environment": production.pk, "start": NOW - timedelta(days=9), "end": NOW, "limit": 10, "recent": NOW,

@@ -65,7 +65,7 @@ def test_a_move_is_undone_by_its_button(environments, browser_client):
 
 
 def test_after_a_move_the_page_shows_the_rest_and_can_undo_the_move_at_once(environments, browser_client):
-    """The page was filtered by the cause that was moved. With this filter its list would be empty now."""
+    """The page was filtered by the cause of the moved joins. With this filter, its list would be empty now."""
     referer = f"http://testserver{CHOSEN}&key=purchase&page=2"
     response = browser_client.post(f"{PAGE}/move", {"to": "staging", "range": "7d"}, headers={"Referer": referer})
     move = Move.objects.get()

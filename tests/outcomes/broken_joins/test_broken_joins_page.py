@@ -29,7 +29,7 @@ def tables(client, query=""):
 
 @pytest.fixture
 def production(workspace):
-    """Report a broken join of every diagnosis, a second of `other-environment`, and one that healed after an hour."""
+    """Report broken joins of every diagnosis, one that heals after an hour, and an outcome."""
     production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
     now = timezone.now()
     register_conversations(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)

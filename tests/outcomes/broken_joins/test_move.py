@@ -212,7 +212,7 @@ def play(environment: Environment, step: tuple, key: int, now: datetime) -> None
 
 
 def three_environments() -> list[Environment]:
-    """Create a workspace with three environments. It is new, because diagnoses look at all its environments."""
+    """Create a workspace with three environments. It is always a new one: diagnoses look at all environments."""
     slug = f"w{Workspace.objects.count()}"
     workspace = Workspace.objects.create(name=slug, slug=slug)
     return [Environment.objects.create(workspace=workspace, name=f"e{n}", audience=f"{slug}:{n}") for n in range(3)]

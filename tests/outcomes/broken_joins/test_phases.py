@@ -46,7 +46,7 @@ def play(production, name, moment, *, known, unknown):
 
 @pytest.fixture
 def release(workspace):
-    """Store a release three hours ago. Before it 10 of 200 joins are broken, after it 25 of 100."""
+    """Store a release three hours ago. Before it, 10 of 200 outcomes are broken joins; after it, 25 of 100."""
     production = workspace.workspace.environments.get(name="production")
     moment = floor_to_quarter(timezone.now() - timedelta(hours=3))
     play(production, "old", moment - timedelta(hours=2), known=190, unknown=10)

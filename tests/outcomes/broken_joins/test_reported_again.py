@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def production(workspace):
-    """Report four outcomes without a conversation 30 days ago; one heals. Report it and two broken joins again now."""
+    """Report four outcomes without a conversation 30 days ago; one heals. Report it and two others again lately."""
     environment = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     again = [Report("{{conversationId}}", "purchase"), Report("lost", "refund"), Report("late", "purchase")]

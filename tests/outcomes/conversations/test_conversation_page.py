@@ -241,7 +241,7 @@ def test_the_page_lists_the_broken_joins_that_probably_mean_its_conversation(
 
 
 def test_a_broken_join_names_the_same_conversation_as_the_page_of_broken_joins(production, workspace):
-    """An id could mean two conversations. Only the page of the one that the diagnosis names lists the join."""
+    """An id could mean three conversations. Only the page of the one that the diagnosis names lists the join."""
     staging = workspace.workspace.environments.get(name="staging")
     for environment, conversation_id in ((production, "Conv-7"), (production, "conv-7"), (staging, "CONV-7")):
         register_conversations(environment, [Arrival(conversation_id)], now=NOW)

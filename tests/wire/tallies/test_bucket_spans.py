@@ -1,4 +1,4 @@
-"""The read plan of a chart: its sums give each bucket exactly when they are added and subtracted, for any period."""
+"""The read plan of a chart: for any period, adding and subtracting its sums gives each bucket exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of signing secrets: a rotation in two steps that says which backend still uses which."""
+"""The page of signing secrets: rotation in two steps, and which backend still uses which secret."""
 
 import re
 from html import unescape
