@@ -15,7 +15,7 @@ MAX_FAULTS = 100
 class DomainError(Exception):
     """The base of every error that the domains raise. A subclass names its `code` (contract §1).
 
-    detail: the words that tell people what to do; a subclass may set fixed ones.
+    detail: the words that tell people what to do; a subclass may set them.
     extra: further members of the answer, such as `environments`.
     """
 
@@ -92,7 +92,10 @@ def is_unconfirmed(error: BaseException | None) -> bool:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether the database is unreachable, full, read-only, shutting down, or aborted one of two transactions."""
+    """Return whether the database cannot be used at the moment.
+
+    It is unreachable, full, read-only or shutting down, or it aborted the transaction because of another.
+    """
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)

@@ -10,7 +10,7 @@ from django.http import QueryDict
 MAX_SEARCH_WORDS = 10
 # The members that choose the period of a page and its time zone
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
-# The members that name another environment, with which a page compares its own
+# The members that name the environment with which a page is compared
 COMPARISON_MEMBERS = ("compare", "against")
 # Members that view_state.js writes into the address of a page. It also adds them to links.
 VIEW_MEMBERS = ("open", "closed", "hide")
@@ -43,7 +43,7 @@ def split_words(search: str) -> list[str]:
 
 
 def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
-    """Return a copy with changes; None and "" remove a member."""
+    """Return a copy of the members with changes; None and "" remove a member."""
     query = QueryDict(mutable=True)
     for name, values in members.lists():
         if name not in changes:

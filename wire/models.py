@@ -2,7 +2,7 @@ from django.db import models
 
 
 class IdempotentAnswer(models.Model):
-    """The 2xx answer kept for one Idempotency-Key, written in the transaction of its effect (contract §1).
+    """The 2xx answer kept for one Idempotency-Key, written in the transaction of the request (contract §1).
 
     body_digest: the keyed hash of the SHA-256 of the request's body.
     """

@@ -70,7 +70,7 @@ class Period:
         return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")
 
     def has_data_before(self, first: datetime | None) -> bool:
-        """Return whether data that begin at `first` (None: never) reach into the previous period."""
+        """Return whether data that begin at `first` (None: no data) reach into the previous period."""
         return first is not None and first < self.previous().end
 
     def begin_at(self, first: datetime | None) -> Period:

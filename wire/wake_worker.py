@@ -73,7 +73,7 @@ class _Sender:
 
 
 def _send(task: AnyTask, ids: tuple[int | str, ...]) -> None:
-    """Send one message with the id of the request that caused it, and with its trace if there are traces."""
+    """Send one message with the id of the request that caused it, and with that request's trace, if any."""
     request_id = current_request_id.get()
     headers = {REQUEST_ID_HEADER: request_id} if request_id else {}
     task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS, headers=headers)

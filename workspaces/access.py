@@ -14,7 +14,7 @@ OWN_WORKSPACE = "-"  # in place of a slug in an address: the workspace of the ke
 
 
 class RoleMissing(DomainError):
-    """The signed-in member may read this workspace, but the role does not allow what was asked."""
+    """The signed-in member may read this workspace, but their role does not allow the request."""
 
     code = "role-missing"
 

@@ -18,7 +18,7 @@ EXEMPT_PATHS = {"/healthz", "/readyz"}  # monitoring calls these; requests for s
 
 
 class AddressLimitMiddleware:
-    """Refuse strangers whose address is over ADDRESS_RATE_LIMIT. Valid keys and sessions are never refused for it."""
+    """Refuse strangers whose address is over ADDRESS_RATE_LIMIT. Valid keys and sessions are not limited by it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -53,8 +53,8 @@ def create_workspace(
 ) -> NewWorkspace:
     """Create a workspace; `production` is always among its environments.
 
-    Keys and signing secret are returned here and never again: a key that reports, one for the platform, a publishable
-    one, and, if asked for, one with every scope (contract §1). Raises InvalidWorkspace.
+    Keys and signing secret are returned here and never again: a key that reports, a key for the platform, a publishable
+    key and, with `with_full_key`, a key with every scope (contract §1). Raises InvalidWorkspace.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:

@@ -83,7 +83,7 @@ class Environment(models.Model):
 
     @property
     def readable(self) -> models.QuerySet[Environment]:
-        """Return the environments of the workspace that the reader of this one may see, itself included."""
+        """Return the environments that the reader of this environment may see in the workspace, this one included."""
         environments = self.workspace.environments.all()
         return environments.filter(name__in=self.readable_names) if self.readable_names else environments
 
@@ -178,7 +178,7 @@ class RefusalTally(models.Model):
     """The number of requests of one key that one endpoint refused with one error code in one hour of UTC.
 
     endpoint: the method and the address, with the names of its variable parts instead of values.
-    first_at, last_at: when the first and the last of them were answered.
+    first_at, last_at: when the first and the last of these requests were answered.
     """
 
     pk = models.CompositePrimaryKey("workspace_id", "api_key_id", "endpoint", "code", "starts_at")
@@ -304,7 +304,7 @@ class SignInLink(models.Model):
 class AuditEntry(models.Model):
     """An action: who did what, when and from where. It never holds a key or a secret. Rows are only added.
 
-    workspace_id: the workspace that was changed; empty if the whole hub was, so it is not a foreign key.
+    workspace_id: the workspace that was changed; empty for a change of the whole hub, so this is no foreign key.
     address: the address of the client, empty for commands.
 
     The table is partitioned by month. Its primary key in the database is (workspace_id, at, id).

@@ -49,7 +49,7 @@ class Page:
     """The content of a page. `context` is called for HTML only, `tables` are read for exports only.
 
     partial: the template for htmx requests, if it differs.
-    takes: by the name of a member of the address (`name=value`), a function that returns something true for an allowed
+    takes: for members of the address (`name=value`), by name, a function that returns something true for an allowed
         value. The page says that it ignores any other value; an export refuses it. Members that are not in `takes`
         may have any value.
     has_period: whether the page depends on the chosen period.

@@ -30,7 +30,7 @@ from workspaces.refusals.record import record_refusals
 
 NO_FAULTS = frozenset({"confirmation-required"})  # codes that also a correct client gets
 CONVERTER = re.compile(r"<\w+:(\w+)>")
-PAGES, UNKNOWN = "/w/…", "unknown address"  # as one endpoint each, so that nobody can make many rows of them
+PAGES, UNKNOWN = "/w/…", "unknown address"  # each counts as one endpoint, so that nobody can make many rows
 log = logging.getLogger("affidavit.refusals")
 
 

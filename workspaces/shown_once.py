@@ -18,7 +18,7 @@ def keep_for_next_page(request: HttpRequest, name: str, values: Mapping[str, Any
 
 
 def take_once(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
-    """Return the values that were kept under this name, and forget them; None if there is nothing any more."""
+    """Return and forget the values that were kept under this name; None if there are none, or if they expired."""
     entry = request.session.pop(_session_key(name), None)
     if entry is None:
         return None

@@ -21,7 +21,7 @@ NEW_WORKSPACE = "new workspace"
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Redirect to the first workspace. Without one, lead operators to the form for it, tell others whom to ask."""
+    """Redirect to the first workspace. Without one, operators get the form for it; others read whom to ask."""
     workspace = list_workspaces(request.user).first()
     if workspace:
         return redirect("overview", workspace.slug, "production")

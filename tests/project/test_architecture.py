@@ -1,4 +1,4 @@
-"""docs/architecture.md names only modules that exist, and is short."""
+"""docs/architecture.md names every room and only modules that exist, and is short."""
 
 from __future__ import annotations
 

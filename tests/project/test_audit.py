@@ -1,4 +1,4 @@
-"""`make audit` fails if a package could not be looked up."""
+"""`make audit` fails if a package is vulnerable or could not be looked up."""
 
 from __future__ import annotations
 

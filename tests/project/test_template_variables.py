@@ -520,7 +520,7 @@ def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:
 
 
 def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: str) -> None:
-    """Open the pages that belong to no environment: signing in, workspaces, the inspector's answers, failures."""
+    """Open the inspector's answers, and pages that belong to no environment: signing in, workspaces, failures."""
     production = environment_of(created)
     intent = mint_intent(
         created.signing_secret, tenant_id=created.workspace.id, sub="user_17", aud=production.audience,

@@ -1,4 +1,4 @@
-"""The statistical tests agree with a count of all possible orders, and with obvious cases."""
+"""The chance of a run agrees with a count of all possible orders, and with obvious cases."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from wire.http.problems import Problem
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Refuse all methods but GET and HEAD with 405, without a CSRF check before: it would answer 403."""
+    """Refuse all methods but GET and HEAD with 405. No CSRF check comes first: it would answer 403."""
 
     @csrf_exempt
     @wraps(view)

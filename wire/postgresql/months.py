@@ -146,7 +146,7 @@ def _create_month(log: MonthlyLog, month: Month) -> bool:
 def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> int | None:
     """Drop the partition of a month if only these owners have rows in it, and no row meets the log's `keep_condition`.
 
-    Return how many rows it had, or None if it stays.
+    Return how many rows the partition had, or None if it stays.
 
     Writers to the log wait while its owners are looked up. If the log cannot be locked within a second, the partition
     is left for the next time.

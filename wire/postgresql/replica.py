@@ -70,7 +70,7 @@ def get_read_connection() -> BaseDatabaseWrapper:
 
 
 class ReplicaRouter:
-    """Sends the ORM's reads to the replica or the primary. Django asks it for the database of every query."""
+    """Send the ORM's reads to the replica or the primary. Django asks the router for the database of every query."""
 
     def db_for_read(self, model: object, **hints: object) -> str:
         return get_read_alias()
@@ -86,7 +86,7 @@ class ReplicaRouter:
 
 
 class ReplicaClock:
-    """Measures for this process how old the replica is, by log positions: the clocks of other machines do not matter.
+    """Measure for this process how old the replica is, by log positions: the clocks of other machines do not matter.
 
     Once the replica has replayed the position that the primary had at some moment, it shows all that was committed
     until then.

@@ -40,7 +40,7 @@ class SelectedRows:
     """The rows of a statement. Calling it yields them as sequences of Python values.
 
     statement: a SELECT without an order. It may have more columns than `columns`, to order by them.
-    columns: the names of its columns in SQL.
+    columns: the names of the exported columns in SQL.
     text_columns: the text columns, all others are numbers.
     rows_at_once: how many rows are in memory.
     order: the order of the rows in SQL. The statement's columns are called `selected.NAME` there, because a bare name

@@ -59,6 +59,6 @@ class DatabaseBuckets:
 
 
 def prune_buckets(*, now: datetime) -> int:
-    """Delete rows of buckets that are full again. Return how many; call it again while that is PRUNED_ROWS."""
+    """Delete rows of buckets that are full again. Return how many; if that is PRUNED_ROWS, more may be left."""
     idle_names = TokenBucket.objects.filter(refilled_at__lt=now - IDLE).values("name")[:PRUNED_ROWS]
     return TokenBucket.objects.filter(name__in=idle_names, refilled_at__lt=now - IDLE).delete()[0]

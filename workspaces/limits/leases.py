@@ -89,7 +89,7 @@ class Lease:
         return min(limit.largest_block, max(1, 2 * self.block))
 
     def add(self, grant: Grant, limit: Limit, *, block: int, asked_at: float) -> bool:
-        """Add what was granted and use one token of it; return False if there was none.
+        """Add the granted tokens and use one of them; return False if none was granted.
 
         asked_at: when the bucket was asked, so that the lease ends no later than the bucket expects.
         """

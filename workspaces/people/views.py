@@ -70,7 +70,7 @@ def describe_ways_in() -> dict[str, Any]:
 
 
 def with_passwords(view: View) -> View:
-    """Answer 404 from a page about passwords if people cannot sign in with one."""
+    """Answer 404 from a page about passwords if nobody can sign in with a password."""
 
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -50,7 +50,7 @@ def record_uses(environment: Environment, key: ApiKey, uses: Mapping[str, Secret
 class Backend:
     """A reporting key in an environment: one key counts as a backend in each environment in which it verified.
 
-    last_uses: when it last verified with which secret, by the secret's id.
+    last_uses: when the backend last verified with each secret, by the secret's id.
     """
 
     key: ApiKey
@@ -63,7 +63,7 @@ class Backend:
 
 
 def list_backends(workspace: Workspace, *, now: datetime) -> list[Backend]:
-    """Return the backends that verified lately, by name, each with its uses of every secret."""
+    """Return the backends that verified lately, in order of their names."""
     backends: dict[tuple[int, int], Backend] = {}
     for use in SecretUse.objects.filter(secret__workspace=workspace).select_related("api_key", "environment"):
         backend = backends.setdefault((use.api_key_id, use.environment_id), Backend(use.api_key, use.environment))
@@ -100,7 +100,7 @@ def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Se
 def find_unused_signer(environment: Environment, key: ApiKey, *, now: datetime) -> SigningSecret | None:
     """Return the secret that signs if this backend has verified with other secrets of the workspace only.
 
-    Return None for a backend that never reported with which secret it verifies: it may have the one that signs.
+    Return None for a backend that never reported a secret: it may verify with the one that signs.
     """
     signer = find_signer(environment.workspace, now=now)
     used = set(SecretUse.objects.filter(environment=environment, api_key=key).values_list("secret_id", flat=True))

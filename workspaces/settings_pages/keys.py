@@ -156,7 +156,7 @@ def export_rows(
 ) -> Iterator[Sequence[Any]]:
     """Yield the keys as rows of COLUMNS.
 
-    find_last_use: gives when a key was last used; by default, when it sent its last request.
+    find_last_use: returns when a key was last used; by default, when it sent its last request.
     """
     for key in keys:
         names = " ".join(key.environment_names) or "all"

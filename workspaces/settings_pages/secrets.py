@@ -35,8 +35,8 @@ ACTIVE_STATES = ("signs", "prepared", "verifies")
 class SecretRow:
     """A secret on the page.
 
-    users: the backends that verified with it, and when they last did, the latest first.
-    revoked_by: who revoked it; empty if the audit log no longer has that.
+    users: the backends that verified with it, and when each last did, the latest first.
+    revoked_by: who revoked it; empty if the audit log no longer says who.
     """
 
     secret: SigningSecret

@@ -73,7 +73,7 @@ class _Reducer(HTMLParser):
     def _choose_tag(self, tag: str, values: dict[str, str]) -> str:
         """Return the tag that is written for an element; empty if it is dropped with all that it holds.
 
-        A popover is dropped, because the button that opens and closes it is dropped: it would always be open.
+        A popover is dropped with the button that opens and closes it: without the button, it would always be open.
         """
         if PRIVATE in values or "popover" in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             return ""

@@ -56,8 +56,8 @@ def dates(period: Period) -> str:
 def preceding(period: Period) -> str:
     """Name the period that this one is compared with: `the 7 days before, to the same hour`, or its dates.
 
-    That period ends at the same time of day as this one. Without `to the same hour`, its last day would seem to count
-    as a whole. These words are left out if the period ends at midnight, or if it is shorter than a day: its dates then
+    Both periods end at the same time of day. Without `to the same hour`, the last day would seem to count as a whole.
+    The words are left out if that day does count as a whole, or if the period is shorter than a day: its dates then
     have hours.
     """
     if period.preset == "24h":

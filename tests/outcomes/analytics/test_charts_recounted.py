@@ -43,7 +43,7 @@ def month_clock(zone: ZoneInfo) -> Clock:
 
 @pytest.fixture(scope="module")
 def moments() -> list[datetime]:
-    """Return times of the whole year, many of them close to changes of the clocks."""
+    """Return times within 400 days, many of them close to changes of the clocks."""
     chance = random.Random(11)
     anywhere = [BEGIN + timedelta(minutes=chance.randrange(DAYS * 1440)) for _ in range(350)]
     turns = [turn for name in ZONES for turn in changes(ZoneInfo(name))]

@@ -32,7 +32,7 @@ def count_reported(environment, period):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
-    """Some moved outcomes are in the target already, and were first reported elsewhere, by another key or long ago."""
+    """Some moved outcomes are in the target already, first reported by another key or long ago."""
     chance, now = random.Random(seed), timezone.now()
     period = parse_period({}, now=now)
     environments = [workspace.workspace.environments.get(name=name) for name in ("production", "staging")]

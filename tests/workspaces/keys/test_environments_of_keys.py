@@ -115,7 +115,7 @@ def test_pages_of_an_environment_tell_a_restricted_key_nothing_of_another(api, s
         text = api.get(f"{start}/{name}.json?{query}", key=staging_key).getvalue().decode()
         for secret in ("prod-secret-2", "hidden-key", "hidden-path", '"production"'):
             assert secret not in text, (page, secret)
-    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # a key of all environments reads it
+    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # a key for all reads the id
     for page in (
         "outcomes.json?compare=production",
         "outcome.json?compare=production",

@@ -1,4 +1,4 @@
-"""The counter sums refusals in memory, and gives them away once a second at most."""
+"""The counter sums refusals in memory, and returns them to be written once a second at most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement adds to the tallies of refused requests, also while others do or a workspace is deleted."""
+"""One statement adds to the tallies of refused requests, also while other processes add or a workspace is deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing secrets rotate at once or in two steps, and no call is rejected meanwhile (contract §3)."""
+"""Signing secrets rotate at once, or in two steps without a rejected call (contract §3)."""
 
 from datetime import timedelta
 
