@@ -47,5 +47,5 @@ class PageCompressionMiddleware(GZipMiddleware):
     COMPRESSED = ("text/html", "application/vnd.oai.openapi+json")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        is_kept = "ETag" in response and response.get("Content-Type", "").startswith(self.COMPRESSED)
-        return super().process_response(request, response) if is_kept else response
+        is_compressible = "ETag" in response and response.get("Content-Type", "").startswith(self.COMPRESSED)
+        return super().process_response(request, response) if is_compressible else response

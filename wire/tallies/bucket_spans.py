@@ -31,6 +31,7 @@ class ReadPlan:
 
 @lru_cache(maxsize=16)  # the charts of one page share their buckets, and a year of days takes milliseconds
 def plan_reads(buckets: tuple[Bucket, ...]) -> ReadPlan:
+    """Return the sums to read for these buckets, each sum once."""
     uses: dict[Segment, list[tuple[int, int]]] = {}
     for bucket_number, bucket in enumerate(buckets):
         for sign, segment in _compose_span(bucket.start, bucket.end):
