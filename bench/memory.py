@@ -1,4 +1,4 @@
-"""Measure whether the memory of a hub stays flat while it gets all kinds of reports and shows every page.
+"""Measure whether the memory of a hub stays flat while it gets all kinds of reports and shows its main pages.
 
 The load takes BENCH_MINUTES (default 60).
 

@@ -1,6 +1,6 @@
 """Measure how much slow clients cost others.
 
-The figure is the requests per second alone, divided by those while 200 other clients send their bodies byte by byte.
+The figure is the requests per second without slow clients, divided by those while 200 clients send byte by byte.
 """
 
 from __future__ import annotations

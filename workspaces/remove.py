@@ -33,7 +33,7 @@ def hide_workspace(workspace: Workspace, *, actor: str, now: datetime) -> None:
 def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str, int]:
     """Delete all rows of a hidden workspace. Return how many, by table; {} if it is deleted already.
 
-    It runs one statement per table; Django's cascade, object by object, takes ten times as long. The hub's audit
+    It runs a few statements per table; Django's cascade, object by object, takes ten times as long. The hub's audit
     log records the numbers. Everything is one transaction, so a killed deletion can be run again.
     """
     # Wait for transactions that still write into an environment, and so hold a lock on it. Meanwhile, no other

@@ -32,7 +32,7 @@ from workspaces.page import Page
 from workspaces.shown_once import take_once
 
 NAME, LOG = "alerts", "deliveries"
-ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # the members of an address that shows an open alert form
+ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # query parameters of an address with an open alert form
 NEW_SECRET = "new webhook secret"
 DONE = {
     "test": "A test is on its way.",
@@ -96,7 +96,7 @@ def build_alerts_page(
 
 
 def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
-    """Return the row whose id is in this member of the address; None if there is no such row."""
+    """Return the row whose id is in this query parameter (`member`); None if there is no such row."""
     number = read_number(request.GET, member)
     return next((row for row in rows if getattr(row, attribute).pk == number), None)
 
@@ -110,7 +110,7 @@ def _find_save_address(environment: Environment, alert: Alert | None) -> str:
 
 
 def _write_alert_query(request: HttpRequest) -> str:
-    """Return the members of the alert form in the address, from the question mark on; "" without any."""
+    """Return the query parameters of the alert form in the address, with their question mark; "" without any."""
     members = [(name, value) for name in ALERT_MEMBERS for value in request.GET.getlist(name)]
     return f"?{urlencode(members)}" if members else ""
 

@@ -117,7 +117,7 @@ class ComponentSchemas:
         return uses
 
     def _list_nested(self, parent: int) -> Iterator[tuple[str, int, Position]]:
-        """Yield the objects directly in another, each with the name of its property; "" under keys that are data."""
+        """Yield each object directly in `parent` with the name of its property, or with "" if it is a map value."""
         properties = self._schemas[parent]["properties"]
         for name, schema in properties.items():
             for number, position in find_references(schema):

@@ -89,7 +89,7 @@ def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
         return result.new_sum.observations, result.new_sum.observations
     if node := result.added_nodes.get((change.part, change.pointer)):
         return node.evidence.seen, node.parents
-    # The change concerns a status without a body, or a node that only a limit or a new name changed.
+    # The status has no body, or the node has no new values: only a limit or a new name beside it changed it.
     return result.new_sum.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
 
 

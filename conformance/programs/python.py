@@ -1,4 +1,4 @@
-"""Answer the questions of docs/conformance.md with the package `affidavit`: what its verifier says to each vector.
+"""Answer the questions of docs/conformance.md with the package `affidavit`.
 
 `affidavit conform --exec 'python conformance/programs/python.py'`
 """

@@ -1,4 +1,4 @@
-"""The API keys of the programs: each program has a key of its own, so that the hub can say who sent what."""
+"""The API keys of the programs. In the sample workspace each has its own, so that the hub can say who sent what."""
 
 from __future__ import annotations
 

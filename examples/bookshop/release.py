@@ -35,6 +35,6 @@ CHANGES: Mapping[tuple[str, str], Callable[[Body], Body]] = {
 
 
 def apply_release(method: str, rule: str, answer: Body) -> Body:
-    """Return the answer of the release for an answer of the shop before the release."""
+    """Turn an answer that the shop gave before the release into the answer that it gives after the release."""
     change = CHANGES.get((method, rule))
     return change(answer) if change else answer

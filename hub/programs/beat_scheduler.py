@@ -14,7 +14,7 @@ class Scheduler(PersistentScheduler):
     clock was set back.
     """
 
-    def tick(self) -> float:  # type: ignore[override]  # Celery's has arguments, which bind globals early
+    def tick(self) -> float:  # type: ignore[override]  # Celery's has parameters, whose defaults are globals
         """Send what is due; return the seconds until the next call."""
         future_entries = [entry for entry in self.schedule.values() if is_future(entry)]
         for entry in future_entries:

@@ -36,7 +36,7 @@ HOUR_FACTORS = (
     0.3, 0.2, 0.1, 0.1, 0.1, 0.2, 0.5, 0.9, 1.2, 1.3, 1.3, 1.4,
     1.6, 1.4, 1.2, 1.2, 1.3, 1.5, 1.7, 1.9, 1.9, 1.6, 1.0, 0.6,
 )  # fmt: skip
-LEGACY_SHARES = (0.34, 0.04)  # of reads, signed as version 1: a share that falls to 0, and a share that stays
+LEGACY_SHARES = (0.34, 0.04)  # of reads that are signed as version 1: one share falls to 0, the other stays
 TROUBLED_DAYS = range(22, 26)  # after a release that mixed the environments up
 RELEASES = {TROUBLED_DAYS.start: "Release 4.2", TROUBLED_DAYS.stop: "Release 4.2.1"}  # 4.2.1 ends the trouble
 DELIVERY_SECONDS = 3600  # between two deliveries of reports

@@ -76,7 +76,10 @@ class Growth:
 
     @property
     def is_within_chance(self) -> bool:
-        """Return whether chance alone often makes samples of these sizes differ so much; always True for few calls."""
+        """Return whether chance alone often makes samples of these sizes differ so much.
+
+        It is always True for few rejections.
+        """
         is_rare = self.count < NEW_REASON_MINIMUM
         return is_rare or is_within_chance(self.count, self.total, self.previous_count, self.previous_total)
 
@@ -112,10 +115,11 @@ def _count_rejections(counts: Mapping[str, int]) -> int:
 
 
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
-    """Return the start of the first bucket with over twice the rejections of an average bucket of the previous period.
+    """Return the start of the rise that goes on; None if there is none.
 
-    Return None if no such bucket has more than MIN_RISE rejections, or if the rise is over. A bucket with calls ends a
-    rise if it has no more rejections than the average. The last bucket ends none, since it may be short.
+    It starts with a bucket that has over twice the rejections of an average bucket of the previous period, and more
+    than MIN_RISE. A bucket with calls ends a rise if it has no more rejections than the average. The last bucket ends
+    none, since it may be short.
 
     previous_count: the rejections of the previous period, which had as many buckets.
     """

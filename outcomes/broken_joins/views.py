@@ -143,7 +143,7 @@ def _describe_causes(
     """Return each cause with what to do, the times of its first and last report, and the API keys that reported it.
 
     key: the outcome key of these joins, "" for any.
-    again: the older joins of the period, which may have a later report.
+    again: the joins that were first reported before the period, and last in it.
     """
     longest = find_longest_healing(environment)
     causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)

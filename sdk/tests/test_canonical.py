@@ -197,5 +197,6 @@ def test_the_ascii_form_escapes_what_is_not_ascii():
 
 
 def test_equal_shapes_are_written_with_the_same_bytes():
+    """Objects with the same names are written in one order of names, whatever order they had."""
     record = {"b": 1, "a": 2}
     assert canonical_json([record, record, {"a": 3, "b": 4}]) == b'[{"a":2,"b":1},{"a":2,"b":1},{"a":3,"b":4}]'

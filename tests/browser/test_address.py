@@ -15,7 +15,7 @@ OPERATION = "/operation?method=GET&path=/orders/{orderId}"
 
 
 def refresh(page: Page) -> None:
-    """Trigger the live refresh of a page whose clock is stopped."""
+    """Trigger the live refresh of a page whose clock is Playwright's (`clock.install`)."""
     with page.expect_response(lambda response: response.request.resource_type == "fetch"):
         page.clock.run_for(NEXT_REFRESH)
     page.wait_for_load_state("networkidle")
@@ -69,7 +69,10 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
 
 
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
-    """Once a key is ticked, a form next to the checkboxes has a hidden input with the same name and value."""
+    """The card of keys has the same elements after a key is ticked as after a reload.
+
+    Once a key is ticked, a form next to the checkboxes has a hidden input with the same name and value.
+    """
     page = new_tab().open(f"{start_of_pages}/outcomes?range=all")
     for number in range(2):
         page.locator("#keys tbody input[type=checkbox]").nth(number).check()

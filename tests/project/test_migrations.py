@@ -12,7 +12,7 @@ from django.db.migrations.loader import MigrationLoader
 
 APPS = ("alerts", "catalog", "intents", "outcomes", "wire", "workspaces")
 # The last migrations for which the hub is stopped, because they partition tables. Nothing was released before them.
-# All later migrations are applied while the hub runs, and tables of these migrations may contain data.
+# All later migrations are applied while the hub runs, and the tables that exist at BASE may contain data.
 BASE = {
     "catalog": "0014_inbox_by_month", "intents": "0006_months", "outcomes": "0006_partitions",
     "wire": "0003_keys", "workspaces": "0007_months",

@@ -25,6 +25,7 @@ def test_the_chance_of_a_run_is_the_share_of_all_orders_that_end_with_it(counts)
 
 @given(st.integers(1, 500), st.integers(1, 30))
 def test_a_longer_run_is_less_probable_and_more_so_after_more_cases(before, missing):
+    """One more missing case makes the run less probable, and so does one more present case before it."""
     chance = chance_of_run(missing, before, before + missing)
     assert 0 < chance < 1
     assert chance_of_run(missing + 1, before, before + missing + 1) < chance

@@ -1,4 +1,4 @@
-"""The catalog as the result of MCP's `tools/list`: valid in both revisions, and faithful to the observations."""
+"""The catalog as the result of MCP's `tools/list` (revisions 2025-06-18 and 2026-07-28), true to the observations."""
 
 from __future__ import annotations
 

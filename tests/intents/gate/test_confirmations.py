@@ -116,6 +116,7 @@ def test_the_same_arguments_have_another_hash_in_another_workspace(api, other_wo
 
 
 def test_a_call_confirmed_under_an_earlier_secret_key_is_minted(api, settings):
+    """The hub's SECRET_KEY keys the hashes of arguments. It may be replaced between decision and minting."""
     confirmation_id = request_confirmation(api)["confirmationId"]
     decide(api, confirmation_id)
     call = {name: QUESTION[name] for name in ("sub", "operation", "args")}

@@ -76,6 +76,7 @@ def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client
 
 
 def test_undoing_keeps_the_filters_and_leaves_the_second_step(browser_client, address, pending_confirmation):
+    """Deciding and undoing lead to the page with its filters, but without the question of the second step."""
     form = f"http://testserver{address}?range=30d&decide={pending_confirmation.pk}&as=confirm"
     for decision in ("confirm", "undo"):
         response = browser_client.post(
@@ -232,6 +233,7 @@ def test_the_page_counts_a_long_queue(browser_client, address, production):
 
 
 def test_another_environment_neither_shows_nor_loses_a_confirmation(browser_client, address, pending_confirmation):
+    """The page of staging does not show a confirmation of production."""
     page = browser_client.get(address.replace("production", "staging"))
     assert "No confirmations yet" in page.content.decode()
 
@@ -325,6 +327,7 @@ def test_an_operation_is_found_by_its_template_and_by_its_path(browser_client, a
 
 @pytest.mark.django_db
 def test_a_link_shows_one_confirmation_of_any_time_or_where_it_is(browser_client, address, pending_confirmation):
+    """A link to a confirmation shows it, however old it is; in another environment, the page says where it is."""
     confirmations.request_confirmation(pending_confirmation.environment, CALL, "Another call", now=timezone.now())
     Confirmation.objects.filter(pk=pending_confirmation.pk).update(
         created_at=timezone.now() - timedelta(days=60), expires_at=timezone.now() - timedelta(days=60)

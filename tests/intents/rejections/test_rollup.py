@@ -68,7 +68,7 @@ def list_tallies(environment: Environment, period: Period, filters: RejectionFil
 
 
 def sum_rollup() -> dict:
-    """Return the expected roll-up: the tallies summed by day and month."""
+    """Return the expected roll-up: the tallies summed by quarter hour, day and month."""
     sums: dict = {}
     for tally in VerificationTally.objects.all():
         midnight = tally.start.replace(hour=0, minute=0)

@@ -107,6 +107,7 @@ def test_the_list_can_begin_with_the_latest_report(production, browser_client, f
 
 
 def test_older_joins_of_a_key_alone_are_counted_with_its_filter(production, browser_client):
+    """With the filter `key=`, only older joins of this outcome key are counted."""
     text = re.sub("<[^>]+>", " ", read(browser_client, "?range=24h&key=refund"))
     assert "1 older broken join was reported again in this period: never seen 1" in " ".join(text.split())
 

@@ -1,4 +1,4 @@
-"""A batch sent a hundred times gets the same bytes and changes only the counts of reports."""
+"""A batch sent a hundred times gets the same answer, and changes only the counts and the last times of reports."""
 
 from __future__ import annotations
 

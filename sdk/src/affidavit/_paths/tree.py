@@ -23,6 +23,8 @@ NO_READING = Reading(0)
 class PathNode:
     """A node of the tree: the end of a path, or the position before its next segment.
 
+    A reading is the kind of values that the name of a property promises (`Reading`).
+
     words: branches by decoded segment.
     data: the one branch of all data.
     echo_reading: readings of the properties whose value, in the same exchange, was the segment that leads here.
@@ -174,7 +176,7 @@ def count_paths(node: PathNode) -> int:
 
 
 def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
-    """Return the nodes that follow `nodes`, by segment."""
+    """Return the nodes that follow `nodes` after words, by word."""
     branches: dict[str, list[PathNode]] = {}
     for node in nodes:
         for segment, following in node.words.items():

@@ -128,9 +128,10 @@ class Intake:
     """The counts and the queue, shared by all threads of the host.
 
     request_count: all requests. Each is counted in a tally, as dropped or as ignored.
-    dropped_count: requests without room even for a count, or whose report was lost.
-    ignored_count: requests without a route answered 404, 405 or 501 on a path that never answered otherwise, and
-        requests that cannot be an operation.
+    dropped_count: requests that came too late, could not be understood, had no room even for a count, or whose report
+        was lost.
+    ignored_count: requests without a route that were answered with 404, 405 or 501, on a path that never gave another
+        answer; and requests that cannot be an operation.
     uninspected_count: requests counted without their bodies, because the shape has settled, or enough bodies wait.
     """
 
@@ -167,7 +168,7 @@ class Intake:
         response: RawBody | FormFields | Unread | None,
         media_types: MediaTypes = NO_MEDIA_TYPES,
     ) -> bool:
-        """Count one request, and queue it if due. Return whether the intake was empty.
+        """Count one request, and queue it if due. Return whether it is the first in the counts or in the queue.
 
         path: the raw path.
         now: monotonic seconds.
