@@ -58,21 +58,21 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     if own_change and own_change not in own_drift:  # it is muted, or breaks nobody
         own_drift.append(own_change)
     other_drift = [] if field else drift[:MAX_OF_A_KIND]
-    happenings = [
+    events = [
         *(_describe_drift(context, change) for change in own_drift),
         *(_describe_drift(context, change) for change in other_drift[:1]),
         *(ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]),
         *(_describe_drift(context, change) for change in other_drift[1:]),
     ]
-    if not happenings:
+    if not events:
         return None
-    marks = [mark.as_json() for mark in place_marks(starts, happenings)]
-    return ChartMarks(marks, _sort(happenings[:LISTED]), _sort(happenings[LISTED:]), is_cut)
+    marks = [mark.as_json() for mark in place_marks(starts, events)]
+    return ChartMarks(marks, _sort(events[:LISTED]), _sort(events[LISTED:]), is_cut)
 
 
-def _sort(happenings: Sequence[ChartEvent]) -> Sequence[ChartEvent]:
+def _sort(events: Sequence[ChartEvent]) -> Sequence[ChartEvent]:
     """Return the latest first."""
-    return sorted(happenings, key=lambda happening: happening.at, reverse=True)
+    return sorted(events, key=lambda event: event.at, reverse=True)
 
 
 def _describe_drift(context: Context, change: Drift) -> ChartEvent:

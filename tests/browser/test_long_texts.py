@@ -92,7 +92,7 @@ def test_an_annotation_leaves_the_other_columns_in_sight(new_tab: Any, start: st
 
 def test_on_a_phone_the_top_bar_still_shows_the_workspace(new_tab: Any, start: str) -> None:
     page = new_tab(width=390).open(f"{start}/outcomes")
-    workspace, environment = (page.locator(".top > .menu > summary").nth(at).bounding_box() for at in (0, 1))
+    workspace, environment = (page.locator(".top > .menu > summary").nth(index).bounding_box() for index in (0, 1))
     assert workspace["x"] + workspace["width"] <= environment["x"]
     assert workspace["width"] >= 40
 
@@ -106,7 +106,7 @@ def test_on_a_phone_the_top_bar_does_not_cut_a_short_environment_name(new_tab: A
 
 def test_a_right_to_left_text_does_not_reorder_the_text_beside_it(new_tab: Any, start: str) -> None:
     page = new_tab().open(f"{start}/overview")
-    item = page.locator(".happenings li", has_text="override")
+    item = page.locator(".chart-events li", has_text="override")
     text, time = item.locator("bdi").bounding_box(), item.locator("time").bounding_box()
     assert text["x"] + text["width"] <= time["x"]
 

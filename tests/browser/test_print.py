@@ -32,7 +32,7 @@ def test_a_printed_page_has_dark_text_its_environment_and_its_dates_but_no_contr
         expect(dark_page.locator(".top summary").filter(has_text=name)).to_be_visible()
     expect(dark_page.locator(".stamp")).to_contain_text("20")  # its dates have a year
     for control in (".side", ".top nav", ".top .seg", ".exports", "main .btn"):
-        assert not any(one.is_visible() for one in dark_page.locator(control).all()), control
+        assert not any(element.is_visible() for element in dark_page.locator(control).all()), control
 
 
 def test_a_printed_chart_fits_the_paper_and_is_drawn_in_dark_ink(dark_page):

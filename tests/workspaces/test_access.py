@@ -37,7 +37,7 @@ def test_a_member_and_an_operator_find_the_pages(workspace, browser_client, addr
 def test_a_foreign_workspace_looks_like_a_missing_one(workspace, other_workspace):
     outsider = browser_of("outsider", other_workspace.workspace)
     headers = {"accept": "text/html", "x-request-id": "same"}
-    pages = [outsider.get(at, headers=headers) for at in (PAGE, "/w/nowhere/production/overview")]
+    pages = [outsider.get(address, headers=headers) for address in (PAGE, "/w/nowhere/production/overview")]
     foreign_page, missing_page = (re.sub(rb'(csrf\w+" value=")\w+', rb"\1", page.content) for page in pages)
     assert foreign_page == missing_page
 

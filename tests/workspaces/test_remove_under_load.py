@@ -71,8 +71,8 @@ def test_writers_are_refused_without_an_error_during_a_removal():
     remove_workspace(created.workspace, actor="test", now=timezone.now())
     for writer in writers:
         writer.join(timeout=30)
-    met = sum((writer.statuses for writer in writers), Counter())
-    assert set(met) <= {200, 201, 400, 401, 404, 409}, met
+    statuses = sum((writer.statuses for writer in writers), Counter())
+    assert set(statuses) <= {200, 201, 400, 401, 404, 409}, statuses
     assert not Workspace.objects.exists()
     assert not MintedIntent.objects.exists()
     assert not Conversation.objects.exists()

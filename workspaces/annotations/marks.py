@@ -34,17 +34,17 @@ class Mark:
     """
 
     bucket: int
-    happenings: Sequence[ChartEvent]
+    events: Sequence[ChartEvent]
 
     @property
     def kind(self) -> str:
         """Return DRIFT if any of the events is breaking drift, else ANNOTATION."""
-        return DRIFT if any(happening.kind == DRIFT for happening in self.happenings) else ANNOTATION
+        return DRIFT if any(event.kind == DRIFT for event in self.events) else ANNOTATION
 
     @property
     def texts(self) -> Sequence[str]:
         """Return the first texts, and the number of the others."""
-        texts = [happening.text for happening in self.happenings]
+        texts = [event.text for event in self.events]
         if len(texts) <= MAX_TEXTS:
             return texts
         return [*texts[: MAX_TEXTS - 1], f"and {len(texts) - MAX_TEXTS + 1:,} more"]
@@ -52,21 +52,21 @@ class Mark:
     @property
     def note(self) -> str:
         """Return the text of the first annotation, which a chart shows beside its mark; "" if there is none."""
-        return next((happening.text for happening in self.happenings if happening.kind == ANNOTATION), "")
+        return next((event.text for event in self.events if event.kind == ANNOTATION), "")
 
     def as_json(self) -> Mapping[str, Any]:
-        count = len(self.happenings)
+        count = len(self.events)
         return {"bucket": self.bucket, "kind": self.kind, "count": count, "note": self.note, "texts": self.texts}
 
 
-def place_marks(starts: Sequence[int], happenings: Iterable[ChartEvent]) -> Sequence[Mark]:
+def place_marks(starts: Sequence[int], events: Iterable[ChartEvent]) -> Sequence[Mark]:
     """Return a mark for each bucket in which something happened. Events before the first bucket have none.
 
     starts: the starts of the buckets in Unix seconds, in order.
     """
     by_bucket: dict[int, list[ChartEvent]] = {}
-    for happening in sorted(happenings, key=lambda item: item.at):
-        bucket = bisect_right(starts, happening.at.timestamp()) - 1
+    for event in sorted(events, key=lambda item: item.at):
+        bucket = bisect_right(starts, event.at.timestamp()) - 1
         if bucket >= 0:
-            by_bucket.setdefault(bucket, []).append(happening)
+            by_bucket.setdefault(bucket, []).append(event)
     return [Mark(bucket, group) for bucket, group in sorted(by_bucket.items())]

@@ -83,7 +83,7 @@ class LateBackend:
     environments: Sequence[str]
 
     @property
-    def places(self) -> str:
+    def environment_words(self) -> str:
         """Return the names of the environments in one text."""
         return get_text_list(list(self.environments), "and")
 
@@ -94,7 +94,9 @@ def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Se
     for backend in backends:
         if secret.pk not in backend.last_uses:
             late.setdefault(backend.key.pk, []).append(backend)
-    return [LateBackend(group[0].name, sorted(one.environment.name for one in group)) for group in late.values()]
+    return [
+        LateBackend(group[0].name, sorted(backend.environment.name for backend in group)) for group in late.values()
+    ]
 
 
 def find_unused_signer(environment: Environment, key: ApiKey, *, now: datetime) -> SigningSecret | None:

@@ -256,7 +256,7 @@ def test_the_days_around_a_change_are_drawn_with_what_happened_on_them(api, brow
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "Values by type and day" in page
     assert "paler: today so far" in page
-    assert "Release 5.0" in page.partition('class="happenings"')[2]
+    assert "Release 5.0" in page.partition('class="chart-events"')[2]
     assert "Presence by day" in open_page(browser_client, f"{start}/change", id=Drift.objects.get(pointer="/note").pk)
 
 
@@ -287,7 +287,7 @@ def test_the_page_of_a_muted_change_marks_it_and_puts_the_mute_first(api, browse
     deliver(api, workspace, observation(response={"id": 1, "total": 2, "note": "x"}, lastSeenAt=yesterday))
     browser_client.post(f"{start}/change/{total.pk}/mute", {"days": "7"})
     page = open_page(browser_client, f"{start}/change", id=total.pk)
-    assert f"id={total.pk}" in page.partition('class="happenings"')[2].partition("</ul>")[0]
+    assert f"id={total.pk}" in page.partition('class="chart-events"')[2].partition("</ul>")[0]
     assert page.index("Unmute") < page.index(">Acknowledge<")
     assert 'class="btn main">Acknowledge' not in page
 
