@@ -57,7 +57,7 @@ def _wrap(words: Iterable[str]) -> str:
 
 HEADING = '''"""Words in the paths of public APIs, in the singular. `bench/count_path_words.py` writes this file.
 
-They are counted in the OpenAPI documents that APIs.guru collects, without the APIs that paths are measured on.
+They are counted in the OpenAPI documents that APIs.guru collects. APIs on which path templates are tested are left out.
 """
 
 MANY = frozenset({{

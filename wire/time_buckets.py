@@ -81,7 +81,7 @@ def name_partial(numbers: Iterable[int]) -> Mapping[str, Any]:
 
 
 def describe_time_axis(step: str) -> Mapping[str, Any]:
-    """Return a figure's axis of hours, days or months, whose dates are written as `format_label` writes them."""
+    """Return a figure's axis of hours, days or months, with the formats of its ticks and of a hovered point."""
     return {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]}
 
 

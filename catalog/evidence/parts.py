@@ -29,7 +29,7 @@ class PartShape:
 
     observations: how often it could have been present.
     maps, reset_counts: as in VisiblePart.
-    has_fields: whether it is a query, or a request that was only ever sent as a form.
+    has_fields: whether it is a query, or a request that was sent as a form and never as JSON.
     """
 
     part: Part

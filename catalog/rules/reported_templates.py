@@ -56,7 +56,10 @@ def list_rules_leading_to(operation: Operation) -> Sequence[TemplateRule]:
 
 
 def find_former_template(operation: Operation, path: str) -> str:
-    """Return the template that an address names, if its observations are shown here now; else ""."""
+    """Return the template in the page's address if it is not the operation's own; else "".
+
+    The observations of this other template are shown under the operation now.
+    """
     return path if strip_names(path) != operation.key else ""
 
 

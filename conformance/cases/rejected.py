@@ -173,7 +173,10 @@ def workspaces_and_audiences() -> Iterator[Vector]:
 
 
 def arguments() -> Iterator[Vector]:
-    """Yield arguments that differ from the signed ones; args.json has bodies and queries without a hash."""
+    """Yield calls whose arguments are not the signed ones.
+
+    args.json also has the bodies and queries for which no hash is defined.
+    """
 
     def mismatch(name: str, description: str, payload: dict, **request: object) -> Vector:
         return reject("args-mismatch", name, description, header(payload), **request)

@@ -1,4 +1,7 @@
-"""Signers in several languages, and payloads that were rewritten between signer and verifier."""
+"""Signers in several languages, and payloads that were rewritten between signer and verifier.
+
+The forms 1 to 4 are the texts for which a verifier tries the signature (contract §3, "Signed text").
+"""
 
 from __future__ import annotations
 

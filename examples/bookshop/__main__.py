@@ -150,7 +150,7 @@ def announce_release(deployment: Assistant, begun_at: float) -> people.Steps:
 
 
 def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Steps]:
-    """Yield one conversation of each kind, so that every page has data at once."""
+    """Yield the first conversations and a few mistakes, so that every page has data at once."""
     usual, altering = people.Habits(), people.Habits(altered_share=1.0)
     for scenario in (people.buy, people.request_refund, people.change_newsletter):
         yield people.run_conversation(production, staging, usual, scenario)

@@ -31,7 +31,7 @@ class Habits:
     """How often something happens.
 
     legacy_share: the share of reads that are signed as version 1.
-    altered_share: the share of conversation ids that are altered.
+    altered_share: the share of conversations in which one of the DIAGNOSES occurs.
     mistake_share: the share of conversations with a wrong call.
     """
 

@@ -37,7 +37,8 @@ def list_undecided(
 ) -> QuerySet[Confirmation]:
     """Return the pending confirmations, and the decided ones whose decision can still be undone.
 
-    So a decided row stays at its position on the page until then. The filter on the state is not applied.
+    So a decided row stays at its position on the page until its decision takes effect. The filter on the state is
+    not applied.
     """
     is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
     confirmations = Confirmation.objects.filter(is_open, _match(filters), environment=environment)

@@ -33,7 +33,8 @@ LEFT JOIN LATERAL (
     AND outcome_key = %(key_{number})s AND NOT broken AND first_reported_at >= step_{before}.at OFFSET 0
 ) AS step_{number} ON true
 """
-# The conversations that reached one step and not the next, looked up one by one (OFFSET 0) for the same reason.
+# The conversations that reached one step and not the next. OFFSET 0 makes PostgreSQL look up one id at a time, so that
+# it reads few rows.
 SELECT_LOST = """
 SELECT conversation.conversation_id, lost.at FROM (
   SELECT step_1.conversation_id, step_{before}.at FROM ({first_step}) AS step_1 {joins}

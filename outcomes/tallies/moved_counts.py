@@ -19,8 +19,9 @@ from workspaces.models import Environment
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
 
-# Outcomes that have reports of other environments. They are grouped by the API key and time under which tallies count
-# them, and by those of the environment's own first report, if any: without moves, tallies would count them under these.
+# Outcomes that have reports from other environments, grouped by two reports. Tallies count an outcome under the API key
+# and the time of its first report of all. Without moves, they would count it under those of the first report to this
+# environment (own_…), if there is one.
 SELECT_COUNTED = """
 WITH moved AS (
   SELECT DISTINCT conversation_id, outcome_key FROM outcomes_movedoutcome
@@ -69,7 +70,10 @@ class MovedCounts:
         return outcomes - self.gained.get(api_key, 0) + sum(self.away.get(api_key, {}).values())
 
     def count_all_reported(self, outcomes: int) -> int:
-        """Return how many outcomes all API keys together reported to the environment; `outcomes` is of all, too."""
+        """Return how many outcomes all API keys together reported to the environment.
+
+        outcomes: how many outcomes the environment has now, those that were moved here included.
+        """
         return outcomes - sum(self.gained.values()) + sum(self.total_away.values())
 
 
@@ -80,7 +84,8 @@ NOTHING_MOVED = MovedCounts()
 class RateWithoutMoves:
     """The broken rates of a period and of the one before, as they would be if no joins had been moved.
 
-    value, total: the broken joins and the reported outcomes of the period; the previous ones are of the one before.
+    value, total: the broken joins and the reported outcomes of the period.
+    previous, previous_total: the same of the period before.
     moved_away, moved_here: how many outcomes of the period were moved, by the name of the other environment.
     """
 
@@ -123,7 +128,9 @@ def leave_out_moves(totals: tuple[Totals, Totals], moved: tuple[MovedCounts, Mov
 def leave_out_moved_here(
     counts: tuple[int, int], moved: tuple[MovedCounts, MovedCounts], keys: Collection[str] | None = None
 ) -> CountWithoutMoves | None:
-    """Return the numbers of outcomes as they were reported; None if no move changed them.
+    """Return the numbers of outcomes as they were reported.
+
+    Return None if no move changed these numbers and no outcome of the first period was moved here.
 
     counts, moved: of the period, then of the one before.
     keys: the outcome keys that the counts are of; None for all.

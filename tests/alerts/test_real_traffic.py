@@ -1,4 +1,4 @@
-"""From a breaking change in real traffic to a webhook that the `standardwebhooks` package verifies."""
+"""From a breaking change in witness reports to a webhook that the `standardwebhooks` package verifies."""
 
 from __future__ import annotations
 

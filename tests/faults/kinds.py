@@ -147,7 +147,7 @@ def stop_half_way(site: Site) -> None:
 
 
 def poison_inbox(site: Site) -> None:
-    """Put a report that cannot be folded into the inbox. It must become a dead letter. The others must be folded."""
+    """Add to the inbox a report that cannot be folded. It must become a dead letter. The others must be folded."""
     report_id = str(uuid.UUID(int=site.chance.getrandbits(128), version=4))
     item = Item("dead letter", report_id)
     site.ledger.note_sent({item: 1})

@@ -18,8 +18,8 @@ MUTANTS = SDK / "mutants"
 FLOOR = 0.9
 SURVIVED, WITHOUT_TEST = 0, 33  # exit codes in mutmut's results; mutants that were not run have no code
 AT_IMPORT = ("affidavit._canonical.x__build_writer__",)
-"""Functions that run while their module is imported, before mutmut chooses the change. So each of their mutants is
-tested in a process of its own."""
+"""Functions that run while their module is imported, before mutmut chooses the change. So each of their mutants that
+survived is tested again, in a process of its own."""
 
 
 def main(patterns: list[str]) -> int:

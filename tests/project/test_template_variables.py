@@ -448,7 +448,7 @@ def open_phases(browser: Client, api: Any, created: NewWorkspace, start: str) ->
 
 
 def open_outage(browser: Client, created: NewWorkspace, start: str) -> None:
-    """Let a backend lack the secret that signs now, before and after the first accepted call of its environment."""
+    """Let a backend lack the current signing secret, in environments with an accepted call and in others without."""
     rejected = Verification("bad-signature", timezone.now() + timedelta(seconds=1), count=500)
     for environment in created.workspace.environments.all():
         record_verifications(environment, [rejected])

@@ -54,7 +54,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         return config
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        """Return the person who signed in, with the address that the identity token or the user info confirms."""
+        """Return the person who signed in. Their e-mail address is from the identity token or the user information."""
         claims = self._decode_id_token(app, kwargs["response"]["id_token"])
         if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), self.nonce.encode()):
             raise OAuth2Error("the identity token has another nonce")

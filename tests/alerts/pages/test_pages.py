@@ -289,6 +289,7 @@ def test_a_target_that_is_refused_keeps_the_form_of_the_new_alert(admin, receive
 
 
 def test_the_form_of_a_new_alert_is_folded_while_there_are_alerts(admin, target):
+    """A button stands in place of the form, and opens it."""
     assert 'id="alert-form"' in read(admin, PAGE)
     admin.post(f"{PAGE}/create", {**FORM, "targets": [target.pk]})
     page = read(admin, PAGE)

@@ -226,6 +226,7 @@ def test_frequent_evaluation_finds_each_silence_once(numbered, minutes, minimum,
 
 
 def test_breaking_changes_detected_together_fire_once_and_list_them_all():
+    """All of them are counted, and at most MAX_CHANGES are listed."""
     changes = [
         BreakingChange(7, version, START + version * HOUR, "GET /orders", "200", f"/{n}", "gone", "consumer")
         for version in (2, 3)

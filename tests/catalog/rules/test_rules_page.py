@@ -87,6 +87,7 @@ def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
 
 
 def test_rules_that_were_undone_are_folded_apart_from_those_in_force(browser_client, with_rules):
+    """They are in a `<details>` of their own, which is closed at first."""
     rule = HintRule.objects.get()
     browser_client.post(address(with_rules, f"rules/hint-rules/{rule.pk}/take-back"))
     page = browser_client.get(address(with_rules)).content.decode()

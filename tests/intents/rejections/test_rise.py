@@ -1,4 +1,7 @@
-"""A reason is named for a rise of rejections only if it explains the rise, or grew by more than chance."""
+"""A reason is named for a rise of rejections by its part in the rise, or by its growth.
+
+The part must be more than half of the rise. The growth of the reason, or of all rejections, must be more than chance.
+"""
 
 from __future__ import annotations
 
@@ -70,11 +73,11 @@ def test_the_reason_that_explains_a_rise_grew_and_outweighs_all_others(counts, v
         ),  # the rate of all reasons is steady
         ({"accepted": 500, "expired": 500}, {"accepted": 465, "expired": 520, "replayed": 15}, "replayed", False),
         ({"accepted": 1000}, {"accepted": 997, "replayed": 3}, None, None),  # too few
-        ({"accepted": 1000}, {"accepted": 991, "expired": 5, "replayed": 4}, None, None),  # too few of all reasons
-        ({"accepted": 1000}, {"accepted": 985, "expired": 8, "replayed": 7}, "expired", True),  # enough of all reasons
+        ({"accepted": 1000}, {"accepted": 991, "expired": 5, "replayed": 4}, None, None),  # too few, even together
+        ({"accepted": 1000}, {"accepted": 985, "expired": 8, "replayed": 7}, "expired", True),  # together enough
         ({"accepted": 1000}, {"accepted": 986, "expired": 7, "replayed": 7}, None, None),  # two grew equally
         ({"accepted": 900, "expired": 100}, {"accepted": 991, "replayed": 9}, None, None),  # rejections fell
-        ({"accepted": 1000}, {"accepted": 900, "": 100}, None, None),  # a reason that the filter leaves out
+        ({"accepted": 1000}, {"accepted": 900, "": 100}, None, None),  # "" counts what a filter leaves out
         ({"accepted": 100, "expired": 900}, {"accepted": 1000}, None, None),
         ({}, {"expired": 40}, None, None),  # there were no calls before
         ({"expired": 40}, {}, None, None),

@@ -130,6 +130,7 @@ def test_each_filter_narrows_list_and_counts(browser_client, address, calls, que
 
 
 def test_the_cards_say_of_how_many_calls_the_intents_are(browser_client, address, production, calls):
+    """A call that is retried has several intents, so each figure of intents names the number of their calls."""
     page = read_text(browser_client, address)
     assert 'intents of 2 calls; <span class="nowrap">60.0 %</span> of the intents' in page
     assert 'intent of 1 call; <span class="nowrap">20.0 %</span> of the intents' in page

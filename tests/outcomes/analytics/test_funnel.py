@@ -95,6 +95,7 @@ def test_an_outcome_before_the_first_key_is_no_step_but_one_at_the_same_time_is(
 
 
 def test_conversations_whose_previous_key_came_in_the_last_day_may_still_come(browser_client, production):
+    """They may still reach the step: `recent` counts them among those that it lost."""
     register(production, "a", "b", "c", "d")
     for name, hours in (("a", 1), ("b", 23), ("c", 30), ("d", 2)):
         report(production, name, "cart", hours=hours)
@@ -104,6 +105,7 @@ def test_conversations_whose_previous_key_came_in_the_last_day_may_still_come(br
 
 
 def test_the_page_says_how_many_reached_the_step_before_only_lately(browser_client, production):
+    """Of the conversations that have not reached a step yet, some reached the previous step in the last 24 hours."""
     now = timezone.now()
     register_conversations(production, [Arrival(name) for name in "abc"], now=now)
     record_outcomes(production, [Report(name, "cart") for name in "ab"], now=now - timedelta(hours=2))

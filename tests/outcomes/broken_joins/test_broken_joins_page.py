@@ -407,6 +407,7 @@ def test_the_question_mark_of_causes_explains_causes(production, browser_client)
 
 
 def test_rates_say_of_how_many_and_mark_those_of_few(production, browser_client):
+    """Each point of the chart names the number of reported outcomes, and is hollow if they are fewer than 20."""
     record_outcomes(production, [Report("known", f"key-{n}") for n in range(30)], now=timezone.now())
     chart = browser_client.get(PAGE).context["rate_charts"][0]
     (line, *_) = chart["figure"]["data"]
@@ -448,6 +449,7 @@ def test_the_legend_calls_keys_by_their_names_with_their_prefixes_where_two_have
 
 
 def test_the_address_of_the_list_leads_to_the_page_where_nothing_is_listed(production, browser_client):
+    """Links end with `#joins`, so one element has this id even if no join is listed."""
     for query in ("", "?key=of-no-join"):
         assert browser_client.get(f"{PAGE}{query}").content.decode().count('id="joins"') == 1
 

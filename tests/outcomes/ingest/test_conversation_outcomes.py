@@ -1,4 +1,7 @@
-"""POST /api/conversation-outcomes (the spec's 4.1, contract §2)."""
+"""POST /api/conversation-outcomes (contract §2).
+
+The spec is the specification on which the contract is based; this endpoint is in its section 4.1.
+"""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

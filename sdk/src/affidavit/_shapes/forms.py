@@ -25,7 +25,7 @@ _MAX_PADDING = 100  # bytes after a delimiter
 
 _URL_ENCODED = re.compile(
     rb"[!#-;=?-\[\]_a-z|~]*"
-)  # characters that every client leaves as they are: no space, quote, brace or bracket
+)  # all printable ASCII but what every client encodes: space, double quote, < > \ ^ ` { }
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\"<>\\{}]{1,200}")
 _BOUNDARY = re.compile(r""";\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";,]{1,70}))""", re.IGNORECASE)
 _DISPOSITION = re.compile(rb"\r\ncontent-disposition:[ \t]*form-data[ \t]*(;[^\r]*)", re.IGNORECASE)
