@@ -1,11 +1,17 @@
 """The account page: password, reset by e-mail, second factor. All changes are in the audit log, without secrets."""
 
 import re
+import time
+from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal import auth as totp
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.contrib.auth import get_user_model
 from django.core import mail
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -159,6 +165,21 @@ def test_an_authenticator_app_is_asked_for_after_the_password_and_each_code_work
     second = sign_in()
     second.post(f"{FACTOR}/sign-in", {"code": code})
     assert not is_signed_in(second)
+
+
+@pytest.mark.parametrize("seconds", [29, 31, 59, 61, 89])
+def test_a_used_code_is_refused_as_long_as_a_clock_accepts_it(ada, browser, monkeypatch, seconds):
+    """A code is accepted a period early and a period late: for 90 seconds."""
+    secret = add_app(browser)
+    start = int(time.time()) // 30 * 30
+    code = format_hotp_value(hotp_value(secret, start // 30 + 1))
+    for later, is_accepted in ((0, True), (seconds, False)):
+        monkeypatch.setattr(totp, "time", SimpleNamespace(time=lambda later=later: start + later))
+        with connection.cursor() as cursor:  # what the hub remembers is as much older
+            cursor.execute("UPDATE workspaces_attempts SET expires = expires - %s", [timedelta(seconds=later)])
+        client = sign_in()
+        client.post(f"{FACTOR}/sign-in", {"code": code})
+        assert is_signed_in(client) is is_accepted
 
 
 def test_a_recovery_code_works_once_in_place_of_the_app(ada, browser):
