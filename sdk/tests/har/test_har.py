@@ -381,6 +381,15 @@ def test_a_body_that_is_no_form_in_spite_of_its_type_is_left_out(read, posted):
     assert only(read(sent)).request is LeftOut.INVALID_FORM
 
 
+@pytest.mark.parametrize("posted", [
+    {"text": "&".join(["a=1"] * 1001)}, {"params": [{"name": "a", "value": "1"}] * 1001},
+])  # fmt: skip
+def test_a_form_with_more_fields_than_are_read_is_too_large(read, posted):
+    sent = entry("POST")
+    sent["request"]["postData"] = {"mimeType": FORM, **posted}
+    assert only(read(sent)).request is LeftOut.TOO_LARGE
+
+
 def test_media_types_are_those_of_the_bodies_that_were_sent(read):
     csv = entry("POST", text="a,b", mime="text/csv; charset=utf-8")
     csv["request"]["postData"] = {"mimeType": "application/pdf", "text": "%PDF"}
@@ -441,6 +450,21 @@ def test_playwright_s_zip_has_the_har_and_its_bodies(tmp_path):
     path.write_bytes(path.read_bytes()[:-60])
     with pytest.raises(HarError, match="broken or cut-off"):
         list(read_har(path, now=NOW))
+
+
+def test_a_body_in_playwright_s_zip_that_is_over_the_limit_is_too_large(tmp_path):
+    large, image = entry("POST"), entry()
+    large["request"]["postData"] = {"mimeType": FORM, "_file": "1f"}
+    large["response"]["content"] = {"mimeType": "application/json", "_file": "1f"}
+    image["response"]["content"] = {"mimeType": "image/png", "_file": "1f"}
+    path = tmp_path / "recording.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("1f", "x" * 5000)
+        archive.writestr("har.har", json.dumps(har(large, image)))
+    with patch.object(har_file, "MAX_VALUE", 1000):
+        first, second = read_har(path, now=NOW)
+    assert (first.request, first.response) == (LeftOut.TOO_LARGE, LeftOut.TOO_LARGE)
+    assert second.response is LeftOut.NOT_JSON
 
 
 def test_a_zip_without_a_har_says_so(tmp_path):

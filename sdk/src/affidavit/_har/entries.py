@@ -59,6 +59,7 @@ class LeftOut(Enum):
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
     INVALID_FORM = "not a valid form"
+    TOO_LARGE = "too large"
     NOT_IN_FILE = "not in the file"
 
 
@@ -198,6 +199,8 @@ def _read_request_body(
     raw = _read_raw_body(part, bodies)
     if isinstance(raw, bytes):
         return _explain_form(read_form(raw, content_type))
+    if raw is LeftOut.TOO_LARGE:
+        return raw
     was_sent = raw is not None or (isinstance(size, int) and size > 0)
     return LeftOut.NOT_IN_FILE if was_sent else ABSENT
 
@@ -219,7 +222,9 @@ def _list_fields(fields: list[Json], content_type: str) -> Iterator[FormField]:
 
 
 def _explain_form(form: FormFields | Unread) -> FormFields | LeftOut:
-    return LeftOut.INVALID_FORM if isinstance(form, Unread) else form
+    if isinstance(form, Unread):
+        return LeftOut.TOO_LARGE if form is Unread.TOO_LARGE else LeftOut.INVALID_FORM
+    return form
 
 
 def _read_sent_type(part: Mapping[str, Json]) -> str | None:
@@ -237,8 +242,10 @@ def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodi
     media_type = _read_media_type(part)
     raw = _read_raw_body(part, bodies)
     if not isinstance(raw, bytes):
-        was_sent = raw is LeftOut.NOT_IN_FILE or (isinstance(size, int) and size > 0)
-        return raw if raw is LeftOut.INVALID else _explain_missing(media_type) if was_sent else ABSENT
+        if raw is LeftOut.INVALID:
+            return raw
+        was_sent = raw is not None or (isinstance(size, int) and size > 0)
+        return _explain_missing(media_type, raw or LeftOut.NOT_IN_FILE) if was_sent else ABSENT
     if not raw.strip():
         return ABSENT
     if media_type not in MISSING_TYPES and not is_json(media_type):
@@ -258,6 +265,8 @@ def _read_raw_body(part: Mapping[str, Json], bodies: AttachedBodies) -> bytes | 
         if "_file" not in part:
             return None
         attached_body = bodies.read(part["_file"])
+        if isinstance(attached_body, TooLarge):
+            return LeftOut.TOO_LARGE
         return LeftOut.NOT_IN_FILE if attached_body is None else attached_body
     try:
         return b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
@@ -265,8 +274,9 @@ def _read_raw_body(part: Mapping[str, Json], bodies: AttachedBodies) -> bytes | 
         return LeftOut.INVALID if _read_media_type(part) in MISSING_TYPES or is_json(_read_media_type(part)) else None
 
 
-def _explain_missing(media_type: str) -> LeftOut:
-    return LeftOut.NOT_IN_FILE if media_type in MISSING_TYPES or is_json(media_type) else LeftOut.NOT_JSON
+def _explain_missing(media_type: str, reason: LeftOut) -> LeftOut:
+    """Return the reason why a body has no bytes, or NOT_JSON if it would not be read anyway."""
+    return reason if media_type in MISSING_TYPES or is_json(media_type) else LeftOut.NOT_JSON
 
 
 def _read_media_type(part: Mapping[str, Json]) -> str:

@@ -38,7 +38,7 @@ _any_character = re.compile(r"(?s:.)")
 
 
 class TooLarge:
-    """The result for an entry of more than MAX_VALUE characters, which was skipped."""
+    """The result for an entry of more than MAX_VALUE characters, or an attached body of more bytes: it was skipped."""
 
 
 def scan(
@@ -88,8 +88,8 @@ class AttachedBodies:
             if _is_zip(path):
                 self._archive = zipfile.ZipFile(path)
 
-    def read(self, name: object) -> bytes | None:
-        """Return a body by its name; None if it is not there, broken, or over MAX_VALUE bytes."""
+    def read(self, name: object) -> bytes | TooLarge | None:
+        """Return a body by its name, or TooLarge if it is over MAX_VALUE bytes; None if it is not there, or broken."""
         if self._archive is None or not isinstance(name, str):
             return None
         try:
@@ -97,7 +97,7 @@ class AttachedBodies:
                 data = file.read(MAX_VALUE + 1)
         except (KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
             return None
-        return data if len(data) <= MAX_VALUE else None
+        return data if len(data) <= MAX_VALUE else TooLarge()
 
     def close(self) -> None:
         """Close the zip."""
