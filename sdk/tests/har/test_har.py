@@ -340,6 +340,19 @@ def test_a_body_that_is_not_valid_base64_is_left_out(read):
     assert only(read(entry(text="é", encoding="base64"))).response is LeftOut.INVALID
 
 
+def test_a_body_of_another_type_that_is_not_valid_base64_was_sent_all_the_same(read):
+    exchange = only(read(entry(text="é", mime="image/png", encoding="base64")))
+    assert (exchange.response, exchange.media_types.response) == (LeftOut.NOT_JSON, "image/png")
+
+
+@pytest.mark.parametrize("size", [-1, 12])
+def test_a_form_that_is_not_valid_base64_is_no_valid_form(read, size):
+    sent = entry("POST")
+    sent["request"] |= {"bodySize": size, "postData": {"mimeType": FORM, "text": "abc", "encoding": "base64"}}
+    exchange = only(read(sent))
+    assert (exchange.request, exchange.media_types.request) == (LeftOut.INVALID_FORM, FORM)
+
+
 @pytest.mark.parametrize(("method", "status"), [("GET", 204), ("PUT", 205), ("GET", 304), ("HEAD", 200)])
 def test_an_answer_that_can_have_no_body_has_no_response_part(read, method, status):
     assert only(read(entry(method, status=status, text='{"cached": 1}'))).response is ABSENT

@@ -199,10 +199,9 @@ def _read_request_body(
     raw = _read_raw_body(part, bodies)
     if isinstance(raw, bytes):
         return _explain_form(read_form(raw, content_type))
-    if raw is LeftOut.TOO_LARGE:
-        return raw
-    was_sent = raw is not None or (isinstance(size, int) and size > 0)
-    return LeftOut.NOT_IN_FILE if was_sent else ABSENT
+    if raw is None:
+        return LeftOut.NOT_IN_FILE if isinstance(size, int) and size > 0 else ABSENT
+    return LeftOut.INVALID_FORM if raw is LeftOut.INVALID else raw
 
 
 def _list_fields(fields: list[Json], content_type: str) -> Iterator[FormField]:
@@ -242,8 +241,6 @@ def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodi
     media_type = _read_media_type(part)
     raw = _read_raw_body(part, bodies)
     if not isinstance(raw, bytes):
-        if raw is LeftOut.INVALID:
-            return raw
         was_sent = raw is not None or (isinstance(size, int) and size > 0)
         return _explain_missing(media_type, raw or LeftOut.NOT_IN_FILE) if was_sent else ABSENT
     if not raw.strip():
@@ -271,7 +268,7 @@ def _read_raw_body(part: Mapping[str, Json], bodies: AttachedBodies) -> bytes | 
     try:
         return b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
     except ValueError:
-        return LeftOut.INVALID if _read_media_type(part) in MISSING_TYPES or is_json(_read_media_type(part)) else None
+        return LeftOut.INVALID
 
 
 def _explain_missing(media_type: str, reason: LeftOut) -> LeftOut:
