@@ -23,6 +23,7 @@ from support.witness_hub import (
 )
 
 from affidavit import Redactor, ReportError, Witness
+from affidavit._json import parse
 
 
 def test_observe_raises_nothing_whatever_it_is_given():
@@ -47,6 +48,17 @@ def test_observe_raises_nothing_whatever_it_is_given():
     assert ("GET", "/orders/{pk}", 200) in hub.counts
     stats = witness.stats
     assert stats.observed == stats.delivered + stats.dropped + stats.ignored + stats.waiting
+
+
+@pytest.mark.parametrize("query", ["a%00b=1", "\udcff=1"])
+def test_no_query_that_a_stranger_sends_spoils_the_report_of_the_other_requests(query):
+    witness = make_witness(hub := Hub())
+    observe_get(witness, "/search", query=f"{query}&page=2", route="/search")
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    assert witness.flush()
+    entries = {entry["path"]: entry for body in hub.bodies for entry in parse(body)["observations"]}
+    assert entries.keys() == {"/orders/{pk}", "/search"}
+    assert list(entries["/search"]["query"]["properties"]) == ["page"]
 
 
 def test_a_redactor_that_raises_loses_the_shape_but_not_the_count():

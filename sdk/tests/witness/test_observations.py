@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._json import ABSENT
+from affidavit._json import ABSENT, parse
 from affidavit._paths.templates import Template, template
 from affidavit._shapes.describe import describe
 from affidavit._shapes.evidence import Evidence
@@ -73,6 +73,11 @@ def test_a_query_parameter_is_a_string_and_a_repeated_parameter_is_an_array():
     assert properties["id"]["items"]["type"] == "string"
     assert entry["query"]["values"]["type"] == "string"
     assert "anna" not in json.dumps(entry)
+
+
+def test_names_that_the_hub_refuses_as_json_are_left_out_of_a_query():
+    [entry] = entries_of(("GET", ORDER, 200, {"query": {"page": ["2"], "a\0b": ["1"], "c\ud800": ["1"]}}))
+    assert list(parse(json.dumps(entry))["query"]["properties"]) == ["page"]
 
 
 @pytest.mark.parametrize("order", [1, -1])

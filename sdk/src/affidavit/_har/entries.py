@@ -7,7 +7,6 @@ any other body is left out.
 from __future__ import annotations
 
 import os
-import re
 from base64 import b64decode
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
@@ -27,6 +26,7 @@ from affidavit._witness.observations import (
     METHOD,
     NO_MEDIA_TYPES,
     SECONDS_A_DAY,
+    UNSENDABLE,
     MediaTypes,
     find_media_types,
 )
@@ -36,8 +36,6 @@ from .hosts import hosts_differ
 
 SWITCHED = 101
 MISSING_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
-
-_UNSOUND = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
 
 
 class Skip(Enum):
@@ -160,7 +158,7 @@ def _read_address(request: Mapping[str, Json]) -> _Address | Skip:
         return Skip.WEBSOCKET
     if url.scheme not in ("http", "https"):
         return Skip.NOT_HTTP if url.scheme else Skip.MALFORMED
-    if _UNSOUND.search("".join([url.path, *query])):
+    if UNSENDABLE.search("".join([url.path, *query])):
         return Skip.MALFORMED
     return _Address(url.netloc.rpartition("@")[2].lower(), quote(url.path or "/", safe=PATH_SAFE), query)
 

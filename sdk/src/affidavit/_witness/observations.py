@@ -23,6 +23,7 @@ from .parameter_types import merge_types
 SECONDS_A_DAY = 86_400
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
+UNSENDABLE = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
 PARTS = ("query", "request", "response")
 _MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them and the rest of an observation fit in 4 MiB
 
@@ -114,7 +115,7 @@ class Observations:
 
         at: Unix seconds.
 
-        The request's shape is kept for 2xx and 3xx only.
+        The request's shape is kept for 2xx and 3xx only. Names in the query with NUL or half a surrogate pair are not.
         """
         key = EntryKey(template.path, method, status, int(at // SECONDS_A_DAY), media_types)
         total = self._find_sum(key, template, at)
@@ -122,7 +123,7 @@ class Observations:
         total.first, total.last = min(total.first, at), max(total.last, at)
         if 200 <= status < 400:
             if query is not None:
-                self._observe(total.query, {name: _unwrap_single(texts) for name, texts in query.items()})
+                self._observe(total.query, _build_query(query))
             if isinstance(request, FormFields):
                 observe_form(total.request, request, redactor=self._redactor)
             else:
@@ -177,6 +178,11 @@ class Observations:
     def _observe(self, evidence: Evidence, value: Json | Absent) -> None:
         if not isinstance(value, Absent):
             observe(evidence, value, redactor=self._redactor)
+
+
+def _build_query(query: Mapping[str, list[str]]) -> Json:
+    """Return a query as an object, without names for which the hub would refuse the whole report."""
+    return {name: _unwrap_single(texts) for name, texts in query.items() if not UNSENDABLE.search(name)}
 
 
 def _unwrap_single(texts: list[str]) -> Json:
