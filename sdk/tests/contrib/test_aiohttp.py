@@ -332,6 +332,22 @@ async def test_the_witness_sees_fields_of_forms_and_media_types(serve):
 
 
 @serving
+async def test_a_form_whose_names_are_not_utf_8_has_no_shape_and_spoils_no_report(serve):
+    async def drain(request):
+        await request.post()
+        return web.Response()
+
+    witness = make_witness(hub := Hub())
+    app = web.Application(middlewares=[witness_middleware(witness)])
+    app.router.add_post("/forms", drain)
+    body = b'--x\r\nContent-Disposition: form-data; name="a\xff"\r\n\r\n1\r\n--x--\r\n'
+    await (await serve(app)).post("/forms", data=body, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert await asyncio.to_thread(witness.flush)
+    assert hub.counts == {("POST", "/forms", 200): 1}
+    assert witness.stats.bodies_left_out == {"not a valid form": 1}
+
+
+@serving
 async def test_the_witness_sees_routes_and_shapes_and_changes_nothing(serve):
     witness = make_witness(hub := Hub())
     app = shop(witness_middleware(witness), intent_middleware(make_protection(), everything=False))

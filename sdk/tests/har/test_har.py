@@ -386,7 +386,7 @@ def test_the_shape_of_a_form_has_the_names_and_kinds_of_its_fields(read, posted,
 @pytest.mark.parametrize("posted", [
     {"text": '{"name": "canary"}'}, {"text": "canary"}, {"text": "canary="}, {"params": [{"name": '{"canary": 1}'}]},
     {"params": [{"name": "a", "value": "1"}, {"name": '{"canary"}'}]},
-    {"params": ["canary"]}, {"params": [{"value": 1}]},
+    {"params": ["canary"]}, {"params": [{"value": 1}]}, {"params": [{"name": "a\ud800", "value": "1"}]},
 ])  # fmt: skip
 def test_a_body_that_is_no_form_in_spite_of_its_type_is_left_out(read, posted):
     sent = entry("POST")

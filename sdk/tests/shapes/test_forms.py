@@ -103,6 +103,11 @@ def test_a_form_has_a_bounded_number_of_fields():
         build_form([])
 
 
+def test_half_a_surrogate_pair_is_no_name():
+    with pytest.raises(InvalidForm):
+        build_form([FormField("a\ud800")])
+
+
 @pytest.mark.parametrize(("content_type", "boundary"), [
     ("multipart/form-data; boundary=abc", b"abc"), ('Multipart/Form-Data; charset=x; Boundary="a b"', b"a b"),
     ("multipart/form-data", b""), ("multipart/mixed; boundary=abc", b""), ("text/plain; boundary=abc", b""), ("", b""),

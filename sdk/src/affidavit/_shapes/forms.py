@@ -26,7 +26,7 @@ _MAX_PADDING = 100  # bytes after a delimiter
 _URL_ENCODED = re.compile(
     rb"[!#-;=?-\[\]_a-z|~]*"
 )  # all printable ASCII but what every client encodes: space, double quote, < > \ ^ ` { }
-_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\"<>\\{}]{1,200}")
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\"<>\\{}]{1,200}")
 _BOUNDARY = re.compile(r""";\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";,]{1,70}))""", re.IGNORECASE)
 _DISPOSITION = re.compile(rb"\r\ncontent-disposition:[ \t]*form-data[ \t]*(;[^\r]*)", re.IGNORECASE)
 _PARAMETER = re.compile(rb';[ \t]*([A-Za-z*]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))')
