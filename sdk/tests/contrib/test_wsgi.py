@@ -387,6 +387,28 @@ def test_a_stream_that_fails_before_its_first_chunk_may_run_again():
     assert b"".join(call_plain(app, guard)[1]) == b"done"
 
 
+@pytest.mark.parametrize("chunks", [[], [b"1"]])
+def test_a_response_that_fails_is_closed(chunks):
+    class Response:
+        closed = 0
+
+        def __iter__(self):
+            yield from chunks
+            raise RuntimeError("on purpose")
+
+        def close(self):
+            self.closed += 1
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Length", "2")])
+        return response
+
+    response = Response()
+    with pytest.raises(RuntimeError):
+        call_plain(app, make_protection())
+    assert response.closed == 1
+
+
 def test_an_event_stream_is_passed_on_event_by_event():
     order = []
 

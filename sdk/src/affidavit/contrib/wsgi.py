@@ -172,7 +172,11 @@ class _Run:
             chunks = app(environ, self._start_response_later)
             if self._gate.admission is None:
                 return chunks
-            return self._settle(self._gate.admission, chunks)
+            try:
+                return self._settle(self._gate.admission, chunks)
+            except BaseException:
+                _close(chunks)  # the server does not know them
+                raise
         except BaseException:  # the handler failed: a retry may run
             if self._gate.admission is not None:
                 self._gate.admission.abandon()
