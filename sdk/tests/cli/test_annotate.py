@@ -57,7 +57,7 @@ def test_a_time_is_iso_with_a_zone_or_unix_seconds(moment):
     assert hub.received[0].json["at"] == 1600000000
 
 
-@pytest.mark.parametrize("arguments", [["--once", "a\nb"], ["--once", "Gerät €"]])
+@pytest.mark.parametrize("arguments", [["--once", "a\nb"], ["--once", "Gerät €"], ["--once", ""]])
 def test_wrong_options_are_refused_with_a_message(arguments):
     with ScriptedHub(STORED) as hub, pytest.raises(UsageError):
         run(hub, "Deploy", *arguments)

@@ -45,6 +45,13 @@ def test_a_first_pull_writes_the_file_and_says_that_it_has_changed(file, capsys)
     assert sorted(path.name for path in file.parent.iterdir()) == ["catalog.json", "catalog.json.etag"]
 
 
+def test_an_empty_environment_is_refused_and_does_not_mean_production(file, capsys):
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, file, "--environment", "") == 2
+    assert (hub.received, file.exists()) == ([], False)
+    assert "--environment is empty. Is the variable that you pass set?" in capsys.readouterr().err
+
+
 def test_a_second_pull_asks_with_the_etag_and_leaves_the_file_alone(file, capsys):
     with ScriptedHub(catalog(), answer(304)) as hub:
         pull(hub, file)

@@ -412,6 +412,13 @@ def test_several_hosts_are_listed_and_one_can_be_chosen(write_har, capsys):
     assert "tracker" not in printed.out
 
 
+def test_an_empty_host_is_refused_and_does_not_mean_all_hosts(write_har, capsys):
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", write_har(), "--hub", hub.url, "--key", KEY, "--host", ""]) == 2
+    assert hub.received == []
+    assert "--host is empty. Is the variable that you pass set?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("host", ["api.exmaple.com", "https://api.example.com", "api.example.com:8443"])
 def test_a_host_that_the_file_does_not_have_is_refused(write_har, capsys, host):
     path = write_har([entry()])

@@ -96,6 +96,11 @@ def test_the_locked_environment_counts_more_than_the_variable(monkeypatch):
     assert run("verify", tools(tool()), options=options)[1] == ["/api/catalog/mcp.json?environment=production"]
 
 
+def test_an_empty_environment_is_refused(lock_file):
+    assert run("lock", tools(tool()), options=["--environment", ""]) == (2, [])
+    assert not lock_file.exists()
+
+
 def test_the_order_of_tools_and_members_does_not_matter(capsys):
     run("lock", tools(tool("a"), tool("b")), options=["--environment", "staging"])
     turned = dict(reversed(tool("a").items()))

@@ -33,10 +33,11 @@ def add_hub_options(parser: argparse.ArgumentParser, *, own_environment: str = "
 def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     """Return transport and key from the options, else from the environment variables.
 
-    Raises UsageError if one of them is missing or invalid.
+    Raises UsageError if one of them is missing or invalid, or if an environment is passed that is empty.
     """
-    if options.key == "":
-        raise UsageError("--key is empty. Is the variable that you pass set?")
+    for name, value in (("key", options.key), ("environment", options.environment)):
+        if value == "":
+            raise UsageError(f"--{name} is empty. Is the variable that you pass set?")
     key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
         without_key = "; --dry-run needs none" if hasattr(options, "dry_run") else ""

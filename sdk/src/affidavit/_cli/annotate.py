@@ -37,6 +37,8 @@ def run(options: argparse.Namespace) -> None:
     """Run the command. Raises UsageError or Undelivered."""
     if not options.text.strip():
         raise UsageError("TEXT is empty. Say what happened, such as: Deploy 4.2")
+    if options.once == "":
+        raise UsageError("--once is empty. Is the variable that you pass set?")
     transport, key = read_hub_options(options)
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:

@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> None:
 
     Raises UsageError, HarError or Undelivered.
     """
+    if "" in options.host:
+        raise UsageError("--host is empty. Is the variable that you pass set?")
     transport, key = (None, "") if options.dry_run else read_hub_options(options)
     hosts = frozenset(host.lower() for host in options.host)
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
