@@ -117,6 +117,17 @@ def test_a_file_that_changed_after_the_interruption_is_sent_from_the_beginning(c
         assert len(read_items(hub)) == 1200
 
 
+def test_an_upload_with_another_key_starts_over_because_it_may_be_of_another_workspace(csv_file):
+    path = csv_file()
+    with ScriptedHub(all_recorded, problem(403, "scope-missing", "No.")) as hub:
+        with pytest.raises(Undelivered):
+            upload(path, hub)
+        hub.received.clear()
+        hub.server.steps = [all_recorded]
+        run(path, "--hub", hub.url, "--key", make_key("gak_"))
+        assert len(read_items(hub)) == 1200
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", "nonsense", '{"target": 1, "items": "x"}'])
 def test_an_unreadable_progress_file_is_ignored(csv_file, content):
     path = csv_file(3)

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
         return
     transport, key = read_hub_options(options)
     total = _check_and_report(path)
-    progress = UploadProgress.read(path, hub=options.hub, environment=options.environment)
+    progress = UploadProgress.read(path, hub=options.hub, key=key, environment=options.environment)
     continuation = f" {_format_outcomes(progress.items)} had been sent before." if progress.items else ""
     send_file(path, transport, key, options.environment, progress, total)
     unknown = progress.items - progress.recorded
@@ -81,9 +81,12 @@ class UploadProgress:
     digest: str = ""
 
     @classmethod
-    def read(cls, path: Path, *, hub: str | None, environment: str | None) -> "UploadProgress":
-        """Return the stored progress for this file and target; no progress if the file has changed."""
-        target = sha256(json.dumps([read_variable(hub, HUB_VARIABLE), environment]).encode()).hexdigest()
+    def read(cls, path: Path, *, hub: str | None, key: str, environment: str | None) -> "UploadProgress":
+        """Return the stored progress for this file and target; no progress if the file has changed.
+
+        The key is part of the target, because only the key says which workspace the outcomes go to.
+        """
+        target = sha256(json.dumps([read_variable(hub, HUB_VARIABLE), key, environment]).encode()).hexdigest()
         blank = cls(path.with_name(path.name + ".progress"), target)
         try:
             facts = json.loads(blank.file.read_text())
