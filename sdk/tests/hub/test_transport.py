@@ -173,7 +173,9 @@ def test_threads_do_not_share_a_connection(open_transport):
 @pytest.mark.parametrize(
     "base_url",
     ["", "hub.example.com", "ftp://hub", "http://", "http://u:p@hub", "http://hub?x=1", "http://hub:99999",
-     "http://hub:x", "http://[::1", "http://hüb", "http://hub#x", 5],
+     "http://hub:x", "http://[::1", "http://hüb", "http://hub#x", 5,
+     "https://.example.com", "http://hub..example.com", f"http://{'a' * 64}.com", "http://hub /", "http://hub/ ",
+     "http://hub/\x7f"],
 )  # fmt: skip
 def test_an_invalid_base_url_is_refused_at_once(base_url):
     with pytest.raises(ReportError) as caught:

@@ -5,6 +5,7 @@ import itertools
 import os
 import platform
 import random
+import re
 import ssl
 import threading
 import time
@@ -29,6 +30,7 @@ DEFAULT_TIMEOUT = 10.0
 USER_AGENT = f"affidavit/{__version__} Python/{platform.python_version()}"
 CHECK_THE_HUB = "Check that the hub runs there and can be reached from here"
 _MAX_ANSWER = 4 * 1024 * 1024
+_UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")  # characters that http.client refuses in a host and a path
 
 
 class Transport(Protocol):
@@ -239,11 +241,13 @@ class _HubAddress:
     def parse(cls, base_url: str) -> "_HubAddress":
         try:
             url = urlsplit(base_url)
-            host, port = url.hostname, url.port
+            host, port = url.hostname or "", url.port
+            host.encode("idna")  # as the socket does; it refuses an empty label, as in https://.example.com
         except (ValueError, AttributeError, TypeError):
             raise _make_invalid_base_url() from None
         extra = url.query or url.fragment or url.username is not None or url.password is not None
-        if url.scheme not in ("http", "https") or not host or extra or not base_url.isascii():
+        is_sendable = base_url.isascii() and not _UNSENDABLE.search(host + url.path)
+        if url.scheme not in ("http", "https") or not host or extra or not is_sendable:
             raise _make_invalid_base_url()
         return cls(url.scheme == "https", host, port, url.path.rstrip("/"))
 
@@ -260,7 +264,7 @@ class _HubAddress:
 
 
 def _make_invalid_base_url() -> ReportError:
-    detail = "This is no address of a hub. Give one such as https://hub.example.com, without query or user."
+    detail = "This is no address of a hub. Give one such as https://hub.example.com, without query, user or spaces."
     return ReportError(detail, code="invalid-base-url")
 
 
