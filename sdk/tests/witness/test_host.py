@@ -70,6 +70,7 @@ def test_a_redactor_that_raises_loses_the_shape_but_not_the_count():
     observe_get(witness, "/carts/1", body={"a": 1})
     assert witness.flush()
     assert sum(hub.counts.values()) == 2
+    assert witness.stats.bodies_left_out == {"refused by a redactor that raised an error": 2}
 
 
 def test_an_exempt_request_is_not_observed():

@@ -94,7 +94,7 @@ class Aggregator:
             try:
                 self._inspect(exchange)
             except Exception:  # the host's own redactor may raise anything; the request is counted without a shape
-                self._intake.leave_out(Unread.INVALID)
+                self._intake.leave_out(Unread.UNREDACTED)
 
     def _inspect(self, exchange: QueuedExchange) -> None:
         operation = exchange.operation

@@ -29,6 +29,7 @@ class Unread(Enum):
     ENCODED = "in an encoding other than gzip and deflate"
     INCOMPLETE = "not seen whole"
     NO_ROOM = "no room to keep them"
+    UNREDACTED = "refused by a redactor that raised an error"
 
 
 class RawBody(NamedTuple):
