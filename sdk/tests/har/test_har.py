@@ -465,6 +465,20 @@ def test_playwright_s_zip_has_the_har_and_its_bodies(tmp_path):
         list(read_har(path, now=NOW))
 
 
+@pytest.mark.parametrize(("flags", "method"), [(b"\x01\x00", b"\x00\x00"), (b"\x00\x00", b"\x63\x00")])
+def test_a_zip_that_is_encrypted_or_packed_in_an_unusual_way_is_reported_in_one_line(tmp_path, flags, method):
+    path = tmp_path / "recording.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("har.har", json.dumps(har()))
+    data = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the member, and its entry in the directory
+        start = data.index(signature) + offset
+        data[start : start + 4] = flags + method
+    path.write_bytes(data)
+    with pytest.raises(HarError, match=r"recording\.zip .* without a password"):
+        list(read_har(path, now=NOW))
+
+
 def test_a_body_in_playwright_s_zip_that_is_over_the_limit_is_too_large(tmp_path):
     large, image = entry("POST"), entry()
     large["request"]["postData"] = {"mimeType": FORM, "_file": "1f"}

@@ -61,6 +61,8 @@ def scan(
         raise HarError(f"{name} is a broken or cut-off gzip or zip file. Get it again.") from None
     except UnicodeDecodeError:
         raise HarError(f"{name} is not in UTF-8. Save it again as UTF-8, as HAR asks for.") from None
+    except RuntimeError:  # of zipfile: a password, or a compression that Python does not know
+        raise HarError(f"{name} is a zip that cannot be unpacked. Pack it again, without a password.") from None
     except OSError as error:
         raise HarError(f"{name} cannot be read: {error.strerror or 'not a readable file'}.") from None
 
