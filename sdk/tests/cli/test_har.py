@@ -412,6 +412,19 @@ def test_several_hosts_are_listed_and_one_can_be_chosen(write_har, capsys):
     assert "tracker" not in printed.out
 
 
+def test_a_host_cannot_write_control_characters_to_the_terminal(write_har, capsys):
+    entries = [entry(), entry()]
+    entries[0]["request"]["url"] = "https://a\x1bcb.example.com/orders"
+    assert main(["har", write_har(entries), "--dry-run"]) == 0
+    assert "  a\\x1bcb.example.com  1" in capsys.readouterr().err.splitlines()
+
+
+def test_an_answer_cannot_write_control_characters_to_the_terminal(write_har, capsys):
+    with ScriptedHub(problem(400, "invalid-request", "Look \x1bc here.")) as hub:
+        assert main(["har", write_har(), "--hub", hub.url, "--key", KEY]) == 1
+    assert "Look \\x1bc here." in capsys.readouterr().err
+
+
 def test_an_empty_host_is_refused_and_does_not_mean_all_hosts(write_har, capsys):
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", write_har(), "--hub", hub.url, "--key", KEY, "--host", ""]) == 2

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from affidavit._cli import annotate, catalog, conform, har, outcomes, tools, verify
 from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._cli._terminal import escape_unprintable
 from affidavit._errors import HarError
 from affidavit._version import __version__
 
@@ -51,5 +52,5 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 def _report_failure(status: int, message: str) -> int:
-    print(f"affidavit: {' '.join(message.split())}", file=sys.stderr)
+    print(f"affidavit: {escape_unprintable(' '.join(message.split()))}", file=sys.stderr)
     return status

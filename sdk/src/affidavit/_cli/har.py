@@ -14,6 +14,7 @@ from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_h
 from affidavit._cli._preview import preview_catalog
 from affidavit._cli._progress import show_progress_bar
 from affidavit._cli._replay import make_replayable
+from affidavit._cli._terminal import escape_unprintable
 from affidavit._errors import ReportError
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
 from affidavit._har.hosts import hosts_differ
@@ -171,7 +172,7 @@ def list_hosts(hosts: Mapping[str, int]) -> Iterator[str]:
     if len(hosts) > 1:
         yield f"Read {len(hosts)} hosts as one API; --host NAME reads one of them:"
         busiest = sorted(hosts.items(), key=lambda item: (-item[1], item[0]))
-        yield from (f"  {host}  {count}" for host, count in busiest[:_MAX_LISTED])
+        yield from (f"  {escape_unprintable(host)}  {count}" for host, count in busiest[:_MAX_LISTED])
         if len(hosts) > _MAX_LISTED:
             yield f"  and {len(hosts) - _MAX_LISTED} more"
 
