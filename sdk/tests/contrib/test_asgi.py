@@ -15,6 +15,7 @@ pytest.importorskip("starlette", reason="needs Starlette")
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
@@ -114,6 +115,22 @@ async def test_a_rejection_is_a_problem_document_with_its_reason(header, reason)
     assert (answer.status, answer.headers["content-type"]) == (403, "application/problem+json")
     assert (answer.json["code"], answer.json["reason"]) == ("intent-rejected", reason)
     assert app.state.runs == []
+
+
+@in_loop
+async def test_a_refusal_has_one_length_if_middleware_around_the_protection_compresses_it():
+    lengths = []
+
+    async def record(scope, receive, send):
+        async def note_lengths(message):
+            headers = message.get("headers", ())
+            lengths.extend(int(value) for name, value in headers if name.lower() == b"content-length")
+            await send(message)
+
+        await GZipMiddleware(shop(make_protection()), minimum_size=1)(scope, receive, note_lengths)
+
+    answer = await post(record, "/orders", None, headers=[("accept-encoding", "gzip")])
+    assert (answer.status, answer.headers["content-encoding"], lengths) == (403, "gzip", [len(answer.body)])
 
 
 @in_loop

@@ -300,7 +300,8 @@ def _require_thread_of_its_own() -> None:
 
 
 async def _send_whole(answer: StoredResponse, send: Send) -> None:
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
+    # In lower case, as ASGI demands: otherwise middleware adds a second length beside `Content-Length`.
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 
