@@ -81,7 +81,14 @@ def signatures() -> Iterator[Vector]:
     yield reject(
         "bad-signature", "unknown-workspace", "The verifier serves many; not this one.", unknown, verifier=MANY
     )
-    for name, tenant in (("missing", ...), ("number", 7), ("null", None), ("name-of-a-language", "__proto__")):
+    for name, tenant in (
+        ("missing", ...),
+        ("number", 7),
+        ("null", None),
+        ("object", {}),
+        ("array", [WORKSPACE]),
+        ("name-of-a-language", "__proto__"),
+    ):
         value = header(v2(tenantId=tenant))
         description = "The verifier serves many workspaces, and tenantId names none."
         yield reject("bad-signature", f"workspace-{name}", description, value, verifier=MANY)

@@ -188,8 +188,10 @@ const signedPayload = ({ text, payload, signature }, secrets) => {
 };
 
 const UNKNOWN = ["gas_" + "0".repeat(43)]; // an unknown workspace costs what a known one does
-const secretsFor = ({ workspace, secrets }, tenantId) =>
-  workspace !== null ? secrets : Object.hasOwn(secrets, String(tenantId)) ? secrets[tenantId] : UNKNOWN;
+const secretsFor = ({ workspace, secrets }, tenantId) => {
+  if (workspace !== null) return secrets;
+  return typeof tenantId === "string" && Object.hasOwn(secrets, tenantId) ? secrets[tenantId] : UNKNOWN;
+};
 
 // The payload.
 
