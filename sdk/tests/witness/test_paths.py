@@ -36,6 +36,15 @@ def test_without_the_option_an_undecided_path_is_not_sent_even_at_the_end():
         assert witness.stats.dropped == (0 if allowed else 1)
 
 
+def test_an_undecided_segment_with_a_parameter_inside_is_not_named_because_the_hub_would_refuse_the_report():
+    witness = make_witness(hub := Hub(), send_undecided=True)
+    observe_get(witness, "/users/anna('7')", {"a": 1})
+    observe_get(witness, "/pets/olo('7')/imi", {"a": 1})
+    assert witness.flush()
+    entries = {entry["path"]: entry.get("undecided") for entry in hub.entries}
+    assert entries == {"/users/anna('{annaId}')": None, "/pets/olo('{oloId}')/imi": [2]}
+
+
 def test_the_oldest_undecided_requests_are_dropped_first():
     witness = make_witness(hub := Hub(), max_operations=6)
     names = [a + b for a in "bcdfg" for b in ("olo", "imi", "unu")]

@@ -36,6 +36,14 @@ def test_a_report_has_an_id_the_environment_and_the_observations():
     assert (receipt.observations, receipt.entries) == (3, 1)
 
 
+def test_only_literal_segments_are_sent_as_undecided():
+    paths = {"/a({b})/c": [0, 1], "/a/({b})": [1], "/a/b": [0, 1]}
+    with ScriptedHub(ACCEPTED) as hub:
+        entries = [{**observation(), "path": path, "undecided": indexes} for path, indexes in paths.items()]
+        send_observations(entries, api_key=KEY, base_url=hub.url)
+    assert [entry.get("undecided") for entry in hub.received[0].json["observations"]] == [[1], None, [0, 1]]
+
+
 def test_without_an_environment_the_member_is_absent():
     with ScriptedHub(ACCEPTED) as hub:
         send_observations(make_observations(1), api_key=KEY, base_url=hub.url)

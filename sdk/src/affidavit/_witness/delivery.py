@@ -129,9 +129,20 @@ def _split_batches(observations: Iterable[WireObservation]) -> Iterator[Sequence
 
 
 def _encode_entry(observation: WireObservation) -> _Entry:
-    text = json.dumps(observation, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(_name_literal_segments(observation), separators=(",", ":"), ensure_ascii=False)
     count = observation.get("count")
     return _Entry(text.encode(), count if isinstance(count, int) else 1)
+
+
+def _name_literal_segments(observation: WireObservation) -> WireObservation:
+    """Return the observation without `undecided` segments that have a parameter inside: the hub refuses these."""
+    path, undecided = observation.get("path"), observation.get("undecided")
+    if not (isinstance(path, str) and isinstance(undecided, list)):
+        return observation
+    parametrised = {index for index, segment in enumerate(path.split("/")[1:]) if "{" in segment}
+    literal = [index for index in undecided if index not in parametrised]
+    members = {**observation, "undecided": literal}
+    return {name: value for name, value in members.items() if name != "undecided" or literal}
 
 
 def _encode_content(batch: Sequence[_Entry], environment: str | None) -> bytes:
