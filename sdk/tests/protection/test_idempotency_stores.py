@@ -20,6 +20,7 @@ from affidavit._protection.idempotency import (
 )
 from affidavit._protection.idempotency_stores import RedisDeliveries, SqlDeliveries
 from affidavit._protection.memory_deliveries import MemoryDeliveries
+from affidavit._protection.protection import _RunningCall
 
 NOW = 1_800_000_000.0
 ONE, OTHER = "1" * 64, "2" * 64
@@ -185,6 +186,31 @@ def test_a_running_call_renews_its_lease_until_it_ends():
         time.sleep(0.1)
         assert len(renewed) == after
     assert lease_threads() <= earlier_threads
+
+
+def test_a_slow_renewal_does_not_revive_the_lease_of_a_reading_call_that_ends_meanwhile():
+    first, resume = [], threading.Event()
+
+    class Slow(MemoryDeliveries):
+        def renew(self, claim, *, now):
+            if now > 0 and not first:
+                first.append(claim)
+                resume.wait(10)
+            return super().renew(claim, now=now)
+
+    store = Slow(several_workers=True)
+    leases = Leases(store, every=0.01)
+    claims = {name: store.claim("w", name, ONE, now=time.time()) for name in "ab"}
+    calls = {name: _RunningCall(store, leases, claim, time.time) for name, claim in claims.items()}
+    while not first:
+        time.sleep(0.01)
+    (other,) = [name for name, claim in claims.items() if claim != first[0]]
+    calls[other].expire()
+    resume.set()
+    time.sleep(0.1)
+    assert isinstance(store.claim("w", other, ONE, now=time.time()), Claim)
+    for call in calls.values():
+        call.abandon()
 
 
 def lease_threads() -> set[threading.Thread]:

@@ -171,6 +171,8 @@ class Leases:
                     self._thread_pid = None
                     return
             for claim in claims:
+                if claim not in self._claims:  # its call has ended since, perhaps without a response
+                    continue
                 # A store that is unavailable now may recover before the lease expires.
                 with suppress(StoreUnavailable):
                     self._store.renew(claim, now=time.time())

@@ -209,14 +209,13 @@ class _RunningCall:
         self._settle_in_store(lambda: self._store.abandon(self._claim))
 
     def _settle_in_store(self, step: Callable[[], _T]) -> _T | None:
-        """Run `step` and stop renewing the lease. If the store is unavailable, the response is sent all the same."""
+        """Stop renewing the lease and run `step`. If the store is unavailable, the response is sent all the same."""
+        self._leases.release(self._claim)  # before, so that no renewal undoes the end of the lease
         try:
             return step()
         except StoreUnavailable as fault:
             _log.error("a retry of a call that has run may run it again: %s", fault.describe())
             return None
-        finally:
-            self._leases.release(self._claim)
 
 
 def require_intent(admission: "Admission | None") -> Intent:
