@@ -135,6 +135,29 @@ def test_of_64_copies_of_an_intent_exactly_one_reaches_a_view_that_raises(site):
     assert orders_written() == 0
 
 
+def test_a_connection_that_breaks_before_the_commit_burns_nothing(tables):
+    class LosesAnswer:
+        """A connection that breaks after its statement reached the database, and before the answer came back."""
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        def cursor(self):
+            return self
+
+        def execute(self, sql, parameters):
+            self.inner.cursor().execute(sql, parameters)
+            raise OSError("gone")
+
+        def close(self):
+            self.inner.close()
+
+    nonces = DjangoNonces()
+    assert nonces.burn("w", "first", 2.0, now=1.0)
+    nonces._database._idle[:] = map(LosesAnswer, nonces._database._idle)
+    assert nonces.burn("w", "second", 2.0, now=1.0)
+
+
 def statuses_of_copies(header: str) -> list[int]:
     """Return the statuses of 64 simultaneous requests, from 16 threads in each of 4 forked processes."""
     connections.close_all()

@@ -48,4 +48,5 @@ def _connect(alias: str) -> Any:
     options = {name: value for name, value in wrapper.settings_dict["OPTIONS"].items() if name != "pool"}
     wrapper.settings_dict = {**wrapper.settings_dict, "OPTIONS": options}
     wrapper.connect()
+    wrapper.set_autocommit(False)  # otherwise each statement is kept at once, and cannot be tried again
     return wrapper.connection
