@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+from dataclasses import dataclass
 
 import pytest
 from support.asgi_calls import exchange
-from support.signed_calls import make_protection
+from support.signed_calls import make_protection, sign_call
 
 from affidavit import VerificationReports, make_key
 from affidavit.contrib import asgi, wsgi
@@ -139,6 +140,29 @@ def test_a_route_of_fastapi_is_reported_with_the_prefixes_of_its_routers():
     assert [item["operation"] for item in hub.items] == [
         "GET /v1/a/b/users/{name}", "GET /tenants/{tenant}/c/users/{name}"
     ]  # fmt: skip
+
+
+def test_a_view_of_fastapi_that_has_no_hash_is_reported_by_its_route_and_answers():
+    fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+
+    @dataclass
+    class View:
+        number: int
+
+        def __call__(self, pk: int):
+            return self.number
+
+    app = fastapi.FastAPI()
+    app.add_api_route("/first/{pk}", View(1))
+    app.add_api_route("/second/{pk}", View(2))
+    reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
+    app.add_middleware(asgi.IntentMiddleware, protection=make_protection(reports=reports))
+    for name, number in (("first", 1), ("second", 2), ("first", 1)):
+        header = sign_call(f"GET /{name}/7", {})
+        response = asyncio.run(exchange(app, "GET", f"/{name}/7", [("x-service-intent", header)]))
+        assert (response.status, response.json) == (200, number)
+    reports.flush()
+    assert {item["operation"]: item["count"] for item in hub.items} == {"GET /first/{pk}": 2, "GET /second/{pk}": 1}
 
 
 class Litestar:

@@ -1,7 +1,7 @@
 """Facts of a request from its ASGI scope."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
@@ -13,8 +13,12 @@ _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
 """The name of a converter in a route, by the type in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _MAX_TYPED_RULES = 1024
-_typed_rules: dict[tuple[Hashable, str], str] = {}
-"""The results of `_add_converters` by endpoint and rule, kept because they are the same for every request."""
+_typed_rules: dict[tuple[int, str], tuple[object, str]] = {}
+"""The results of `_add_converters`, kept because they are the same for every request.
+
+The key is the id of the endpoint, which may have no hash, and the rule. The endpoint is kept, so that its id stays its
+own.
+"""
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
@@ -82,17 +86,17 @@ def _find_effective_route(route: object, fastapi: object) -> object:
     return context if is_included else route
 
 
-def _add_converters(endpoint: Hashable, rule: str, dependant: object) -> str:
+def _add_converters(endpoint: object, rule: str, dependant: object) -> str:
     """Return `/orders/{pk:int}` for `/orders/{pk}`, if the signature of a FastAPI view has `pk: int`."""
-    typed_rule = _typed_rules.get((endpoint, rule))
-    if typed_rule is not None:
-        return typed_rule
+    known_rule = _typed_rules.get((id(endpoint), rule))
+    if known_rule is not None:
+        return known_rule[1]
     converters = dict(_list_converters(dependant))
     typed_rule = _PLAIN_PARAMETER.sub(
         lambda match: f"{{{match[1]}:{converters[match[1]]}}}" if match[1] in converters else match[0], rule
     )
     if len(_typed_rules) < _MAX_TYPED_RULES:
-        _typed_rules[endpoint, rule] = typed_rule
+        _typed_rules[id(endpoint), rule] = endpoint, typed_rule
     return typed_rule
 
 
