@@ -4,7 +4,14 @@ import threading
 import time
 
 import pytest
-from support.store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
+from support.store_servers import (
+    RepeatingRedis,
+    count_passes_at_once,
+    postgres_schema,
+    redis_server,
+    sqlite_in,
+    unreachable_redis,
+)
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._intents.sql import Database
@@ -85,6 +92,13 @@ def test_redis_keeps_a_nonce_five_minutes_past_its_intent(tmp_path):
     with redis_server(tmp_path) as client:
         RedisNonces(client).burn("w", "n", NOW + 100, now=NOW)
         assert 400 <= client.ttl("affidavit:nonce:" + store_key("w", "n")) <= 401
+
+
+def test_a_command_that_a_redis_client_repeats_is_no_replay(tmp_path):
+    with redis_server(tmp_path) as client:
+        store = RedisNonces(RepeatingRedis(client))
+        assert store.burn("w", "n", NOW + 100, now=NOW)
+        assert not store.burn("w", "n", NOW + 100, now=NOW)
 
 
 def test_pruning_takes_small_batches(tmp_path):

@@ -3,7 +3,7 @@ import threading
 import time
 
 import pytest
-from support.store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in
+from support.store_servers import RepeatingRedis, count_passes_at_once, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import read_intent
 from affidavit._intents.stores import StoreUnavailable
@@ -132,6 +132,17 @@ def test_a_redis_client_may_decode_responses_or_not(tmp_path, decode):
         path = client.connection_pool.connection_kwargs["path"]
         store = RedisDeliveries(type(client)(unix_socket_path=path, decode_responses=decode))
         store.finish(claim_call(store), RESPONSE, now=NOW)
+        assert claim_call(store) == Finished(RESPONSE)
+
+
+def test_a_command_that_a_redis_client_repeats_has_its_effect_once(tmp_path):
+    with redis_server(tmp_path) as client:
+        store = RedisDeliveries(RepeatingRedis(client))
+        claim = claim_call(store)
+        assert isinstance(claim, Claim)
+        assert isinstance(claim_call(store), InFlight)
+        assert store.finish(claim, RESPONSE, now=NOW)
+        assert not store.finish(claim, StoredResponse(200, (), b""), now=NOW)
         assert claim_call(store) == Finished(RESPONSE)
 
 

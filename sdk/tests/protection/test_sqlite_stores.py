@@ -196,7 +196,7 @@ def test_the_error_of_the_database_is_logged_and_not_sent(tmp_path, caplog):
 
 def test_the_error_of_a_redis_client_is_logged(caplog):
     class Broken:
-        def set(self, *_, **__):
+        def eval(self, *_):
             raise ConnectionError("Error 111 connecting to redis:6379.\nConnection refused.")
 
     assert deliver(make_protection(nonces=RedisNonces(Broken()))).status == 503

@@ -77,6 +77,22 @@ def redis_server(folder: Path) -> Iterator[Any]:
         server.wait()
 
 
+class RepeatingRedis:
+    """A client that sends each command twice, as clients do by themselves if the first answer is lost."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        command = getattr(self._client, name)
+
+        def send_twice(*args: Any, **options: Any) -> Any:
+            command(*args, **options)
+            return command(*args, **options)
+
+        return send_twice
+
+
 def unreachable_redis() -> Any:
     """Return a client that tries once to reach a Redis that does not exist; skip the test without a client package."""
     client_package = _redis_package()

@@ -10,6 +10,7 @@ import math
 import os
 import threading
 from collections.abc import Callable
+from secrets import token_hex
 from typing import Any, Protocol
 
 from .sql import Database, run_unfailing
@@ -145,6 +146,13 @@ class SqliteNonces(SqlNonces):
         self._burns = itertools.count(1)
 
 
+# Clients send a command again by themselves if its answer is lost. Then the nonce is there already, with the same mark.
+_BURN_IN_REDIS = """
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'EX', ARGV[2]) then return 1 end
+return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
+"""
+
+
 class RedisNonces:
     """Used nonces in Redis, through a client that you pass, such as `redis.Redis`. Redis itself deletes old nonces.
 
@@ -159,7 +167,8 @@ class RedisNonces:
         """See NonceStore."""
         kept_for = max(1, int(expires_at - now) + 1 + KEPT_AFTER_EXPIRY)
         key = self._prefix + store_key(workspace, nonce)
-        return bool(self._call_redis(lambda: self._client.set(key, b"1", nx=True, ex=kept_for)))
+        mark = token_hex(16)
+        return bool(self._call_redis(lambda: self._client.eval(_BURN_IN_REDIS, 1, key, mark, kept_for)))
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
         """See NonceStore."""

@@ -123,10 +123,12 @@ class SqliteDeliveries(SqlDeliveries):
         self._claims = itertools.count(1)
 
 
-# KEYS[1] is the key of the delivery. Redis runs each script as one atomic step.
+# KEYS[1] is the key of the delivery. Redis runs each script as one atomic step. Clients send a script again by
+# themselves if its answer is lost. Then the owner has the claim already, or has finished with the same response.
 _REDIS_CLAIM = """
-local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'response', 'lease')
-if not record[1] or (record[1] == ARGV[1] and not record[2] and tonumber(record[3]) < tonumber(ARGV[3])) then
+local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'response', 'lease', 'owner')
+local is_over = record[1] == ARGV[1] and not record[2] and tonumber(record[3]) < tonumber(ARGV[3])
+if not record[1] or is_over or record[4] == ARGV[2] then
     redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'owner', ARGV[2], 'lease', ARGV[4])
     redis.call('EXPIRE', KEYS[1], ARGV[5])
     return {}
@@ -138,7 +140,10 @@ local record = redis.call('HMGET', KEYS[1], 'owner', 'response')
 if record[1] ~= ARGV[1] or record[2] then return 0 end
 """
 _REDIS_RENEW = f"{_REDIS_IF_RUNNING} redis.call('HSET', KEYS[1], 'lease', ARGV[2]) return 1"
-_REDIS_FINISH = f"""{_REDIS_IF_RUNNING}
+_REDIS_FINISH = f"""
+local finished = redis.call('HMGET', KEYS[1], 'owner', 'response')
+if finished[1] == ARGV[1] and finished[2] == ARGV[2] then return 1 end
+{_REDIS_IF_RUNNING}
 redis.call('HSET', KEYS[1], 'response', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 1
