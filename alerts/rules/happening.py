@@ -31,7 +31,7 @@ class Happening:
     @property
     def key(self) -> str:
         """Return the identity of the happening, under which it is stored once."""
-        return f"{self.subject}@{int(self.at.astimezone(UTC).timestamp())}"
+        return f"{self.subject}@{self.at.astimezone(UTC).isoformat()}"
 
     def is_same_as(self, subject: str, at: datetime) -> bool:
         """Return whether an event with this subject and time is this happening."""

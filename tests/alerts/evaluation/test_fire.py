@@ -95,6 +95,18 @@ def test_the_preview_covers_thirty_days(api, workspace):
         assert len(preview(production, Alert.DRIFT, Thresholds(), now=NOW).rows) == count
 
 
+def test_changes_of_one_operation_that_are_detected_within_a_second_all_fire(api, workspace, target):
+    alert = make_alert(workspace, target)
+    break_operation(api, workspace)
+    at = timezone.now().replace(microsecond=100)
+    Drift.objects.update(at=at)
+    later = Drift.objects.get()
+    later.pk, later.pointer, later.at = None, "/total", at.replace(microsecond=900)
+    later.save(force_insert=True)
+    assert evaluate(alert.pk, now=timezone.now() + MINUTE) == 2
+    assert evaluate(alert.pk, now=timezone.now() + 2 * MINUTE) == 0
+
+
 def test_a_new_reason_fires_once_even_after_a_late_report_of_it(workspace, target):
     alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=1)
     production = environment_of(workspace)

@@ -248,6 +248,12 @@ def test_a_later_breaking_change_in_the_same_version_fires_again():
     assert len({event.key for event in stored}) == 2
 
 
+def test_two_happenings_within_a_second_have_their_own_identities():
+    optional = BreakingChange(7, 2, START, "GET /orders", "200", "/total", "now optional", "consumer")
+    gone = replace(optional, at=START + timedelta(milliseconds=300), pointer="/id", words="no longer seen")
+    assert len({happening.key for happening in group_breaking_changes([optional, gone])}) == 2
+
+
 def test_a_happening_stays_the_same_if_late_reports_shift_its_time_slightly():
     happening = Happening("share", START, HOUR)
     assert list(leave_out_known([happening], [("share", START - HOUR / 2)])) == []
