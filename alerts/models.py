@@ -99,6 +99,7 @@ class Alert(models.Model):
 class Event(models.Model):
     """A happening that fired an alert, or a test of a target. Each is stored once: `key` is unique within an alert.
 
+    key: the environment, the kind and the identity of the happening, because an alert may be changed to watch another.
     alert_id, environment_id: ids of rows that may be deleted by now. The alert_id of a test is null.
     kind: the `type` of its messages.
     title, url, facts: the content of its messages.

@@ -101,7 +101,14 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
 
 def _list_events(alert: Alert, now: datetime) -> list[tuple[str, datetime]]:
     since = now - LOOKBACK - NEW_AGAIN_AFTER
-    events = Event.objects.filter(workspace=alert.workspace_id, alert_id=alert.pk, at__gte=since)
+    # An alert may have watched something else before.
+    events = Event.objects.filter(
+        workspace=alert.workspace_id,
+        alert_id=alert.pk,
+        environment_id=alert.environment_id,
+        kind=alert.kind,
+        at__gte=since,
+    )
     return list(events.values_list("subject", "at"))
 
 
@@ -112,7 +119,7 @@ def _store_event(alert: Alert, happening: Happening, *, now: datetime) -> Event:
         environment_id=alert.environment_id,
         kind=alert.kind,
         subject=happening.subject,
-        key=happening.key,
+        key=f"{alert.environment_id}:{alert.kind}:{happening.key}",
         title=describe_happening(alert.kind, happening.facts, alert.environment.name),
         url=build_url(alert, happening.facts),
         facts={"environment": alert.environment.name, **happening.facts},

@@ -188,6 +188,32 @@ def test_an_alert_with_new_thresholds_does_not_fire_for_earlier_changes(api, wor
     assert evaluate_all(now=timezone.now() + MINUTE) == 0
 
 
+def test_what_fired_in_one_environment_fires_again_after_the_alert_was_changed_to_another(workspace, target):
+    alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=1, environment="staging")
+    staging, production = environment_of(workspace, "staging"), environment_of(workspace)
+    now = floor_to_quarter(NOW)
+    add_verifications(staging, now, "replayed", 2)
+    assert evaluate(alert.pk, now=now + MINUTE) == 1
+    settings = AlertSettings(production, Alert.NEW_REASON, Thresholds(minimum=1), [target.pk], "")
+    change_alert(alert, settings, actor="ada", now=now + 2 * MINUTE)
+    add_verifications(production, now + 3 * MINUTE, "replayed", 2)  # in the quarter hour of the first event
+    assert evaluate(alert.pk, now=now + 4 * MINUTE) == 1
+    assert [event.facts["environment"] for event in Event.objects.order_by("pk")] == ["staging", "production"]
+
+
+def test_a_jump_fires_after_the_alert_was_changed_to_another_kind(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.REJECTIONS, now=quarter, minutes=60, minimum=20)
+    production = environment_of(workspace)
+    add_verifications(production, quarter, "expired", 40)
+    assert evaluate(alert.pk, now=quarter + QUARTER + 2 * MINUTE) == 1
+    settings = AlertSettings(production, Alert.BROKEN_JOINS, Thresholds(minutes=60, minimum=20), [target.pk], "")
+    change_alert(alert, settings, actor="ada", now=quarter + QUARTER + 3 * MINUTE)
+    reports = [Report(f"x{n}", "purchase") for n in range(25)]
+    record_outcomes(production, reports, now=quarter + QUARTER + 4 * MINUTE)
+    assert evaluate(alert.pk, now=quarter + 2 * QUARTER + 2 * MINUTE) == 1
+
+
 def test_an_alert_that_fails_does_not_keep_others_from_firing(api, workspace, target, monkeypatch):
     bad, _ = make_alert(workspace, target, kind=Alert.SILENT), make_alert(workspace, target)
     break_operation(api, workspace)
