@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from alerts.models import Alert
+from alerts.rules import silences
 from alerts.rules.breaking_drift import BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, Measure
-from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons, measure_new_reasons
-from alerts.rules.silences import HISTORY, find_silences, measure_silences
+from alerts.rules.new_reasons import HISTORY, find_new_reasons, measure_new_reasons
+from alerts.rules.silences import find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_history, find_spikes, measure_cases
 from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
@@ -77,9 +78,9 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
 
 
 def find_reasons(environment: Environment, thresholds: Thresholds, since: datetime, until: datetime) -> Findings:
-    quarters = read_verifications(environment, since=floor_to_quarter(since) - NEW_AGAIN_AFTER, until=until)
-    rejections = [row for row in quarters if is_rejection(row[1])]
     start = floor_to_quarter(since)
+    quarters = read_verifications(environment, since=start - HISTORY, until=until)
+    rejections = [row for row in quarters if is_rejection(row[1])]
     return Findings(
         find_new_reasons(rejections, thresholds, since=start, until=until),
         measure_new_reasons(rejections, thresholds, since=start, until=until),
@@ -121,7 +122,7 @@ def find_silent_reporters(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Findings:
     end = until - GRACE
-    activity = read_activity(environment, since=since - HISTORY - thresholds.length, until=until)
+    activity = read_activity(environment, since=since - silences.HISTORY - thresholds.length, until=until)
     return Findings(
         find_silences(activity, thresholds, since=since, until=end),
         measure_silences(activity, thresholds, since=since, until=end),

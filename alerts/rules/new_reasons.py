@@ -10,12 +10,14 @@ from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 
 NEW_AGAIN_AFTER = timedelta(days=30)  # after so long without a rejection, a reason is new again
+HISTORY = 2 * NEW_AGAIN_AFTER  # shows of a reason that is in its first 30 days that it was absent in the 30 days before
 
 
 @dataclass
 class _Appearance:
-    """The rejections for a reason since it was new: their number, and the quarter hour of the latest."""
+    """The rejections for a reason since it was new: their number, and the quarter hours of the first and the latest."""
 
+    first: datetime
     last: datetime
     count: int = 0
 
@@ -25,7 +27,9 @@ def find_new_reasons(
 ) -> Iterator[Happening]:
     """Yield the reasons that were new and reached the minimum number of rejections in [since, until].
 
-    rejections: the quarter hour, the reason and the count of each, from 30 days before `since` on.
+    rejections: the quarter hour, the reason and the count of each, from `HISTORY` before `since` on.
+
+    A reason stays new for 30 days. Later, it no longer fires, even if only then it reaches the minimum number.
     """
     for reason, measure in _count_new_reasons(rejections, thresholds, since=since, until=until):
         if measure.value >= thresholds.minimum:
@@ -52,9 +56,9 @@ def _count_new_reasons(
             continue
         appearance = appearances.get(reason)
         if appearance is None or moment - appearance.last >= NEW_AGAIN_AFTER:
-            appearance = appearances[reason] = _Appearance(moment)
+            appearance = appearances[reason] = _Appearance(moment, moment)
         appearance.last = moment
         is_reported = appearance.count >= thresholds.minimum
         appearance.count += count
-        if not is_reported and moment >= since:
+        if not is_reported and moment >= since and moment - appearance.first < NEW_AGAIN_AFTER:
             yield reason, Measure(moment, appearance.count)

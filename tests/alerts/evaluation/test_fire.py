@@ -124,6 +124,13 @@ def test_a_new_reason_fires_once_even_after_a_late_report_of_it(workspace, targe
     assert event.facts["count"] == 2
 
 
+def test_a_reason_that_lasts_for_months_does_not_fire_when_it_reaches_the_minimum(workspace, target):
+    alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=310)
+    for day in range(90):
+        add_verifications(environment_of(workspace), NOW - day * DAY - HOUR, "expired", 10)
+    assert evaluate(alert.pk, now=NOW) == 0
+
+
 def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.REJECTIONS, now=quarter, minutes=15, minimum=10)

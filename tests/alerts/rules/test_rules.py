@@ -9,6 +9,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alerts.rules import new_reasons
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
@@ -146,6 +147,20 @@ def test_a_new_reason_waits_for_its_minimum():
     (happening,) = reasons(rows, minimum=10)
     assert happening.at == START + 2 * HOUR
     assert happening.facts == {"reason": "expired", "count": 12}
+
+
+def test_a_reason_that_lasts_for_months_is_not_new_whatever_the_minimum():
+    rows = [(START + n * DAY, "expired", 10) for n in range(-100, 1)]
+    needed = [row for row in rows if row[0] >= START - DAY - new_reasons.HISTORY]
+    for minimum in (1, 300, 310, 600, 610):
+        assert reasons(needed, minimum, since=START - DAY, until=START) == []
+
+
+def test_data_older_than_the_history_makes_no_reason_new():
+    rows = [(START + n * DAY, "expired", 1) for n in (-95, -58, -29, 1)]
+    needed = [row for row in rows if row[0] >= START - new_reasons.HISTORY]
+    for minimum in (1, 2, 3):
+        assert reasons(needed, minimum) == reasons(rows, minimum)
 
 
 @settings(max_examples=40, deadline=None)
