@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from alerts.models import Alert
-from alerts.rules import silences
 from alerts.rules.breaking_drift import BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, Measure
 from alerts.rules.new_reasons import HISTORY, find_new_reasons, measure_new_reasons
-from alerts.rules.silences import find_silences, measure_silences
+from alerts.rules.silences import choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_history, find_spikes, measure_cases
 from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
@@ -122,7 +121,7 @@ def find_silent_reporters(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Findings:
     end = until - GRACE
-    activity = read_activity(environment, since=since - silences.HISTORY - thresholds.length, until=until)
+    activity = read_activity(environment, since=since - choose_activity(thresholds), until=until)
     return Findings(
         find_silences(activity, thresholds, since=since, until=end),
         measure_silences(activity, thresholds, since=since, until=end),

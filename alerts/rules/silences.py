@@ -15,13 +15,22 @@ HOUR = timedelta(hours=1)
 HISTORY = timedelta(days=15)  # contains two weekends; only a pause longer than all others in this time is a silence
 
 
+def choose_activity(thresholds: Thresholds) -> timedelta:
+    """Return the length of the activity that decides whether a silence fires at a moment.
+
+    The last report before the moment may be as old as the longest pause that `HISTORY` can contain. It needs the
+    `HISTORY` before itself.
+    """
+    return QUARTER + max(thresholds.length, HISTORY + QUARTER) + HISTORY
+
+
 def find_silences(
     reporters: Mapping[str, Sequence[datetime]], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Happening]:
     """Yield the silences of these reporters that fire in [since, until].
 
     reporters: for the name of each reporter, the sorted starts of the quarter hours in which it reported, from
-        `HISTORY` before `since` on.
+        `choose_activity(thresholds)` before `since` on.
 
     A silence fires when it is as long as the threshold and longer than every pause in the 15 days before it. In these
     15 days the reporter must have reported in the minimum number of quarter hours.

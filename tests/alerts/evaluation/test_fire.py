@@ -175,6 +175,19 @@ def test_a_silent_reporter_fires_once_for_each_silence(workspace, target):
     assert Event.objects.get().title.startswith("shop is silent in production, last report before ")
 
 
+def test_a_pause_that_occurred_two_weeks_ago_is_no_silence_on_its_third_day(workspace, target):
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4)
+    last = floor_to_quarter(NOW) - 2.7 * DAY
+    pauses = ((last - 14 * DAY, last - 10 * DAY), (last - 7 * DAY, last - 4.5 * DAY))
+    moments = [last - n * QUARTER for n in range(1, 30 * 96)]
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=environment_of(workspace), reporter="shop", starts_at=moment)
+        for moment in moments
+        if not any(start <= moment < end for start, end in pauses)
+    )
+    assert evaluate(alert.pk, now=NOW) == 0
+
+
 def test_a_paused_alert_does_not_fire_later_for_what_happened_during_the_pause(api, workspace, target):
     alert = make_alert(workspace, target)
     pause_alert(alert, actor="ada", now=NOW)

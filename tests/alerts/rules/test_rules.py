@@ -13,7 +13,7 @@ from alerts.rules import new_reasons
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
-from alerts.rules.silences import HISTORY, find_silences, measure_silences
+from alerts.rules.silences import HISTORY, choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
@@ -213,6 +213,22 @@ def test_the_measure_of_a_silence_names_its_reporter():
     for measure in measures:
         longest[measure.reporter] = max(measure.value, longest.get(measure.reporter, 0))
     assert longest == {"shop": 4.75, "": 2.75}
+
+
+def test_activity_older_than_needed_changes_no_silence():
+    """The last report is followed by a pause that is longer than another, but not as long as one 14 days before it."""
+    last = START - 3 * DAY
+    pauses = ((last - 14 * DAY, last - 10 * DAY), (last - 7 * DAY, last - 4.5 * DAY))
+    quarters = [
+        quarter
+        for quarter in quarters_between(last - 30 * DAY, last)
+        if not any(start <= quarter < end for start, end in pauses)
+    ]
+    for now, fires_at in ((last + 2.7 * DAY, []), (last + 4.1 * DAY, [last + 4 * DAY + QUARTER])):
+        since = now - DAY
+        needed = [quarter for quarter in quarters if quarter >= since - choose_activity(Thresholds(minutes=60))]
+        assert [happening.at for happening in silences(needed, since=since, until=now)] == fires_at
+        assert silences(needed, since=since, until=now) == silences(quarters, since=since, until=now)
 
 
 def test_a_single_report_does_not_make_a_reporter():
