@@ -14,6 +14,7 @@ from alerts.rules.thresholds import Thresholds
 from workspaces.models import Environment, Workspace
 
 MAX_NAME = 60
+MAX_SHOWN_ADDRESS = 500
 
 
 class Target(models.Model):
@@ -34,7 +35,7 @@ class Target(models.Model):
     kind = models.CharField(max_length=8, choices=[(kind, kind) for kind in KINDS])
     name = models.CharField(max_length=MAX_NAME)
     encrypted_address = models.BinaryField()
-    shown_address = models.CharField(max_length=500)
+    shown_address = models.CharField(max_length=MAX_SHOWN_ADDRESS)
     encrypted_secret = models.BinaryField(null=True)
     encrypted_previous_secret = models.BinaryField(null=True)
     previous_until = models.DateTimeField(null=True)

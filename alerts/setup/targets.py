@@ -16,7 +16,7 @@ from django.utils import timezone
 from alerts.delivery.queue import queue_deliveries, wake_target
 from alerts.delivery.send import NO_MAIL_SERVER
 from alerts.delivery.signature import new_secret
-from alerts.models import MAX_NAME, Alert, Delivery, Event, Target
+from alerts.models import MAX_NAME, MAX_SHOWN_ADDRESS, Alert, Delivery, Event, Target
 from alerts.rules.words import describe_happening
 from alerts.targets.resolve import resolve
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
@@ -50,7 +50,11 @@ def check_address(kind: str, text: str) -> CheckedAddress:
     """Check an address; raises TargetRefused. Never call it in a transaction: it resolves a webhook's host by DNS."""
     if kind == Target.EMAIL:
         recipients = list(dict.fromkeys(_split_recipients(text)))
-        return CheckedAddress(",".join(recipients), ", ".join(recipients))
+        shown_address = ", ".join(recipients)
+        if len(shown_address) > MAX_SHOWN_ADDRESS:
+            cure = "Enter fewer, and the others in another target."
+            raise TargetRefused(f"The addresses have more than {MAX_SHOWN_ADDRESS} characters. {cure}")
+        return CheckedAddress(",".join(recipients), shown_address)
     address = parse_webhook_address(text.strip())
     resolve(address)
     return CheckedAddress(text.strip(), address.shown_address)

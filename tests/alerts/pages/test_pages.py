@@ -131,6 +131,18 @@ def test_an_error_of_a_target_stands_at_the_field_that_it_is_about(admin, receiv
     assert list(answer.context["target_form"].errors) == [field]
 
 
+def test_long_mail_addresses_are_refused_by_name_of_the_limit(admin, settings):
+    settings.EMAIL_URL = "smtp://mail.example"
+    recipients = [f"somebody.with.a.long.name.{n}@department.customer.example" for n in range(10)]
+    form = {"kind": "email", "name": "people", "address": ", ".join(recipients)}
+    answer = admin.post(f"{PAGE}/targets/create", form)
+    assert "more than 500 characters" in answer.context["target_form"].errors["address"][0]
+    form["address"] = ", ".join(recipients[:8])
+    assert admin.post(f"{PAGE}/targets/create", form).status_code == 303
+    answer = admin.post(f"{PAGE}/targets/{Target.objects.get().pk}/change", {**form, "address": ", ".join(recipients)})
+    assert "more than 500 characters" in answer.content.decode()
+
+
 def test_an_error_about_the_number_of_targets_stands_at_no_field(admin, target, receiver, monkeypatch):
     monkeypatch.setattr(targets, "MAX_TARGETS", 1)
     answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": "more", "address": receiver.url})
