@@ -77,6 +77,8 @@ def _send_mail(recipients: list[str], message: Message, message_id: str) -> Answ
     try:
         EmailMessage(subject, text, None, recipients, headers=headers).send()
     except SMTPResponseException as error:
+        if error.smtp_code < 0:  # smtplib's code for an answer that begins with no number
+            return Answer(fault="the mail server's answer is not SMTP")
         return Answer(error.smtp_code, f"the mail server answered {error.smtp_code}")
     except (OSError, SMTPException) as error:
         return Answer(fault=f"mail could not be sent ({type(error).__name__})")

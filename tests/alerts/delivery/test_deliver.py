@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -293,6 +294,28 @@ def test_without_a_mail_server_the_log_says_so(workspace, settings):
     queue(workspace, target)
     deliver_due(now=NOW)
     assert "EMAIL_URL" in Delivery.objects.get().fault
+
+
+def test_an_answer_that_is_not_smtp_is_a_failed_attempt(workspace, settings):
+    settings.EMAIL_URL = "smtp://mail.example"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    target, _ = make_target(workspace, "ada@example.com", Target.EMAIL, "people")
+    queue(workspace, target)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = server.getsockname()[:2]
+
+        def greet() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"SSH-2.0-OpenSSH_9.9\r\n")
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        assert deliver_due(now=NOW) == 1
+        thread.join()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts, delivery.code) == ("waiting", 1, None)
+    assert delivery.fault == "the mail server's answer is not SMTP"
 
 
 def test_text_for_a_chat_cannot_contain_mentions_or_links(workspace, receiver):
