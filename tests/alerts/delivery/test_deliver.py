@@ -261,6 +261,36 @@ def test_many_workers_send_each_delivery_once_and_in_order(workspace, receiver):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_dead_letter_sent_again_while_the_last_delivery_is_recorded_is_sent(workspace, receiver, monkeypatch):
+    target, _ = make_target(workspace, receiver.url)
+    dead, _ = queue(workspace, target, 2)
+    Delivery.objects.filter(pk=dead.pk).update(state=Delivery.DEAD, next_attempt_at=None)
+    find_first, finds = delivering._find_first, []
+
+    def send_dead_letter_again() -> None:
+        send_again(dead, actor="ada", now=NOW)
+        connections.close_all()
+
+    thread = threading.Thread(target=send_dead_letter_again)
+
+    def find_first_and_wait(target: Target) -> Delivery | None:
+        delivery = find_first(target)
+        finds.append(delivery)
+        if len(finds) == 2:  # the search after the delivery, which finds none
+            thread.start()
+            thread.join(1)
+        return delivery
+
+    monkeypatch.setattr(delivering, "_find_first", find_first_and_wait)
+    claim = claim_target(now=NOW + MINUTE)
+    assert deliver(claim, now=NOW + MINUTE) is True
+    thread.join()
+    assert finds[1] is None
+    assert deliver_due(now=NOW + MINUTE) == 1
+    assert not Delivery.objects.exclude(state=Delivery.DELIVERED).exists()
+
+
+@pytest.mark.django_db(transaction=True)
 def test_the_worker_s_threads_deliver(workspace, receiver):
     targets = [make_target(workspace, receiver.url, name=f"ops {number}")[0] for number in range(6)]
     for target in targets:
