@@ -105,18 +105,16 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
 def change_target(target: Target, name: str, address: str, *, actor: str, now: datetime) -> None:
     """Set the name, and the address unless it is empty; raises InvalidRequest."""
     checked_address = check_address(target.kind, address) if address.strip() else None
-    facts = {"target": target.name}
-    if name != target.name:
-        facts["name"] = name
-    target.name = _check_name(name)
-    if checked_address:
-        target.encrypted_address, target.shown_address = (
-            encrypt(checked_address.text.encode()),
-            checked_address.shown_address,
-        )
-        facts["address"] = checked_address.shown_address
-    if len(facts) > 1:
-        with transaction.atomic():
+    name = _check_name(name)
+    with transaction.atomic():
+        target = _lock(target)
+        facts = {"target": target.name}
+        if name != target.name:
+            target.name = facts["name"] = name
+        if checked_address:
+            target.encrypted_address = encrypt(checked_address.text.encode())
+            target.shown_address = facts["address"] = checked_address.shown_address
+        if len(facts) > 1:
             _save(target, ["name", "encrypted_address", "shown_address"])
             record_audit(target.workspace_id, "alert target changed", facts, actor=actor, now=now)
 
@@ -124,7 +122,7 @@ def change_target(target: Target, name: str, address: str, *, actor: str, now: d
 @transaction.atomic
 def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
     """Return a new secret of a webhook, shown once. For 24 hours, messages are signed with the previous one too."""
-    target = Target.objects.select_for_update(no_key=True).get(pk=target.pk)
+    target = _lock(target)
     if target.kind != Target.WEBHOOK:
         raise InvalidRequest("Only webhooks are signed.")
     secret = new_secret()
@@ -138,10 +136,14 @@ def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
 
 @transaction.atomic
 def delete_target(target: Target, *, actor: str, now: datetime) -> None:
-    """Delete a target with its deliveries; raises InvalidRequest while an alert notifies it."""
+    """Delete a target with its deliveries; a second time changes nothing.
+
+    Raises InvalidRequest while an alert notifies it.
+    """
     # Lock the target first, as recording a delivery does: without this, the deletion would lock in another order, and
     # could deadlock.
-    Target.objects.select_for_update().filter(pk=target.pk).first()
+    if Target.objects.select_for_update().filter(pk=target.pk).first() is None:
+        return
     count = Alert.objects.filter(workspace=target.workspace_id, target_ids__contains=[target.pk]).count()
     if count:
         alerts, pronoun = ("1 alert notifies", "it") if count == 1 else (f"{count} alerts notify", "them")
@@ -189,6 +191,13 @@ def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -
     facts = {"target": delivery.target.name, "event": delivery.event.title}
     record_audit(delivery.workspace_id, "alert delivery queued again", facts, actor=actor, now=now)
     return True
+
+
+def _lock(target: Target) -> Target:
+    row = Target.objects.select_for_update(no_key=True).filter(pk=target.pk).first()
+    if row is None:
+        raise InvalidRequest("This target was deleted in the meantime.")
+    return row
 
 
 def _check_name(name: str) -> str:

@@ -17,11 +17,13 @@ from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup import targets
+from alerts.setup.targets import delete_target
 from catalog.models import Drift, ReporterActivity
 from intents.models import ALL_VERSIONS, VerificationRollup
 from intents.reports.verification import ACCEPTED
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
+from wire.errors import InvalidRequest
 from wire.period import floor_to_quarter
 from workspaces.models import AuditEntry, Membership
 
@@ -438,6 +440,30 @@ def test_a_target_can_be_changed_rotated_and_deleted_once_no_alert_uses_it(admin
     admin.post(f"{PAGE}/{alert.pk}/delete")
     assert admin.post(f"{PAGE}/targets/{target.pk}/delete").status_code == 303
     assert not Target.objects.exists()
+
+
+def test_changing_or_rotating_a_target_that_was_deleted_meanwhile_says_so(
+    admin, workspace, target, receiver, monkeypatch
+):
+    def check_address(*arguments):
+        """Delete the target while its new address is looked up."""
+        delete_target(Target.objects.get(pk=target.pk), actor="bob", now=timezone.now())
+        return targets.CheckedAddress("https://example.com/", "https://example.com")
+
+    monkeypatch.setattr(targets, "check_address", check_address)
+    answer = admin.post(f"{PAGE}/targets/{target.pk}/change", {"name": "ops", "address": receiver.url})
+    assert answer.status_code == 200
+    assert "This target was deleted in the meantime." in answer.content.decode()
+    assert not AuditEntry.objects.filter(action="alert target changed").exists()
+    with pytest.raises(InvalidRequest, match="deleted in the meantime"):
+        targets.rotate_secret(target, actor="ada", now=timezone.now())
+
+
+def test_a_target_that_is_deleted_twice_at_once_is_in_the_audit_log_once(target):
+    first, second = Target.objects.get(), Target.objects.get()
+    delete_target(first, actor="ada", now=timezone.now())
+    delete_target(second, actor="bob", now=timezone.now())
+    assert [entry.actor for entry in AuditEntry.objects.filter(action="alert target deleted")] == ["ada"]
 
 
 def test_the_page_says_how_often_an_alert_fired_and_whether_it_was_delivered(admin, api, workspace, target):
