@@ -73,7 +73,7 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
         for row in list_breaking_drift(environment, period).order_by("at", "id")[:MAX_CHANGES]
     ]
     happenings = list(group_breaking_changes(changes))
-    return Findings(happenings, [Measure(happening.at, 1) for happening in happenings])
+    return Findings(happenings, [Measure(happening.at, happening.facts["changeCount"]) for happening in happenings])
 
 
 def find_reasons(environment: Environment, thresholds: Thresholds, since: datetime, until: datetime) -> Findings:

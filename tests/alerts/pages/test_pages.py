@@ -188,6 +188,14 @@ def test_a_chart_shows_what_the_rule_counts_and_its_threshold(admin, api, worksp
     assert rows == ["1 1"]
 
 
+def test_the_chart_of_drift_counts_changes_and_not_only_those_that_fire(admin, api, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "total": 1})] * 30)
+    deliver(api, workspace, *[observation(response={"id": "1", "total": "1"})] * 30)
+    assert Drift.objects.count() == 2
+    figure, rows = read_chart(admin)
+    assert (sum(figure["data"][0]["y"]), rows) == (2, ["2 1"])
+
+
 @pytest.mark.parametrize(("minimum", "firings"), [(5, 1), (9, 0)])
 def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace, minimum, firings):
     quarter = floor_to_quarter(timezone.now()) - timedelta(days=3)
