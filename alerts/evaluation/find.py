@@ -23,7 +23,6 @@ from wire.period import Period, floor_to_quarter
 from workspaces.models import Environment
 
 GRACE = timedelta(minutes=2)  # wait after a quarter hour, because its last reports arrive later
-MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def find_last_quarter(moment: datetime) -> datetime:
 def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Findings:
     """Find breaking changes that are not muted."""
     period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
-    changes = [
+    changes = (
         BreakingChange(
             operation_id=row.operation_id,
             version=row.version,
@@ -70,8 +69,8 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
             words=row.words,
             breaks=row.breaks,
         )
-        for row in list_breaking_drift(environment, period).order_by("at", "id")[:MAX_CHANGES]
-    ]
+        for row in list_breaking_drift(environment, period).order_by("at", "id").iterator(chunk_size=1000)
+    )
     happenings = list(group_breaking_changes(changes))
     return Findings(happenings, [Measure(happening.at, happening.facts["changeCount"]) for happening in happenings])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -25,6 +26,7 @@ from wire.turns import UNLIMITED, Turn
 log = logging.getLogger("affidavit.alerts")
 LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late its data may arrive
 EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
+MAX_EVENTS = 500  # that one evaluation stores
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
 PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     Alert.DRIFT: ("drift", {"breaking": "1"}),
@@ -76,7 +78,10 @@ def evaluate(alert_id: int, *, now: datetime) -> int:
     if _needs_look(alert, now):
         since = max(alert.active_from, now - LOOKBACK)
         happenings = find_happenings(alert.environment, alert.kind, alert.thresholds, since=since, until=now)
-    new_happenings = list(leave_out_known(happenings, _list_events(alert, now))) if happenings else []
+    # The earliest first: those that are left out fire at the next evaluation, a minute later.
+    new_happenings = (
+        list(islice(leave_out_known(happenings, _list_events(alert, now)), MAX_EVENTS)) if happenings else []
+    )
     for happening in new_happenings:
         queue_deliveries(_store_event(alert, happening, now=now), alert.target_ids, now=now)
     Alert.objects.filter(pk=alert.pk).update(evaluated_at=now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,14 +37,20 @@ def group_breaking_changes(changes: Iterable[BreakingChange]) -> Iterator[Happen
     many answers without it.
     """
     groups: dict[tuple[int, int, datetime], list[BreakingChange]] = {}
+    counts: Counter[tuple[int, int, datetime]] = Counter()
     for change in changes:
-        groups.setdefault((change.operation_id, change.version, change.at), []).append(change)
-    for (operation_id, version, at), group in groups.items():
+        key = (change.operation_id, change.version, change.at)
+        counts[key] += 1
+        group = groups.setdefault(key, [])
+        if len(group) < MAX_CHANGES:
+            group.append(change)
+    for key, group in groups.items():
+        operation_id, version, at = key
         facts = {
             "operation": group[0].operation,
             "version": version,
-            "changes": [_describe(change) for change in group[:MAX_CHANGES]],
-            "changeCount": len(group),
+            "changes": [_describe(change) for change in group],
+            "changeCount": counts[key],
         }
         yield Happening(f"{operation_id}:{version}", at, gap=timedelta.resolution, facts=facts)
 

@@ -33,9 +33,9 @@ class Happening:
         """Return the identity of the happening, under which it is stored once."""
         return f"{self.subject}@{self.at.astimezone(UTC).isoformat()}"
 
-    def is_same_as(self, subject: str, at: datetime) -> bool:
-        """Return whether an event with this subject and time is this happening."""
-        return subject == self.subject and abs(at - self.at) < self.gap
+    def is_same_as(self, at: datetime) -> bool:
+        """Return whether an event with the same subject and this time is this happening."""
+        return abs(at - self.at) < self.gap
 
 
 class Measure(NamedTuple):
@@ -57,8 +57,11 @@ def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str,
 
     events: the subject and the time of each event.
     """
-    known_events = list(events)
+    known_times: dict[str, list[datetime]] = {}
+    for subject, at in events:
+        known_times.setdefault(subject, []).append(at)
     for happening in sorted(happenings, key=lambda happening: (happening.at, happening.subject)):
-        if not any(happening.is_same_as(*event) for event in known_events):
-            known_events.append((happening.subject, happening.at))
+        times = known_times.setdefault(happening.subject, [])
+        if not any(happening.is_same_as(at) for at in times):
+            times.append(happening.at)
             yield happening

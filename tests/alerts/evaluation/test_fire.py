@@ -107,6 +107,26 @@ def test_changes_of_one_operation_that_are_detected_within_a_second_all_fire(api
     assert evaluate(alert.pk, now=timezone.now() + 2 * MINUTE) == 0
 
 
+def test_every_change_fires_however_many_there_are_in_a_day(api, workspace, target, monkeypatch):
+    monkeypatch.setattr(fire, "MAX_EVENTS", 20)
+    alert = make_alert(workspace, target)
+    break_operation(api, workspace)
+    (change,) = Drift.objects.all()
+    at = timezone.now()
+    Drift.objects.bulk_create(
+        Drift(
+            **{field.name: getattr(change, field.name) for field in Drift._meta.concrete_fields[1:]}
+            | {"pointer": f"/{n}", "at": at + n // 50 * timedelta(seconds=1)}
+        )
+        for n in range(1100)
+    )
+    fired = [evaluate(alert.pk, now=at + minutes * MINUTE) for minutes in (1, 2, 3)]
+    assert fired == [20, 3, 0]
+    assert sum(event.facts["changeCount"] for event in Event.objects.all()) == 1101
+    found = preview(alert.environment, Alert.DRIFT, Thresholds(), now=at + HOUR)
+    assert sum(measure.value for measure in found.measures) == 1101
+
+
 def test_a_new_reason_fires_once_even_after_a_late_report_of_it(workspace, target):
     alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=1)
     production = environment_of(workspace)
