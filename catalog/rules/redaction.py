@@ -13,7 +13,7 @@ from affidavit import retemplate
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
 from workspaces.audit.record import record_audit
-from workspaces.models import Environment
+from workspaces.models import Environment, Workspace
 
 MAX_NAME = 100
 WILDCARD = "*"
@@ -41,16 +41,18 @@ def add_redaction_rule(
     if code := find_redaction_error(kind, name):
         raise RuleError(code, REDACTION_RULE_ERRORS[code])
     environment.hold()
-    rule, is_new = RedactionRule.objects.get_or_create(
-        workspace_id=environment.workspace_id,
-        environment=None if everywhere else environment,
-        kind=kind,
-        name=name,
-        reverted_at=None,
-        defaults={"at": now, "actor": actor},
-    )
-    if not is_new:
+    # Without this lock, two requests at once would both find no such rule, and both add it.
+    Workspace.objects.select_for_update(no_key=True).get(pk=environment.workspace_id)
+    members = {
+        "workspace_id": environment.workspace_id,
+        "environment": None if everywhere else environment,
+        "kind": kind,
+        "name": name,
+        "reverted_at": None,
+    }
+    if RedactionRule.objects.filter(**members).exists():
         raise RuleError("same", REDACTION_RULE_ERRORS["same"])
+    rule = RedactionRule.objects.create(**members, at=now, actor=actor)
     _record(rule, "redaction rule added", actor=actor, now=now)
     return rule
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connections
 from django.utils import timezone
 
 from catalog.models import RedactionRule
@@ -101,6 +103,35 @@ def test_a_rule_added_twice_is_one_rule_and_one_entry_in_the_log(workspace):
 
 def post_rule(client: Any, created: Any, then: str = "/redaction", **members: str) -> Any:
     return client.post(f"/w/{created.workspace.slug}/production/rules{then}", members)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rule_added_twice_at_once_is_one_rule(workspace):
+    barrier = threading.Barrier(2)
+    errors: list[str] = []
+
+    def add() -> None:
+        barrier.wait()
+        try:
+            add_rule(workspace, "drop", "trace")
+        except RuleError as error:
+            errors.append(error.reason)
+        connections.close_all()
+
+    threads = [threading.Thread(target=add) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (RedactionRule.objects.count(), errors) == (1, ["same"])
+
+
+def test_where_a_rule_was_stored_twice_a_third_is_refused(workspace):
+    rule = add_rule(workspace, "drop", "trace")
+    rule.pk = None
+    rule.save()
+    with pytest.raises(RuleError, match="already"):
+        add_rule(workspace, "drop", "trace")
 
 
 def test_a_member_adds_a_rule_and_undoes_it_on_the_page(browser_client, workspace):
