@@ -144,7 +144,7 @@ def _choose_field(error: DomainError) -> str | None:
 
 
 def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> HttpResponse:
-    form, now = AlertForm(request.POST, row.workspace), timezone.now()
+    form, now = AlertForm(request.POST, row.workspace, alert), timezone.now()
     actor = request.user.get_username()
     if form.is_valid():
         settings = form.build_settings(f"{request.scheme}://{request.get_host()}")

@@ -7,11 +7,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.db.models import Q
 
 from alerts.models import Alert, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import SPANS
 from alerts.setup.alerts import AlertSettings
+from workspaces.environments.change import DEFAULT_NAME
 from workspaces.forms import set_choices
 from workspaces.models import Environment, Workspace
 
@@ -43,7 +45,10 @@ MESSAGES = {"invalid": "Enter a number.", "required": "Enter a number."}
 
 
 class AlertForm(forms.Form):
-    """The form of an alert: what to watch, the thresholds from which it fires, and whom to notify."""
+    """The form of an alert: what to watch, the thresholds from which it fires, and whom to notify.
+
+    It offers the environments that are not archived. An alert that is changed may also keep its own.
+    """
 
     kind = forms.ChoiceField(choices=[(kind, words[0]) for kind, words in KINDS.items()])
     environment = forms.ChoiceField()
@@ -55,9 +60,10 @@ class AlertForm(forms.Form):
     factor = forms.FloatField(min_value=1, max_value=1000, error_messages=MESSAGES)
     silent_minutes = forms.TypedChoiceField(choices=[(span, SPANS[span]) for span in SILENT_SPANS], coerce=int)
 
-    def __init__(self, data: Any, workspace: Workspace) -> None:
+    def __init__(self, data: Any, workspace: Workspace, alert: Alert | None = None) -> None:
         super().__init__(data)
-        self.environments = {row.name: row for row in workspace.environments.filter(archived_at=None)}
+        offered = Q(archived_at=None) | Q(pk=alert.environment_id if alert else None)
+        self.environments = {row.name: row for row in workspace.environments.filter(offered)}
         self.target_choices = list(workspace.alert_targets.order_by("name", "id"))
         set_choices(self, "environment", [(name, name) for name in self.environments])
         set_choices(self, "targets", [(str(target.pk), target.name) for target in self.target_choices])
@@ -108,11 +114,11 @@ class AlertForm(forms.Form):
 
 
 def default_values(environment: Environment, targets: Sequence[Target]) -> Mapping[str, Any]:
-    """Return the initial values of the form for a new alert."""
+    """Return the initial values of the form for a new alert, which cannot watch an archived environment."""
     thresholds = Thresholds()
     return {
         "kind": Alert.DRIFT,
-        "environment": environment.name,
+        "environment": environment.name if environment.archived_at is None else DEFAULT_NAME,
         "targets": [str(target.pk) for target in targets[:1]],
         "reason_minimum": 1,
         "minimum": thresholds.minimum,
@@ -128,6 +134,7 @@ def stored_values(alert: Alert, targets: Sequence[Target]) -> Mapping[str, Any]:
     values: dict[str, Any] = {
         **default_values(alert.environment, targets),
         "kind": alert.kind,
+        "environment": alert.environment.name,
         "targets": [str(target) for target in alert.target_ids],
     }
     if alert.kind == Alert.NEW_REASON:

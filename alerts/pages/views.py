@@ -126,7 +126,7 @@ def _read_form(request: HttpRequest, environment: Environment, alert: Alert | No
         sent_values = request.GET.getlist(name)
         default = value if isinstance(value, list) else [str(value)]
         members.setlist(name, sent_values or ([] if is_sent and name == "targets" else default))
-    return AlertForm(members, workspace)
+    return AlertForm(members, workspace, alert)
 
 
 def _build_preview(form: AlertForm) -> Mapping[str, Any]:

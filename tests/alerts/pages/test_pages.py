@@ -25,6 +25,7 @@ from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
 from wire.errors import InvalidRequest
 from wire.period import floor_to_quarter
+from workspaces.environments.change import archive_environment
 from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
@@ -347,6 +348,26 @@ def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, ch
     assert answer.status_code == 200
     assert message in answer.content.decode()
     assert not Alert.objects.exists()
+
+
+def test_a_new_alert_on_the_page_of_an_archived_environment_is_for_production(admin, workspace):
+    archive_environment(environment_of(workspace, "staging"), actor="ada", now=timezone.now())
+    text = read(admin, "/w/lumen-books/staging/alerts")
+    assert "Select a valid choice" not in text
+    assert "in production" in text
+
+
+def test_an_alert_of_an_archived_environment_can_be_changed_and_keeps_it(admin, workspace, target):
+    alert = make_alert(workspace, target, environment="staging")
+    archive_environment(alert.environment, actor="ada", now=timezone.now())
+    text = read(admin, f"{PAGE}?edit={alert.pk}")
+    assert '<option value="staging" selected>' in text
+    assert "Select a valid choice" not in text
+    form = {**FORM, "kind": "reporter.silent", "environment": "staging", "targets": [target.pk]}
+    assert admin.post(f"{PAGE}/{alert.pk}/change", form).status_code == 303
+    alert.refresh_from_db()
+    assert (alert.kind, alert.environment.name) == ("reporter.silent", "staging")
+    assert "staging is not one" in admin.post(f"{PAGE}/create", form).content.decode()
 
 
 def test_a_missing_target_is_an_error_only_after_saving(admin):
