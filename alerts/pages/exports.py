@@ -55,5 +55,6 @@ def _export_deliveries(deliveries: QuerySet[Delivery]) -> Iterator[Sequence[Any]
         yield (
             *(str(delivery.message_id), delivery.event.kind, delivery.event.title, delivery.target.name),
             *(delivery.state, delivery.queued_at, delivery.attempts, delivery.last_attempt_at),
-            *(delivery.next_attempt_at, delivery.finished_at, delivery.code, delivery.fault or None),
+            delivery.next_attempt_at if delivery.attempts else None,  # the first attempt comes in its turn
+            *(delivery.finished_at, delivery.code, delivery.fault or None),
         )

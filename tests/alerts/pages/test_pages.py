@@ -454,6 +454,18 @@ def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace
     assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == LOG
 
 
+def test_a_delivery_behind_one_that_fails_has_no_time_of_its_next_attempt(admin, workspace, target, receiver):
+    receiver.codes = [500] * 2
+    for _ in range(2):
+        admin.post(f"{PAGE}/targets/{target.pk}/test")
+    deliver_due(now=timezone.now())
+    assert read(admin, LOG).count("in its turn") == 1
+    behind, failing = json.loads(admin.get(f"{LOG}.json").getvalue())["tables"]["deliveries"]
+    assert (behind["attempts"], behind["nextAttemptAt"]) == (0, None)
+    assert failing["attempts"] > 0
+    assert failing["nextAttemptAt"] > failing["queuedAt"]
+
+
 def test_a_target_can_be_changed_rotated_and_deleted_once_no_alert_uses_it(admin, workspace, target, receiver):
     alert = make_alert(workspace, target)
     address = bytes(target.encrypted_address)
