@@ -15,12 +15,12 @@ from alerts.evaluation.preview import preview
 from alerts.models import Alert, Delivery, Event, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, change_alert, delete_alert, pause_alert, resume_alert
-from catalog.models import Drift, ReporterActivity
+from catalog.models import Drift, ReporterActivity, WitnessReport
 from intents.models import ALL_VERSIONS, VerificationRollup
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.alerts.alerts import make_alert, make_target
-from tests.catalog.reports import deliver, environment_of, observation
+from tests.catalog.reports import deliver, environment_of, observation, report
 from wire.period import QUARTER, floor_to_quarter
 
 NOW = timezone.now()
@@ -206,6 +206,19 @@ def test_a_pause_that_occurred_two_weeks_ago_is_no_silence_on_its_third_day(work
         if not any(start <= moment < end for start, end in pauses)
     )
     assert evaluate(alert.pk, now=NOW) == 0
+
+
+def test_a_reporter_whose_reports_wait_for_a_worker_is_not_silent(api, workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4)
+    production = environment_of(workspace)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter="shop", starts_at=quarter - n * QUARTER) for n in range(3, 50)
+    )
+    body = report(observation(), reporter="shop")
+    assert api.post("/api/witness-reports", body).status_code == 202
+    WitnessReport.objects.update(received_at=quarter)
+    assert evaluate(alert.pk, now=quarter + 3 * QUARTER) == 0
 
 
 def test_a_paused_alert_does_not_fire_later_for_what_happened_during_the_pause(api, workspace, target):

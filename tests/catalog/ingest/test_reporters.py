@@ -16,6 +16,17 @@ pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
+def test_a_report_that_waits_to_be_folded_is_activity_of_its_reporter(api, workspace):
+    production = environment_of(workspace)
+    body = report(observation(), reporter="shop")
+    assert api.post("/api/witness-reports", body).status_code == 202
+    WitnessReport.objects.filter(report_id=body["reportId"]).update(received_at=START + timedelta(minutes=1))
+    before = read_activity(production, since=START, until=START + QUARTER)
+    fold_reports(production)
+    assert before == read_activity(production, since=START, until=START + QUARTER) == {"shop": [START]}
+    assert read_activity(production, since=START - QUARTER, until=START) == {}
+
+
 def test_a_reporter_has_one_row_for_each_quarter_hour(api, workspace):
     production = environment_of(workspace)
     times = [START, START + timedelta(minutes=14, seconds=59), START + QUARTER, START + QUARTER]
