@@ -31,9 +31,13 @@ class Sender:
         """Start a delivery to each due target while threads are free, and return how many were started."""
         count = 0
         while self._free.acquire(blocking=False):
-            claim = claim_target(now=now)
+            claim = None
+            try:
+                claim = claim_target(now=now)
+            finally:  # also after a failure: each thread that stays taken is lost until the worker is restarted
+                if claim is None:
+                    self._free.release()
             if claim is None:
-                self._free.release()
                 break
             self._pool.submit(self._deliver, claim)
             count += 1

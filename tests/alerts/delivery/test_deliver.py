@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core import mail
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -21,6 +21,7 @@ from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt, pars
 from alerts.models import Delivery, Event, Target
 from alerts.setup.alerts import pause_every_alert
 from alerts.setup.targets import delete_target, send_again, send_test
+from hub.programs import alert_sender
 from hub.programs.alert_sender import Sender
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import environment_of
@@ -303,6 +304,25 @@ def test_the_worker_s_threads_deliver(workspace, receiver):
         threading.Event().wait(0.1)
     assert len(receiver.requests) == 6
     sender._pool.shutdown()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sender_goes_on_after_the_database_was_away(workspace, receiver, monkeypatch):
+    target, _ = make_target(workspace, receiver.url)
+    queue(workspace, target)
+    sender = Sender()
+
+    def fail(*, now: datetime) -> None:
+        raise OperationalError
+
+    with monkeypatch.context() as outage:
+        outage.setattr(alert_sender, "claim_target", fail)
+        for _ in range(alert_sender.THREADS):
+            with pytest.raises(OperationalError):
+                sender.send_due(now=NOW + MINUTE)
+    assert sender.send_due(now=NOW + MINUTE) == 1
+    sender._pool.shutdown()
+    assert len(receiver.requests) == 1
 
 
 def test_mail_is_sent_through_the_hub_s_server(workspace, settings):
