@@ -483,6 +483,13 @@ def test_a_target_can_be_changed_rotated_and_deleted_once_no_alert_uses_it(admin
     assert not Target.objects.exists()
 
 
+def test_a_change_of_a_target_that_is_refused_shows_its_form_again(admin, target):
+    (action,) = re.findall(r'action="([^"]*/change[^"]*)"', read(admin, f"{PAGE}?target={target.pk}"))
+    page = admin.post(unescape(action), {"name": "ops", "address": "https://192.168.0.1"}).content.decode()
+    assert "not public" in page
+    assert "Change “ops”" in page
+
+
 def test_changing_or_rotating_a_target_that_was_deleted_meanwhile_says_so(
     admin, workspace, target, receiver, monkeypatch
 ):
