@@ -38,9 +38,11 @@ def find_silences(
     for reporter, quarters in sorted(reporters.items()):
         for index, quarter in enumerate(quarters):
             resumed_at = quarters[index + 1] if index + 1 < len(quarters) else None
-            history = quarters[bisect_left(quarters, quarter - HISTORY) : index + 1]
             silent_from = quarter + QUARTER
-            if len(history) < thresholds.minimum or (resumed_at or until) - silent_from < thresholds.length:
+            if (resumed_at or until) - silent_from < thresholds.length:
+                continue
+            history = quarters[bisect_left(quarters, quarter - HISTORY) : index + 1]
+            if len(history) < thresholds.minimum:
                 continue
             fires_at = silent_from + max(thresholds.length, _find_longest_pause(history) + QUARTER)
             if since <= fires_at <= until and (resumed_at is None or fires_at <= resumed_at):
