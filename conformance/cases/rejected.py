@@ -79,7 +79,11 @@ def signatures() -> Iterator[Vector]:
     yield reject("bad-signature", "revoked-secret", "The older secret is in force no more.", header(v2()), verifier=old)
     unknown = header(v2(tenantId="ws_ffffffffffffffff"))
     yield reject(
-        "bad-signature", "unknown-workspace", "The verifier serves many; not this one.", unknown, verifier=MANY
+        "bad-signature",
+        "unknown-workspace",
+        "The verifier serves many workspaces, but not this one.",
+        unknown,
+        verifier=MANY,
     )
     for name, tenant in (
         ("missing", ...),
