@@ -113,7 +113,7 @@ def summarize_chart(outcomes: int, conversations: int, leading: ChartLine | None
 
 
 def summarize_chosen(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
-    """Say in one sentence what the chart of chosen keys shows: they need not be the most frequent ones."""
+    """Say in one sentence what a chart of chosen keys or of later ranks shows: other keys may be more frequent."""
     summary = f"{_pluralize(outcomes, 'outcome')} in all, {_pluralize(conversations, 'conversation')} started"
     return f"{summary}; {leading.name} {leading.total:,} of them." if leading else f"{summary}."
 

@@ -96,7 +96,8 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
     has_more = not filters.selected_keys and analytics.top_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
-    summarize = chart_figures.summarize_chosen if filters.selected_keys else chart_figures.summarize_chart
+    shows_top_keys = not filters.selected_keys and filters.rank == 1
+    summarize = chart_figures.summarize_chart if shows_top_keys else chart_figures.summarize_chosen
     return {
         **_draw_chart(chart, analytics.environment, analytics.period),
         "sentence": summarize(totals.outcomes, totals.conversations, leading),

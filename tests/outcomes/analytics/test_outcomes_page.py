@@ -242,6 +242,13 @@ def test_the_other_keys_can_be_opened_rank_by_rank(production, browser_client):
     assert browser_client.get(f"{PAGE}?rank=11").status_code == 200
 
 
+def test_a_key_of_a_later_rank_does_not_lead(production, browser_client):
+    reach_keys(production, {f"k{n:02}": 20 - n for n in range(12)})
+    assert "; k00 leads with 20." in browser_client.get(PAGE).context["sentence"]
+    sentence = browser_client.get(f"{PAGE}?rank=6").context["sentence"]
+    assert sentence == "174 outcomes in all, 174 conversations started; k05 15 of them."
+
+
 def test_a_long_tail_is_one_row_that_adds_up_and_opens(production, browser_client):
     reach_keys(production, {f"k{n:02}": 1 + (n < 20) for n in range(60)})
     folded = browser_client.get(PAGE).content.decode()
