@@ -129,14 +129,15 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) AS part
 GROUP BY outcome_key
-HAVING sum(reports) > 0
 """
+# A key that was not reported in these periods may have `reached` all the same: its outcomes were reported later.
+SELECT_REPORTED_KEYS = f"{SELECT_KEYS} HAVING sum(reports) > 0"
 ORDER = "outcomes DESC, broken DESC, compared DESC, outcome_key"
 
 # Each of the two selections has an order with a limit, so PostgreSQL keeps only the first rows and need not sort all
 # keys, of which there may be 100,000.
 SELECT_KEY_PAGE = f"""
-WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
+WITH key_row AS MATERIALIZED ({SELECT_REPORTED_KEYS}), total AS (
   SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(compared) FROM key_row
 ), page_row AS (
   (SELECT true AS leads, * FROM key_row ORDER BY {ORDER} LIMIT %(lead)s)
@@ -202,7 +203,8 @@ def stream_keys(
 ) -> Iterator[KeyTotals]:
     """Yield all keys in the order of `read_key_page`."""
     with get_read_connection().chunked_cursor() as cursor:
-        cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _keys_query(environment, period, comparison, search=search))
+        query = _keys_query(environment, period, comparison, search=search)
+        cursor.execute(f"{SELECT_REPORTED_KEYS} ORDER BY {ORDER}", query)
         for row in cursor:
             yield KeyTotals(*row)
 
@@ -210,7 +212,7 @@ def stream_keys(
 def read_keys(
     environment: Environment, period: Period, keys: Sequence[str], comparison: Comparison | None = None
 ) -> Mapping[str, KeyTotals]:
-    """Return these keys (ALL_KEYS for the sum of all), with zeros for a key that was not reported."""
+    """Return these keys (ALL_KEYS for the sum of all), whether or not they were reported."""
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_KEYS, _keys_query(environment, period, comparison, keys=keys))
         totals_by_key = {row[0]: KeyTotals(*row) for row in cursor}

@@ -97,6 +97,20 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
     assert (line.outcomes, line.reached, series.read_totals(environment, period).conversations) == (2, 1, 2)
 
 
+def test_a_key_that_was_reported_after_a_period_has_the_share_of_its_conversations(workspace):
+    """The list of keys has only those that were reported in the period or in the one before."""
+    history = [
+        (START, (Arrival("a", START), Arrival("idle", START))),
+        (START + timedelta(days=2), (Report("a", "purchase"),)),
+    ]
+    environment = play_history(workspace, history)
+    period = Period(START, START + timedelta(days=1), ZoneInfo("UTC"))
+    totals = outcome_keys.read_keys(environment, period, ["purchase", "refund"])
+    assert [(row.outcomes, row.reached) for row in totals.values()] == [(0, 1), (0, 0)]
+    assert list(outcome_keys.stream_keys(environment, period)) == []
+    assert outcome_keys.read_key_page(environment, period).rows == []
+
+
 @pytest.mark.parametrize(("before", "now"), [(2, 3), (1, 0)])
 def test_a_key_is_compared_with_the_period_before(workspace, before, now):
     end = START + timedelta(days=14)
