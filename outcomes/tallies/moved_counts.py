@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, F
-
-from outcomes.models import Move, MovedOutcome
+from outcomes.models import Move
 from outcomes.tallies.series import Totals
 from wire.period import Period
 from wire.postgresql.replica import get_read_connection
@@ -18,6 +16,38 @@ from workspaces.models import Environment
 
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
+
+# The outcomes that were moved from an environment or to it, each once, with the first of its moved reports. An outcome
+# that is reported again after its move can be moved again.
+MOVED = """
+SELECT DISTINCT ON ({row}, outcome_key)
+       {row} AS conversation_id, outcome_key, first_reported_at, reported_by, other.name AS other
+FROM outcomes_movedoutcome JOIN outcomes_move AS move ON move.id = move_id
+JOIN workspaces_environment AS other ON other.id = move.{other}_id
+WHERE move.{own}_id = %(environment)s AND move.undone_at IS NULL
+ORDER BY {row}, outcome_key, first_reported_at, coalesce(reported_by, 0)
+"""
+SELECT_HERE = f"""
+SELECT outcome_key, reported_by, other, count(*)
+FROM ({MOVED.format(row="conversation_id", own="target", other="source")}) AS moved
+WHERE first_reported_at >= %(start)s AND first_reported_at < %(end)s
+GROUP BY 1, 2, 3
+"""
+# Those moved away, each with the first report that it got here after its move, if any: tallies count it there again.
+SELECT_AWAY = f"""
+SELECT reported_by, other, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
+       again_reported_by, coalesce(again_at >= %(start)s AND again_at < %(end)s, false), broken, count(*)
+FROM ({MOVED.format(row="came_from_id", own="source", other="target")}) AS moved
+LEFT JOIN LATERAL (
+  SELECT broken, CASE WHEN moved_in > 0 THEN own_first_reported_at ELSE outcome.first_reported_at END AS again_at,
+         CASE WHEN moved_in > 0 THEN own_reported_by ELSE outcome.reported_by END AS again_reported_by
+  FROM outcomes_outcome AS outcome
+  WHERE environment_id = %(environment)s AND conversation_id = moved.conversation_id
+    AND outcome_key = moved.outcome_key
+) AS again ON true
+WHERE again_at IS NULL OR again_at > first_reported_at
+GROUP BY 1, 2, 3, 4, 5, 6
+"""
 
 # Outcomes that have reports from other environments, grouped by two reports. Tallies count an outcome under the API key
 # and the time of its first report of all. Without moves, they would count it under those of the first report to this
@@ -46,6 +76,9 @@ class MovedCounts:
     gained: by how many the moves here changed the number of outcomes, by API key. A moved outcome that was merged with
         an outcome of this environment is no additional one.
     here_by_key, gained_by_key: the same numbers by outcome key.
+    again: how many of those moved away, in any period, were reported here again in this one, by API key: without moves,
+        these would be repeats.
+    again_broken: how many of these are broken joins.
     """
 
     away: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
@@ -53,6 +86,8 @@ class MovedCounts:
     gained: Mapping[ApiKeyId, int] = field(default_factory=dict)
     here_by_key: Mapping[str, int] = field(default_factory=dict)
     gained_by_key: Mapping[str, int] = field(default_factory=dict)
+    again: Mapping[ApiKeyId, int] = field(default_factory=dict)
+    again_broken: int = 0
 
     @property
     def total_away(self) -> Mapping[str, int]:
@@ -67,14 +102,23 @@ class MovedCounts:
 
         outcomes: how many outcomes of this API key the environment has now, those that were moved here included.
         """
-        return outcomes - self.gained.get(api_key, 0) + sum(self.away.get(api_key, {}).values())
+        repeats = self.again.get(api_key, 0)
+        return outcomes - self.gained.get(api_key, 0) - repeats + sum(self.away.get(api_key, {}).values())
 
     def count_all_reported(self, outcomes: int) -> int:
         """Return how many outcomes all API keys together reported to the environment.
 
         outcomes: how many outcomes the environment has now, those that were moved here included.
         """
-        return outcomes - sum(self.gained.values()) + sum(self.total_away.values())
+        repeats = sum(self.again.values())
+        return outcomes - sum(self.gained.values()) - repeats + sum(self.total_away.values())
+
+    def count_all_broken(self, broken_joins: int) -> int:
+        """Return how many broken joins there would be without moves.
+
+        broken_joins: how many the environment has now.
+        """
+        return broken_joins - self.again_broken + sum(self.total_away.values())
 
 
 NOTHING_MOVED = MovedCounts()
@@ -119,7 +163,7 @@ def leave_out_moves(totals: tuple[Totals, Totals], moved: tuple[MovedCounts, Mov
     if moved == (NOTHING_MOVED, NOTHING_MOVED):
         return None
     counts = [
-        (part.broken + sum(moves.total_away.values()), moves.count_all_reported(part.reported_outcomes))
+        (moves.count_all_broken(part.broken), moves.count_all_reported(part.reported_outcomes))
         for part, moves in zip(totals, moved, strict=True)
     ]
     return RateWithoutMoves(*counts[0], *counts[1], moved[0].total_away, moved[0].total_here)
@@ -157,24 +201,29 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
     if not Move.objects.list_for(environment).filter(undone_at=None).exists():
         return NOTHING_MOVED
     start, end = widen_to_quarters(period)
-    rows = MovedOutcome.objects.filter(
-        move__undone_at=None, first_reported_at__gte=start, first_reported_at__lt=end
-    ).annotate(source=F("move__source__name"), target=F("move__target__name"))
-    away = rows.filter(move__source=environment).values_list("outcome_key", "reported_by", "target")
-    here = rows.filter(move__target=environment).values_list("outcome_key", "reported_by", "source")
-    here_rows = list(here.annotate(n=Count("pk")))
-    gained, gained_by_key = _count_gained(environment, start, end)
+    parameters: dict[str, Any] = {"environment": environment.pk, "start": start, "end": end}
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_HERE, parameters)
+        here_rows = cursor.fetchall()
+        cursor.execute(SELECT_AWAY, parameters)
+        away_rows = cursor.fetchall()
+        cursor.execute(SELECT_COUNTED, parameters)
+        gained, gained_by_key = _sum_gained(cursor.fetchall())
     here_by_key: Counter[str] = Counter()
     for key, _, _, count in here_rows:
         here_by_key[key] += count
-    return MovedCounts(
-        _group(away.annotate(n=Count("pk"))), _group(here_rows), gained, dict(here_by_key), gained_by_key
-    )
+    away = _group((api_key, name, count) for api_key, name, is_counted, *_, count in away_rows if is_counted)
+    here = _group((api_key, name, count) for _, api_key, name, count in here_rows)
+    again: Counter[ApiKeyId] = Counter()
+    for *_, api_key, is_again, _, count in away_rows:
+        again[api_key] += is_again * count
+    again_broken = sum(count for *_, is_again, is_broken, count in away_rows if is_again and is_broken)
+    return MovedCounts(away, here, gained, dict(here_by_key), gained_by_key, dict(+again), again_broken)
 
 
-def _group(rows: Iterable[tuple[str, ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
+def _group(rows: Iterable[tuple[ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
     counts: dict[ApiKeyId, dict[str, int]] = {}
-    for _, api_key, name, count in rows:
+    for api_key, name, count in rows:
         of_api_key = counts.setdefault(api_key, {})
         of_api_key[name] = of_api_key.get(name, 0) + count
     return counts
@@ -185,18 +234,19 @@ def _sum_by_name(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
     return dict(sum(map(Counter, parts), Counter[str]()))
 
 
-def _count_gained(
-    environment: Environment, start: datetime, end: datetime
+def _sum_gained(
+    rows: Iterable[tuple[str, ApiKeyId, bool, ApiKeyId, bool, int]],
 ) -> tuple[Mapping[ApiKeyId, int], Mapping[str, int]]:
-    """Return by how many the moves here changed the number of outcomes, by API key and by outcome key."""
+    """Return by how many the moves here changed the number of outcomes, by API key and by outcome key.
+
+    rows: those of SELECT_COUNTED.
+    """
     by_api_key: Counter[ApiKeyId] = Counter()
     by_key: Counter[str] = Counter()
-    with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_COUNTED, {"environment": environment.pk, "start": start, "end": end})
-        for key, api_key, is_counted, own_api_key, would_count, count in cursor.fetchall():
-            by_api_key[api_key] += is_counted * count
-            by_api_key[own_api_key] -= would_count * count
-            by_key[key] += (is_counted - would_count) * count
+    for key, api_key, is_counted, own_api_key, would_count, count in rows:
+        by_api_key[api_key] += is_counted * count
+        by_api_key[own_api_key] -= would_count * count
+        by_key[key] += (is_counted - would_count) * count
     return (
         {api_key: count for api_key, count in by_api_key.items() if count},
         {key: count for key, count in by_key.items() if count},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -12,7 +13,13 @@ from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.broken_joins.rates import read_rates_by_api_key
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from outcomes.tallies.moved_counts import NOTHING_MOVED, CountWithoutMoves, count_moved, leave_out_moved_here
+from outcomes.tallies.moved_counts import (
+    NOTHING_MOVED,
+    CountWithoutMoves,
+    count_moved,
+    leave_out_moved_here,
+    leave_out_moves,
+)
 from outcomes.tallies.series import read_totals
 from wire.period import parse_period
 from workspaces.keys.create import create_key
@@ -54,6 +61,47 @@ def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
     )
     undo_move(move, actor="ann", now=now)
     assert [count_reported(environment, period) for environment in environments] == before
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_outcome_that_is_reported_again_after_its_move_counts_once(workspace, seed):
+    """Moves follow one another, and between them the same ids are reported again to both environments."""
+    chance, now = random.Random(seed), timezone.now()
+    environments = [workspace.workspace.environments.get(name=name) for name in ("production", "staging")]
+    create_key(workspace.workspace, scopes=["report"], name="other", actor="ann", now=now)
+    keys = list(ApiKey.objects.filter(scopes__contains=["report"]).values_list("pk", flat=True))
+    register_conversations(environments[1], [Arrival(name) for name in NAMES[:4]], now=now - timedelta(days=30))
+    first_reports, moves = {}, []
+    for step in range(30):
+        at = now - timedelta(days=12) + step * timedelta(hours=9)
+        index, name, key = chance.choice([0, 1]), chance.choice(NAMES[:6]), chance.choice(keys)
+        record_outcomes(environments[index], [Report(name, "purchase")], now=at, reported_by=key)
+        first_reports.setdefault((index, name), (at, key))
+        if step % 5 == 4:
+            moves.append(move_broken_joins(*environments, parse_period({"range": "30d"}, now=now), actor="a", now=at))
+    undo_move(next(filter(None, moves)), actor="ann", now=now)
+    period = parse_period({}, now=now)
+    for index, environment in enumerate(environments):
+        reports = [report for (at_index, _), report in first_reports.items() if at_index == index]
+        expected = Counter(key for at, key in reports if at >= period.start)
+        assert count_reported(environment, period) == expected
+        totals, moved = read_totals(environment, period), count_moved(environment, period)
+        assert moved.count_all_reported(totals.reported_outcomes) == expected.total()
+    rate = leave_out_moves((read_totals(environments[0], period),) * 2, (count_moved(environments[0], period),) * 2)
+    assert rate is None or rate.value == rate.total
+
+
+def test_an_outcome_that_was_moved_twice_is_one_moved_outcome(workspace):
+    now = timezone.now()
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    register_conversations(staging, [Arrival("a")], now=now)
+    period = parse_period({}, now=now)
+    for _ in range(2):
+        record_outcomes(production, [Report("a", "purchase")], now=now)
+        assert move_broken_joins(production, staging, period, actor="ann", now=now)
+    away, here = count_moved(production, period), count_moved(staging, period)
+    assert (away.total_away, here.total_here, here.here_by_key) == ({"staging": 1}, {"production": 1}, {"purchase": 1})
+    assert leave_out_moved_here((1, 0), (here, NOTHING_MOVED)) == CountWithoutMoves(0, 0, 1, keeps_direction=False)
 
 
 def test_an_outcome_that_a_move_dates_back_is_missing_in_the_period_of_its_own_report(workspace):
