@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from heapq import merge
 from itertools import takewhile
 from typing import Any
 
@@ -16,7 +17,7 @@ from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
 AROUND = timedelta(days=1)  # how far before and after a rejection to look for others
-MAX_EVENTS = 50  # events of each kind
+MAX_EVENTS = 50  # events of each kind on a page; the export has all
 RETRY = "intent minted again"
 CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
 
@@ -141,27 +142,50 @@ def _count_shared(one_text: str, other_text: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:
-    """Return what happened to the tool call of a rejection, the earliest first.
+def list_call_events(environment: Environment, rejection: Rejection, limit: int | None = None) -> Iterator[CallEvent]:
+    """Yield what happened to the tool call of a rejection, the earliest first.
 
-    If the rejection names no tool call, return only the rejection itself.
+    If the rejection names no tool call, yield only the rejection itself.
+
+    limit: the number of intents and of rejections; None for all.
     """
     if not rejection.tool_call_id:
-        return [_describe_rejection(rejection)]
-    return list_events_of_call(environment, rejection.tool_call_id)
+        return iter([_describe_rejection(rejection)])
+    return list_events_of_call(environment, rejection.tool_call_id, limit)
 
 
-def list_events_of_call(environment: Environment, tool_call_id: str) -> list[CallEvent]:
-    """Return what happened to a tool call, the earliest first: at most MAX_EVENTS of each kind."""
+def list_events_of_call(environment: Environment, tool_call_id: str, limit: int | None = None) -> Iterator[CallEvent]:
+    """Yield what happened to a tool call, the earliest first; there may be very many events.
+
+    limit: the number of intents and of rejections; None for all.
+    """
     conditions = {"environment": environment, "tool_call_id": tool_call_id}
-    intents = MintedIntent.objects.filter(**conditions).select_related("confirmation").order_by("issued_at", "id")
-    intents = intents[:MAX_EVENTS]
-    rejections = Rejection.objects.filter(**conditions)
-    confirmations = {intent.confirmation.pk: intent.confirmation for intent in intents if intent.confirmation}
-    events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
-    events += _describe_intents(intents)
-    events += map(_describe_rejection, rejections.order_by("occurred_at", "id")[:MAX_EVENTS])
-    return sorted(events, key=lambda event: unix_seconds(event.occurred_at))  # intents have whole seconds
+    intents = MintedIntent.objects.filter(**conditions).order_by("issued_at", "id")[:limit]
+    rejections = Rejection.objects.filter(**conditions).order_by("occurred_at", "id")[:limit]
+    confirmations = list_confirmations_of(intents).iterator()
+    return merge(
+        sorted((event for item in confirmations for event in _describe_confirmation(item)), key=_read_second),
+        _describe_intents(intents.iterator()),
+        map(_describe_rejection, rejections.iterator()),
+        key=_read_second,
+    )
+
+
+def _read_second(event: CallEvent) -> int:
+    """Return the second of an event: intents have whole seconds."""
+    return unix_seconds(event.occurred_at)
+
+
+def list_confirmations_of(intents: QuerySet[MintedIntent]) -> QuerySet[Confirmation]:
+    """Return the confirmations of intents without repetition, the earliest first."""
+    return Confirmation.objects.filter(pk__in=intents.values("confirmation_id")).order_by("created_at", "pk")
+
+
+def has_more_events(environment: Environment, tool_call_id: str) -> bool:
+    """Return whether a page that lists MAX_EVENTS events of each kind leaves any out."""
+    conditions = {"environment": environment, "tool_call_id": tool_call_id}
+    rows = (model._default_manager.filter(**conditions) for model in (MintedIntent, Rejection))
+    return bool(tool_call_id) and any(of_kind[MAX_EVENTS:].exists() for of_kind in rows)
 
 
 def _describe_rejection(rejection: Rejection) -> CallEvent:

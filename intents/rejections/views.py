@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -19,10 +19,12 @@ from intents.rejections import chart_figures, queries, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.detail import (
     CALL_EVENT_COLUMNS,
+    MAX_EVENTS,
     compare_operations,
     find_alike,
     find_intent,
     find_rejection,
+    has_more_events,
     list_call_events,
 )
 from intents.rejections.expiry import Cause, list_causes
@@ -110,7 +112,6 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
 def show_rejection(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show one rejection, its usual fix, and what happened to its tool call. Raises NotFound if there is none."""
     rejection = read_rejection(request, environment)
-    events = list_call_events(environment, rejection)
     intent = find_intent(environment, rejection)
 
     is_mismatch = rejection.reason in MISMATCHES
@@ -129,10 +130,15 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
-            "events": events,
+            "events": list(list_call_events(environment, rejection, MAX_EVENTS)),
+            "is_cut": has_more_events(environment, rejection.tool_call_id),
+            "max_events": MAX_EVENTS,
         }
 
-    tables = [Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events))]
+    def event_rows() -> Iterator[Sequence[Any]]:
+        return (event.list_cells() for event in list_call_events(environment, rejection))
+
+    tables = [Table("events", CALL_EVENT_COLUMNS, event_rows)]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
 from intents.models import Confirmation, MintedIntent, Rejection
+from intents.rejections.detail import list_confirmations_of
 from workspaces.models import Environment
 
 
@@ -22,16 +23,15 @@ class ToolCall:
     def exists(self) -> bool:
         return self.intents.exists() or self.rejections.exists()
 
-    def list_confirmations(self, limit: int) -> Sequence[Confirmation]:
-        """Return the confirmations of the first `limit` intents, without repetition."""
-        confirmations = {intent.confirmation for intent in self.intents[:limit] if intent.confirmation}
-        return sorted(confirmations, key=lambda confirmation: confirmation.created_at)
+    def list_confirmations(self, limit: int | None = None) -> QuerySet[Confirmation]:
+        """Return the confirmations of the first `limit` intents (None: of all), without repetition."""
+        return list_confirmations_of(self.intents[:limit])
 
 
 def find_tool_call(environment: Environment, tool_call_id: str) -> ToolCall:
     """Return the rows that name this tool call; empty if none does."""
     conditions = {"environment": environment, "tool_call_id": tool_call_id}
-    intents = MintedIntent.objects.filter(**conditions).select_related("confirmation").order_by("issued_at", "id")
+    intents = MintedIntent.objects.filter(**conditions).order_by("issued_at", "id")
     return ToolCall(intents, Rejection.objects.filter(**conditions).order_by("occurred_at", "id"))
 
 

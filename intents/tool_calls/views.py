@@ -30,7 +30,6 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
     call = find_tool_call(environment, tool_call_id)
     if not (tool_call_id and call.exists):
         raise NotFound(explain_unknown_tool_call(environment, tool_call_id))
-    events = list_events_of_call(environment, tool_call_id)
 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
@@ -41,7 +40,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
             "other_environments": list(list_environments_with(environment, tool_call_id)),
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
-            "events": events,
+            "events": list(list_events_of_call(environment, tool_call_id, MAX_EVENTS)),
             "has_intents": intent_count > 0,
             "has_one_intent": intent_count == 1,
             "last_intent": call.intents.last(),
@@ -55,7 +54,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         }
 
     tables = [
-        Table("events", CALL_EVENT_COLUMNS, lambda: (event.list_cells() for event in events)),
+        Table("events", CALL_EVENT_COLUMNS, lambda: _event_rows(environment, tool_call_id)),
         Table("intents", INTENT_COLUMNS, lambda: _intent_rows(call)),
         Table("confirmations", CONFIRMATION_COLUMNS, lambda: _confirmation_rows(call)),
         Table("rejections", REJECTION_COLUMNS, lambda: list_rejection_rows(environment, call.rejections)),
@@ -75,8 +74,12 @@ def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> st
     return f"{words} It is known in {names}." if names else words
 
 
+def _event_rows(environment: Environment, tool_call_id: str) -> Iterator[Sequence[Any]]:
+    return (event.list_cells() for event in list_events_of_call(environment, tool_call_id))
+
+
 def _confirmation_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
-    return list_confirmation_rows(call.list_confirmations(MAX_EVENTS), timezone.now())
+    return list_confirmation_rows(call.list_confirmations().iterator(), timezone.now())
 
 
 def _intent_rows(call: ToolCall) -> Iterator[Sequence[Any]]:

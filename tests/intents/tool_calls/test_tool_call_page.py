@@ -19,6 +19,7 @@ from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import Confirmation, Rejection
+from intents.rejections.detail import MAX_EVENTS
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls.detail import find_tool_call
@@ -92,6 +93,34 @@ def test_a_second_intent_for_the_same_call_is_said_to_be_a_retry(browser_client,
         mint_for_call(production, Call("user_17", operation, args_hash({})), tool_call_id="call_9", now=again)
     page = open_page(browser_client, start, "call_9")
     assert page.count("intent minted again, a retry of the same call <span") == 1
+
+
+def test_the_download_of_a_call_with_very_many_events_has_all_of_them(browser_client, start, production):
+    """Here each intent has a confirmation of its own, so that there are as many of each."""
+    now, count = timezone.now(), MAX_EVENTS + 2
+    for number in range(count):
+        at = now + timedelta(seconds=number)
+        confirmation = request_confirmation(production, CALL, f"Refund {number}", now=at)
+        decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="ann", now=at)
+        mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_9", now=at)
+        record_verifications(production, [Verification("expired", at, 2, "POST /refunds", "call_9")])
+    page = open_page(browser_client, start, "call_9")
+    assert f"The first {MAX_EVENTS} intents and rejections are listed; the export has all." in page
+    assert page.count(": <a href") == page.count("valid until") == MAX_EVENTS
+    tables = json.loads(browser_client.get(f"{start}/toolcall.json", {"id": "call_9"}).getvalue())["tables"]
+    assert {name: len(rows) for name, rows in tables.items()} == {
+        "events": 5 * count, "intents": count, "confirmations": count, "rejections": count,
+    }  # fmt: skip
+    assert [event["event"] for event in tables["events"][:5]] == [
+        "confirmation requested", "confirmed", "confirmation used", "intent minted", "rejected",
+    ]  # fmt: skip
+    assert [row["summary"] for row in tables["confirmations"]] == [f"Refund {number}" for number in range(count)]
+    last = Rejection.objects.latest("occurred_at")
+    query = {"at": last.occurred_at.isoformat(), "id": last.pk}
+    page = " ".join(browser_client.get(f"{start}/rejection", query).content.decode().split())
+    assert f"The first {MAX_EVENTS} intents and rejections are listed; the export has all." in page
+    tables = json.loads(browser_client.get(f"{start}/rejection.json", query).getvalue())["tables"]
+    assert len(tables["events"]) == 5 * count
 
 
 def test_a_call_without_a_rejection_is_in_the_section_confirmations(browser_client, start, production):
