@@ -23,7 +23,7 @@ class Target(models.Model):
     encrypted_address: e-mail addresses separated by commas, or a URL, which may hold a secret.
     shown_address: the part that pages may show.
     encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the previous one signs too, until
-        previous_until.
+        previous_until. After several rotations within a day, encrypted_previous_secret holds several.
     lease, lease_until: the claim of the worker that delivers to it now.
     next_attempt_at: when the first waiting delivery is due; null if none waits.
     """

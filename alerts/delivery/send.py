@@ -12,7 +12,7 @@ from django.core.mail import EmailMessage
 from alerts.delivery.http_post import RequestFailed, post
 from alerts.delivery.messages import Message, build_body, build_mail, build_slack_body
 from alerts.delivery.retries import parse_retry_after
-from alerts.delivery.signature import sign
+from alerts.delivery.signature import SEPARATOR, sign
 from alerts.models import Target
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.redelivery.encryption import decrypt
@@ -44,17 +44,18 @@ def send(target: Target, message: Message, message_id: str, *, now: datetime) ->
     if target.kind == Target.SLACK:
         return _post(address, build_slack_body(message), headers, now=now)
     body, timestamp = build_body(message), int(now.timestamp())
-    signature = sign(_list_secrets(target, now), message_id, timestamp, body)
+    signature = sign(list_secrets(target, now=now), message_id, timestamp, body)
     headers |= {"webhook-id": message_id, "webhook-timestamp": str(timestamp), "webhook-signature": signature}
     return _post(address, body, headers, now=now)
 
 
-def _list_secrets(target: Target, now: datetime) -> list[str]:
-    """Return the secrets that sign: after a rotation, the previous one too for a while."""
+def list_secrets(target: Target, *, now: datetime) -> list[str]:
+    """Return the secrets that sign, the latest first: after a rotation, the previous ones too for a while."""
     columns = [target.encrypted_secret]
     if target.previous_until is not None and now < target.previous_until:
         columns.append(target.encrypted_previous_secret)
-    return [decrypt(bytes(column)).decode() for column in columns if column is not None]
+    texts = [decrypt(bytes(column)).decode() for column in columns if column is not None]
+    return [secret for text in texts for secret in text.split(SEPARATOR)]
 
 
 def _post(address: str, body: bytes, headers: dict[str, str], *, now: datetime) -> Answer:

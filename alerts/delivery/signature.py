@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
+SEPARATOR = " "  # between the secrets that are stored together; none contains it
 
 
 def new_secret() -> str:

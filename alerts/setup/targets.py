@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from alerts.delivery.queue import queue_deliveries, wake_target
-from alerts.delivery.send import NO_MAIL_SERVER
-from alerts.delivery.signature import new_secret
+from alerts.delivery.send import NO_MAIL_SERVER, list_secrets
+from alerts.delivery.signature import SEPARATOR, new_secret
 from alerts.models import MAX_NAME, MAX_SHOWN_ADDRESS, Alert, Delivery, Event, Target
 from alerts.rules.words import describe_happening
 from alerts.targets.resolve import resolve
@@ -28,6 +28,7 @@ from workspaces.models import Environment, Workspace
 MAX_TARGETS = 50  # of a workspace
 MAX_RECIPIENTS = 10
 OVERLAP = timedelta(hours=24)  # how long the previous secret signs too
+MAX_PREVIOUS_SECRETS = 3  # that sign at the same time, after several rotations within a day
 
 
 class NameRefused(InvalidRequest):
@@ -121,12 +122,15 @@ def change_target(target: Target, name: str, address: str, *, actor: str, now: d
 
 @transaction.atomic
 def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
-    """Return a new secret of a webhook, shown once. For 24 hours, messages are signed with the previous one too."""
+    """Return a new secret of a webhook, shown once. For 24 hours, messages are signed with the previous ones too."""
     target = _lock(target)
     if target.kind != Target.WEBHOOK:
         raise InvalidRequest("Only webhooks are signed.")
     secret = new_secret()
-    target.encrypted_previous_secret, target.previous_until = target.encrypted_secret, now + OVERLAP
+    # A second rotation within a day must not end the time of the secret that receivers still have.
+    previous_secrets = list_secrets(target, now=now)[:MAX_PREVIOUS_SECRETS]
+    target.encrypted_previous_secret = encrypt(SEPARATOR.join(previous_secrets).encode())
+    target.previous_until = now + OVERLAP
     target.encrypted_secret = encrypt(secret.encode())
     target.save(update_fields=["encrypted_secret", "encrypted_previous_secret", "previous_until"])
     facts = {"target": target.name, "previousSignsUntil": target.previous_until.isoformat()}

@@ -12,9 +12,9 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Delivery, Event
-from alerts.setup.targets import rotate_secret
+from alerts.setup.targets import rotate_secret, send_test
 from tests.alerts.alerts import make_alert, make_target
-from tests.catalog.reports import deliver, observation
+from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
 
@@ -73,3 +73,24 @@ def test_after_a_rotation_both_secrets_verify_for_a_day(api, workspace, receiver
     assert Webhook(new_secret).verify(body, headers)
     with pytest.raises(WebhookVerificationError):
         Webhook(old_secret).verify(body, headers)
+
+
+def test_a_second_rotation_within_a_day_does_not_end_the_time_of_the_first_secret(api, workspace, receiver):
+    """As when the secret of the first rotation was lost, because the page shows it only once."""
+    target, first_secret = make_target(workspace, receiver.url)
+    now = timezone.now()
+    secrets = [rotate_secret(target, actor="ada", now=now - timedelta(hours=hours)) for hours in (3, 2)]
+    send_test(target, environment_of(workspace), url="", actor="ada", now=now)
+    assert deliver_due(now=now) == 1
+    ((headers, body),) = receiver.requests
+    for secret in (first_secret, *secrets):
+        Webhook(secret).verify(body, headers)
+    for hours in (1, 1, 1):
+        secrets.append(rotate_secret(target, actor="ada", now=now - timedelta(hours=hours)))
+    send_test(target, environment_of(workspace), url="", actor="ada", now=now)
+    assert deliver_due(now=now) == 1
+    headers, body = receiver.requests[-1]
+    assert len(headers["webhook-signature"].split()) == 4
+    Webhook(secrets[-1]).verify(body, headers)
+    with pytest.raises(WebhookVerificationError):
+        Webhook(first_secret).verify(body, headers)
