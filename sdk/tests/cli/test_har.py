@@ -95,7 +95,15 @@ def test_key_and_hub_come_from_the_environment_variables_too(write_har, monkeypa
         monkeypatch.setenv("AFFIDAVIT_API_KEY", KEY)
         assert main(["har", write_har()]) == 0
     assert hub.received[0].headers["x-service-api-key"] == KEY
-    assert "environment" not in hub.received[0].json
+    assert hub.received[0].json["environment"] == "production"
+
+
+def test_production_by_its_name_and_by_default_is_one_environment_and_counts_once(write_har):
+    path = write_har()
+    with ScriptedHub(ACCEPTED) as hub:
+        for options in ([], ["--environment", "production"]):
+            assert main(["har", path, "--hub", hub.url, "--key", KEY, *options]) == 0
+    assert len({request.body for request in hub.received}) == 1
 
 
 def test_the_same_file_gives_the_same_bytes_and_ids_again_also_when_packed(write_har, tmp_path):

@@ -60,15 +60,16 @@ def run(options: argparse.Namespace) -> None:
     if "" in options.host:
         raise UsageError("--host is empty. Is the variable that you pass set?")
     transport, key = (None, "") if options.dry_run else read_hub_options(options)
+    environment = options.environment or "production"  # always sent, so that a report has the same id in both cases
     hosts = frozenset(host.lower() for host in options.host)
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
     _check_hosts(hosts, recording.hosts, options.file)
     if transport is None:
-        catalog = {"environment": options.environment or "production", "operations": recording.operations}
+        catalog = {"environment": environment, "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
         print(f"Dry run of {recording.size}: nothing was sent.{recording.remarks}", file=sys.stderr)
     else:
-        send_recording(recording, transport, key, options.environment)
+        send_recording(recording, transport, key, environment)
         print(f"Sent {recording.size}, refused none.{recording.remarks}")
     for line in [*list_hosts(recording.hosts), *list_held_back(recording.held_back, recording.reasons)]:
         print(line, file=sys.stderr)
@@ -185,7 +186,7 @@ def list_held_back(held_back: Iterable[Mapping[str, Any]], reasons: Mapping[str,
         yield f"  and {len(lines) - _MAX_LISTED} more"
 
 
-def send_recording(recording: Recording, transport: Transport, key: str, environment: str | None) -> None:
+def send_recording(recording: Recording, transport: Transport, key: str, environment: str) -> None:
     """Send with report ids that follow from the content, so that sending again changes nothing.
 
     Undecided observations have reports of their own, so sending them later changes no others. Raises Undelivered.
