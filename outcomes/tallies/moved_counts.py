@@ -17,27 +17,30 @@ from workspaces.models import Environment
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
 
-# The outcomes that were moved from an environment or to it, each once, with the first of its moved reports. An outcome
-# that is reported again after its move can be moved again.
+# The outcomes that were moved from an environment or to it, with their moved reports.
 MOVED = """
-SELECT DISTINCT ON ({row}, outcome_key)
-       {row} AS conversation_id, outcome_key, first_reported_at, reported_by, other.name AS other
+SELECT {row} AS conversation_id, outcome_key, first_reported_at, reported_by, other.name AS other
 FROM outcomes_movedoutcome JOIN outcomes_move AS move ON move.id = move_id
 JOIN workspaces_environment AS other ON other.id = move.{other}_id
 WHERE move.{own}_id = %(environment)s AND move.undone_at IS NULL
-ORDER BY {row}, outcome_key, first_reported_at, coalesce(reported_by, 0)
 """
-SELECT_HERE = f"""
+# The same with each outcome once, by the first of its moved reports: an outcome that is reported again after its move
+# can be moved again.
+MOVED_ONCE = f"""
+SELECT DISTINCT ON (conversation_id, outcome_key) * FROM ({MOVED}) AS moved
+ORDER BY conversation_id, outcome_key, first_reported_at, coalesce(reported_by, 0)
+"""
+SELECT_HERE = """
 SELECT outcome_key, reported_by, other, count(*)
-FROM ({MOVED.format(row="conversation_id", own="target", other="source")}) AS moved
+FROM ({moved}) AS moved
 WHERE first_reported_at >= %(start)s AND first_reported_at < %(end)s
 GROUP BY 1, 2, 3
 """
 # Those moved away, each with the first report that it got here after its move, if any: tallies count it there again.
-SELECT_AWAY = f"""
+SELECT_AWAY = """
 SELECT reported_by, other, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
        again_reported_by, coalesce(again_at >= %(start)s AND again_at < %(end)s, false), broken, count(*)
-FROM ({MOVED.format(row="came_from_id", own="source", other="target")}) AS moved
+FROM ({moved}) AS moved
 LEFT JOIN LATERAL (
   SELECT broken, CASE WHEN moved_in > 0 THEN own_first_reported_at ELSE outcome.first_reported_at END AS again_at,
          CASE WHEN moved_in > 0 THEN own_reported_by ELSE outcome.reported_by END AS again_reported_by
@@ -45,7 +48,8 @@ LEFT JOIN LATERAL (
   WHERE environment_id = %(environment)s AND conversation_id = moved.conversation_id
     AND outcome_key = moved.outcome_key
 ) AS again ON true
-WHERE again_at IS NULL OR again_at > first_reported_at
+WHERE (again_at IS NULL OR again_at > first_reported_at)
+  AND (first_reported_at >= %(start)s AND first_reported_at < %(end)s OR again_at >= %(start)s AND again_at < %(end)s)
 GROUP BY 1, 2, 3, 4, 5, 6
 """
 
@@ -198,14 +202,19 @@ def _find_sign(number: int) -> int:
 
 def count_moved(environment: Environment, period: Period) -> MovedCounts:
     """Count the moved outcomes in whole quarter hours of the period, as tallies do. Undone moves do not count."""
-    if not Move.objects.list_for(environment).filter(undone_at=None).exists():
+    moves = Move.objects.list_for(environment).filter(undone_at=None)
+    sources = list(moves.values_list("source_id", flat=True))
+    if not sources:
         return NOTHING_MOVED
     start, end = widen_to_quarters(period)
     parameters: dict[str, Any] = {"environment": environment.pk, "start": start, "end": end}
+    moves_away = sources.count(environment.pk)
     with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_HERE, parameters)
+        moved_here = _write_moved("conversation_id", "target", "source", moves=len(sources) - moves_away)
+        cursor.execute(SELECT_HERE.format(moved=moved_here), parameters)
         here_rows = cursor.fetchall()
-        cursor.execute(SELECT_AWAY, parameters)
+        moved_away = _write_moved("came_from_id", "source", "target", moves=moves_away)
+        cursor.execute(SELECT_AWAY.format(moved=moved_away), parameters)
         away_rows = cursor.fetchall()
         cursor.execute(SELECT_COUNTED, parameters)
         gained, gained_by_key = _sum_gained(cursor.fetchall())
@@ -219,6 +228,11 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
         again[api_key] += is_again * count
     again_broken = sum(count for *_, is_again, is_broken, count in away_rows if is_again and is_broken)
     return MovedCounts(away, here, gained, dict(here_by_key), gained_by_key, dict(+again), again_broken)
+
+
+def _write_moved(row: str, own: str, other: str, *, moves: int) -> str:
+    """Write the query of the outcomes that were moved in one direction. A single move moves no outcome twice."""
+    return (MOVED_ONCE if moves > 1 else MOVED).format(row=row, own=own, other=other)
 
 
 def _group(rows: Iterable[tuple[ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
