@@ -46,7 +46,10 @@ class ValueFreeExporter(SpanExporter):
 
 
 def remove_values(span: ReadableSpan) -> ReadableSpan:
-    """Return the span with its name, times and status code, and the attributes that ATTRIBUTES lists."""
+    """Return the span with its name, times and status code, and the attributes that ATTRIBUTES lists.
+
+    A span of a request is named after its method and route, because its own name may hold values.
+    """
     attributes = select_attributes(span.attributes)
     name = span.name
     if span.kind is trace.SpanKind.SERVER:

@@ -39,7 +39,7 @@ class ConfirmationRequired(DomainError):
 
 
 class NotPending(DomainError):
-    """The confirmation was decided or has expired: `state` is its state now."""
+    """The confirmation was decided, has expired, or has no decision to undo: `state` says which."""
 
     code = "not-pending"
 

@@ -29,8 +29,9 @@ LAYOUT = {
 def build_rejections_figure(buckets: Sequence[ResultBucket]) -> Mapping[str, Any]:
     """Draw stacked bars: a bucket's rejections by reason, the rarest reasons together in grey.
 
-    A reason has the same colour on every chart. The bar of a bucket that is not over is paler than the others. So is
-    the first bar if its hour, day or month begins before the period.
+    A reason has the same colour on every chart, unless another reason on the chart takes it (`choose_colours`). The bar
+    of a bucket that is not over is paler than the others. So is the first bar if its hour, day or month begins before
+    the period.
     """
     common = {"type": "bar", "x": [bucket.label for bucket in buckets], "hovertemplate": "%{y:,} %{fullData.name}"}
     series = count_by_reason(buckets)

@@ -90,7 +90,7 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
     """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any.
 
-    All environments of the workspace are searched: an intent of another environment explains an `audience-mismatch`.
+    All environments that the reader may see are searched: an intent of another one explains an `audience-mismatch`.
     """
     if not rejection.tool_call_id:
         return None
@@ -99,7 +99,10 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
 
 
 def select_intents_before(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
-    """Return the intents that the workspace's environments minted for a rejection's tool call before the rejection."""
+    """Return the intents that were minted for a rejection's tool call before the rejection.
+
+    They are of all environments that the reader may see.
+    """
     environments = list(environment.readable.values_list("pk", flat=True))
     return MintedIntent.objects.filter(
         environment__in=environments, tool_call_id=rejection.tool_call_id, issued_at__lte=rejection.occurred_at

@@ -20,7 +20,7 @@ from workspaces.models import Environment
 class RejectionChange(PhaseChange):
     """The rejections and verifications of a phase, compared with the phase before it.
 
-    growth: the reason that grew most since the phase before; None if rejections did not grow by more than chance.
+    growth: what `find_reason_growth` returns: the reason that grew most since the phase before, or None.
     """
 
     growth: Growth | None = None

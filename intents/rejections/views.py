@@ -159,7 +159,10 @@ def _find_unused_secret(rejection: Rejection) -> SigningSecret | None:
 
 
 def _find_called_path(rejection: Rejection, intent: MintedIntent | None) -> str:
-    """Return the path to inspect: if the report names a template, the signed path, since nobody calls a template."""
+    """Return the path to inspect: the reported path, or for a template, which nobody calls, the signed path if known.
+
+    After a mismatch another path was signed, so the template stays.
+    """
     if intent is None or "{" not in rejection.path or rejection.reason in MISMATCHES:
         return rejection.path
     return split_operation(intent.operation)[1].partition("?")[0] or rejection.path

@@ -19,7 +19,7 @@ def find_expired_rejections(workspace: Workspace, before: datetime) -> QuerySet[
 
 
 def find_expired_reports(workspace: Workspace, before: datetime) -> QuerySet[VerificationReport]:
-    """Return the verification reports that were received before this time. Only their ids and sums are stored."""
+    """Return the verification reports received before this time. Only their ids, digests and sums are stored."""
     return VerificationReport.objects.filter(workspace=workspace, received_at__lte=before)
 
 

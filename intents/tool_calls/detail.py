@@ -36,7 +36,7 @@ def find_tool_call(environment: Environment, tool_call_id: str) -> ToolCall:
 
 
 def list_environments_with(environment: Environment, tool_call_id: str) -> Iterator[str]:
-    """Yield the names of the workspace's other environments in which this tool call is stored, sorted."""
+    """Yield the sorted names of the other environments that store this tool call and that the reader may see."""
     for sibling in environment.readable_siblings.order_by("name"):
         if find_tool_call(sibling, tool_call_id).exists:
             yield sibling.name

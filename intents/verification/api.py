@@ -47,7 +47,10 @@ class Verifications(MachineView):
         return Response({"intent": intent.payload})
 
     def limit_answer_lifetime(self, response: Response) -> datetime | None:
-        """Return when the verified intent expires: a stored answer that lived longer would still call it valid."""
+        """Return when the verified intent expires; None for a rejected one.
+
+        A stored answer that lived longer would still call the intent valid.
+        """
         return self.expires_at
 
 

@@ -39,7 +39,7 @@ class VerifyForm(serializers.Serializer[Any]):
         help_text="The value of X-Service-Intent; empty or left out if the request had none.",
     )
     method = ExactText(max_length=32, help_text="The HTTP method in upper case.")
-    path = ExactText(max_length=MAX_PATH, help_text="The path as it was received, still percent-encoded.")
+    path = ExactText(max_length=MAX_PATH, help_text="The decoded path that the framework routes on.")
     query = ExactText(
         max_length=None, required=False, allow_blank=True, help_text="The raw query, without the question mark."
     )
