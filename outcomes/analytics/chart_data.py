@@ -116,7 +116,7 @@ def read_compared_numbers(chart: Chart, period: Period, comparison: Comparison) 
 def _read_compared(
     comparison: Comparison, period: Period, buckets: Sequence[Bucket], keys: Sequence[str]
 ) -> Sequence[ChartLine]:
-    """Return a line for each key with compared outcomes; none for the preset `all`, which has no previous period."""
+    """Return a line for each key with compared outcomes; none if there is nothing to compare with."""
     if not keys or comparison.kind == NOTHING or (comparison.kind == PREVIOUS and period.preset == "all"):
         return ()
     series = read_series(comparison.environment, _find_compared_buckets(comparison, period, buckets), keys)

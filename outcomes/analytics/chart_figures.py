@@ -24,7 +24,8 @@ LAYOUT_OF_LINES = {
 def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
     """Draw one line for each key, and a dotted one in the same colour for what it is compared with.
 
-    A key has the same colour on every chart; the sum of all other keys is grey.
+    A key has the same colour on every chart, unless another key on the chart takes it (`choose_colours`). The sum of
+    all other keys is grey.
     """
     buckets, lines = chart.buckets, chart.lines
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"

@@ -65,10 +65,10 @@ def is_comparison(environment: Environment, name: str) -> bool:
 
 
 def find_sibling(environment: Environment, name: str) -> Environment | None:
-    """Return another environment of the same workspace by its exact name."""
+    """Return another environment of the same workspace by its exact name; None if the reader sees none of this name."""
     return list_siblings(environment).filter(name=name).first() if name else None
 
 
 def list_siblings(environment: Environment) -> QuerySet[Environment]:
-    """Return the other environments of the same workspace."""
+    """Return the other environments of the same workspace that the reader may see."""
     return environment.readable_siblings

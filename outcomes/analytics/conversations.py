@@ -121,7 +121,10 @@ CROSS JOIN LATERAL (
 def read_conversations(
     environment: Environment, period: Period, key: str, *, cursor: str = "", limit: int
 ) -> Sequence[ReachedOutcome]:
-    """Return the latest conversations that reached a key ("" for any), from `cursor` on."""
+    """Return the latest conversations that reached a key, from `cursor` on.
+
+    The key "" stands for any key; then there are no pages, so leave out the cursor.
+    """
     return _read_page(environment, period, key, parse_page_position(cursor, key), limit)
 
 

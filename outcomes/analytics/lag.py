@@ -56,7 +56,10 @@ class LagDistribution:
 
     @property
     def visible_bars(self) -> Sequence[LagBar]:
-        """Return the bars, without the bar of negative lags if it is empty, and without empty bars at the end."""
+        """Return the bars, without the bar of negative lags if it is empty, and without empty bars at the end.
+
+        Without any lag, return all bars but that of negative lags.
+        """
         last = max((number for number, bar in enumerate(self.bars) if bar.count), default=len(self.bars) - 1)
         return self.bars[0 if self.bars[0].count else 1 : last + 1]
 

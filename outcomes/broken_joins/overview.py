@@ -17,7 +17,7 @@ class MainCause:
     """The cause of more than half of the newest broken joins of a period.
 
     join_count: how many joins were diagnosed.
-    is_partial: whether there are more.
+    is_partial: whether there may be more.
     api_key: the key that reported all joins of this cause, if one key did.
     since: the first diagnosed report of this cause, which may be before the period.
     is_start: whether the cause seems to have begun then (`CauseStart.is_certain`).

@@ -57,7 +57,7 @@ CROSS JOIN LATERAL (
 
 
 def read_rates_by_environment(environment: Environment, period: Period) -> RateChart:
-    """Return the rate of this environment first, then those of its siblings that had reports."""
+    """Return the rate of this environment, then those of its siblings; leave out those without reports."""
     buckets = chart_buckets(environment, period)
     rates = [_read_rate(subject, buckets) for subject in [environment, *environment.readable_siblings]]
     return RateChart(buckets, [rate for rate in rates if rate.total_reported])

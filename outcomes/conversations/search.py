@@ -21,7 +21,7 @@ def find_conversations(environment: Environment, prefix: str, *, limit: int) -> 
 
 
 def list_knowing_environments(environment: Environment, conversation_ids: Collection[str]) -> Mapping[str, list[str]]:
-    """Return the other environments of the workspace in which these conversations are registered, by conversation."""
+    """Return, by conversation, the other environments in which it is registered, of those that the reader may see."""
     names = dict(environment.readable_siblings.values_list("pk", "name"))
     rows = Conversation.objects.filter(
         environment__in=names, conversation_id__in=conversation_ids, started_at__isnull=False

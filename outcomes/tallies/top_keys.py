@@ -39,7 +39,7 @@ WIDEST = 1.5  # the first attempt reads at most this many times the length of th
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
-SHORT = 100_000  # reports in a period shorter than a day: with this many or fewer, bounds seldom decide
+SHORT = 100_000  # reports in a period without a whole day: with this many or fewer, bounds seldom decide
 
 # A shard (column `lane`) of a key that was left out has at most `most` outcomes, and no more than the same shard of
 # ALL_KEYS, because reports and registrations only add outcomes. That second bound is often 0: many shards of ALL_KEYS

@@ -26,7 +26,10 @@ LENGTH_UNITS = (
 
 @register.filter(name="direction")
 def name_direction(now: int, before: int) -> str:
-    """Return the CSS class that colours a change: `up` (good) if the number grew, `down` (bad) if it fell, or ""."""
+    """Return the CSS class that colours a change: `up` (good) if the number grew, `down` (bad) if it fell.
+
+    Return "" if it stayed the same, or was 0 before.
+    """
     if not before or now == before:
         return ""
     return "up" if now > before else "down"
