@@ -149,7 +149,7 @@ NAMED = [
 ]
 
 
-def test_templates_are_learned_from_the_whole_file_before_anything_is_taken(write_har):
+def test_templates_are_learned_from_the_whole_file_before_any_is_used(write_har):
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", write_har(NAMED), "--hub", hub.url, "--key", KEY]) == 0
     (observation,) = sent_observations(hub)
@@ -172,7 +172,7 @@ def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(write_har,
     assert output.err.count("/lounges/") == 1
 
 
-def test_send_undecided_sends_it_with_the_index_of_the_segment(write_har, capsys):
+def test_send_undecided_sends_the_path_with_the_index_of_its_segment(write_har, capsys):
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", write_har(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
     paths = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]

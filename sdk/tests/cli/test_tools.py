@@ -234,7 +234,7 @@ def test_control_characters_in_tool_names_do_not_reach_the_terminal(capsys):
     [problem(403, "scope-missing", "Use another key."), reset(), answer(200, b"<html>"), answer(200, {"tools": [1]})],
 )
 @pytest.mark.parametrize("action", ["lock", "verify"])
-def test_a_hub_that_does_not_answer_exits_with_2_and_keeps_the_file(lock_file, capsys, action, step):
+def test_without_a_usable_answer_the_command_exits_with_2_and_keeps_the_file(lock_file, capsys, action, step):
     run("lock", tools(tool()))
     before = lock_file.read_bytes()
     capsys.readouterr()

@@ -149,7 +149,7 @@ async def test_a_body_over_the_limit_is_413():
 
 
 @in_loop
-async def test_the_limit_of_a_body_may_depend_on_the_route():
+async def test_the_limit_of_a_body_may_depend_on_method_and_path():
     app = shop(make_protection(max_body=lambda method, path: 10 if (method, path) == ("POST", "/orders") else 100))
     answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status, answer.json["code"]) == (413, "body-too-large")
@@ -220,7 +220,7 @@ async def test_inner_middleware_does_not_change_the_protection():
 
 
 @in_loop
-async def test_reports_name_the_route_once_the_router_has_run():
+async def test_reports_name_the_route_only_after_the_router_has_run():
     app = shop(make_protection(reports=(reports := RecordedReports())))
     for path in ("/orders/17", "/v1/orders/17"):
         assert (await exchange(app, "GET", path, [("x-service-intent", sign_call(f"GET {path}", {}))])).status == 200

@@ -313,7 +313,7 @@ async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
 
 
 @in_loop
-async def test_inside_other_middleware_the_route_is_known_too():
+async def test_around_other_middleware_the_route_is_known_too():
     class Outer(BaseHTTPMiddleware):
         async def dispatch(self, request, call_next):
             return await call_next(request)
@@ -398,7 +398,7 @@ async def test_the_lifespan_ends_only_after_all_reports_are_sent():
 
 
 @in_loop
-async def test_no_header_value_and_no_path_is_reported():
+async def test_no_header_value_and_no_raw_path_is_reported():
     app = shop(witness := make_witness(hub := Hub()))
     headers = [("authorization", "canary"), ("cookie", "s=canary"), ("content-type", "application/json; x=canary")]
     await exchange(app, "POST", "/orders?canary%40example.com=1", headers, [b'{"books":["canary"]}'])

@@ -18,8 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
     0: done. 1: the hub refused or could not be reached; the intent was rejected; a test vector failed; tools are not as
-    locked; the output cannot be written. 2: wrong usage or an unreadable file. 3: done, and the pulled file has
-    changed. 130: interrupted. An error is one line on standard error.
+    locked; the output cannot be written. 2: wrong usage or an unreadable file; for `tools`, also that the hub refused
+    or could not be reached. 3: done, and the pulled file has changed. 130: interrupted. An error is one line on
+    standard error.
     """
     options = _build_parser().parse_args(arguments)
     try:

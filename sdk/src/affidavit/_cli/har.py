@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> None:
 class Recording:
     """The observations that were read from one file.
 
-    decided_entries: the wire observations to send.
-    undecided_entries: observations with a segment that may be a value, which are sent all the same.
+    decided_entries: the wire observations without a segment that may be a value.
+    undecided_entries: observations with such a segment, which are sent all the same.
     held_back: observations with such a segment, which are not sent.
     operations: the catalog of everything that is sent.
     hosts: the number of exchanges by host.
@@ -109,7 +109,7 @@ class Recording:
 
     @property
     def remarks(self) -> str:
-        """Return a sentence for each kind of data that is not sent, with the count of each reason."""
+        """Return sentences that count the data that is not sent, and the observations that make no operation."""
         idle_count = _count_observations(self.entries) - sum(operation["observations"] for operation in self.operations)
         sentences = [
             f" Skipped {_format_count(self.skip_counts.total(), 'entry', 'entries')}"

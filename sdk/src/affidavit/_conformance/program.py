@@ -21,7 +21,7 @@ class ProgramFault(Exception):
 
 
 class Program:
-    """One run of a program. Ask one question at a time; after a ProgramFault only `end` may follow."""
+    """One run of a program. Ask one question at a time; after a ProgramFault only `end` or `kill` may follow."""
 
     def __init__(self, process: Process, time_limit: float) -> None:
         assert process.stdin is not None

@@ -7,7 +7,7 @@ from .args import is_percent_encoded
 from .reasons import REASONS
 from .verification_attempt import Attempt
 
-# Two servers may read a path with one of these characters differently. Then the routed path is not the signed one.
+# Two servers may read a path with one of these characters differently, so the routed path may not be the signed one.
 _UNSAFE = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]")
 _DOT_SEGMENTS = frozenset({".", ".."})
 AMBIGUOUS = (

@@ -13,7 +13,7 @@ from .stores import StoreUnavailable
 T = TypeVar("T")
 
 CONNECTIONS = 8
-"""Connections that one store of a process has open at once."""
+"""The most connections that one store of a process has open at once."""
 PATIENCE = 10
 """Seconds to wait for a free connection."""
 

@@ -68,7 +68,7 @@ class Attempt:
 
     @property
     def known_intent(self) -> Intent | None:
-        """Return the intent, once its signature and its form are verified; None before."""
+        """Return the intent, once its signature and its form are verified (or assumed, in a dry run); None before."""
         return getattr(self, "intent", None)
 
     @property

@@ -74,8 +74,9 @@ class IntentVerifier:
     now: the clock, in Unix seconds. While it returns no finite time, nothing passes (`expired` or `not-yet-valid`).
 
     Without `secrets`, `workspace` or `audience`, the environment variables AFFIDAVIT_SIGNING_SECRET,
-    AFFIDAVIT_WORKSPACE and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for a secret that is empty, is short
-    or holds white space, and for a value whose prefix is that of something else, such as a key in place of a secret.
+    AFFIDAVIT_WORKSPACE (unless `secrets` is a callable) and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for
+    a secret that is empty, is short or holds white space, and for a value whose prefix is that of something else, such
+    as a key in place of a secret.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class IntentVerifier:
         query: the raw query, without the question mark.
         operation: the exact operation that the view declares, if calls come over another transport than plain HTTP. It
             is verified instead of method and path.
+        minimum_version: the lowest version that passes on this route; None for the minimum of the verifier.
         request: the object that `step_up` gets.
         raw_path: the path before decoding, if the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.

@@ -33,8 +33,8 @@ class OutcomeCounts:
     reported = delivered + undelivered + waiting.
 
     recorded: the delivered outcomes whose conversation is known.
-    undelivered: outcomes that were refused by the hub, not text of a valid length, or reported while the queue was full
-        or closed.
+    undelivered: outcomes that were refused by the hub, not text of a valid length, reported while the queue was full or
+        closed, or not sent before it was closed.
     """
 
     reported: int = 0

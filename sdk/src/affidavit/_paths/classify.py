@@ -117,7 +117,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
 
 
 def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Hold back strange words that no answer confirms, and all strange words if most of the position may be data.
+    """Hold back strange words that no answer confirms, and all strange words if most of them may be data.
 
     `Siblings.is_strange` says which words are strange.
     """

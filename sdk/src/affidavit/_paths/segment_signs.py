@@ -66,7 +66,7 @@ class Siblings:
         return segment in self.facts.vocabulary or is_action(segment)
 
     def is_strange(self, segment: str) -> bool:
-        """Return whether the words of a segment are neither in a property name nor in the paths of other APIs.
+        """Return whether a segment is no known word, and other APIs do not have all of its words in their paths.
 
         A name in a namespace is not strange: other names in that namespace have words that occur in other APIs.
         """

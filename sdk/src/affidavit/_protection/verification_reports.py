@@ -65,8 +65,8 @@ class VerificationReports(Reporter):
     One daemon thread per process starts when it is first needed, and again after a fork. It sends the rest when the
     process ends. While the hub cannot be reached, or something else answers in its place, counts are kept and sent
     later. Verifications that the hub refuses for their content, or does not take before the process ends, are lost.
-    `dropped` counts the lost ones. The logger `affidavit.reports` warns once in each of these cases. Raises ReportError
-    for an invalid key.
+    `dropped` counts the lost ones. The logger `affidavit.reports` warns in each of these cases. Raises ReportError for
+    an invalid key or address.
     """
 
     def __init__(

@@ -43,10 +43,10 @@ class WitnessStats:
     observed = delivered + waiting + dropped + ignored.
 
     held_back: the requests among `waiting` whose path may hold a value.
-    dropped: requests that there was no room to count, that the hub refused, or that were undelivered when the process
-        ended.
-    ignored: requests without a route answered 404, 405 or 501 on a path that never answered otherwise, or with an
-        invalid method, path or status.
+    dropped: requests that came too late, could not be understood, had no room even for a count, were refused by the
+        hub, or were undelivered when the process ended.
+    ignored: requests without a route that were answered with 404, 405 or 501, on a path that never gave another answer;
+        and requests with an invalid method, path or status.
     unlooked: requests counted without inspecting their bodies, because the shape no longer changes, or because enough
         bodies wait, for instance while the hub is away.
     bodies_left_out: bodies without a shape, by reason; their requests are counted.

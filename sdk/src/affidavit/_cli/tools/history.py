@@ -38,7 +38,7 @@ class History:
         return ""
 
     def describe_change(self, operation: str, change: ToolChange) -> str:
-        """Return `since 2026-11-20 10:00 UTC, in 12 of 15 observations`; "" if it is not known."""
+        """Return words such as `since 2026-11-20 10:00 UTC, in 12 of 15 observations`; "" if nothing is known."""
         for row in self._list_rows("hint-rules", operation):
             if row["hint"] == change.subject:
                 return f"since {_format_time(row['takenBackAt'] or row['at'])}, on the operation's page"

@@ -91,7 +91,7 @@ def _read_tool(tool: Json) -> LockedTool:
 
 
 def compare_with_lock(lock: ToolsLock, definitions: Mapping[str, Json]) -> list[Difference]:
-    """Return all differences by name; [] exactly if every tool is as it was locked, and nobody has altered the file."""
+    """Return all differences by name; [] exactly if the tools are those of the lock, and its digests fit."""
     names = sorted(lock.tools.keys() | definitions.keys())
     return [difference for name in names for difference in _compare_tool(name, lock, definitions)]
 
