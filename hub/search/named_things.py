@@ -1,4 +1,4 @@
-"""Search what other pages name: API keys, reasons of rejections, and annotations."""
+"""Search for API keys, reasons of rejections, and annotations."""
 
 from __future__ import annotations
 

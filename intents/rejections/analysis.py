@@ -84,7 +84,7 @@ class RejectionAnalysis:
 
     @cached_property
     def first_data(self) -> datetime | None:
-        """Return the first quarter hour with a verification in this environment, in any period."""
+        """Return the first quarter hour with a verification here, in any period; None if there is none."""
         return queries.find_first_data(self.environment)
 
     @property

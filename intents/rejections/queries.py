@@ -110,14 +110,17 @@ def has_verifications(environment: Environment) -> bool:
 
 
 def find_first_data(environment: Environment) -> datetime | None:
-    """Return the first quarter hour with a verification."""
+    """Return the first quarter hour with a verification; None if there is none."""
     tallies = VerificationTally.objects.filter(environment=environment)
     first: datetime | None = tallies.aggregate(first=Min("start"))["first"]
     return first
 
 
 def find_first_moment(environment: Environment) -> datetime | None:
-    """Return the time of the first verification, or of one soon after it: single accepted calls are not stored."""
+    """Return the time of the first verification, or of one soon after it: single accepted calls are not stored.
+
+    Return None if there is no verification.
+    """
     first = find_first_data(environment)
     if first is None:
         return None

@@ -17,8 +17,8 @@ SYNTAX = re.compile(r"([^\w\s])", re.ASCII)  # what PostgreSQL may read as synta
 def match_signed_operation(text: str) -> Q:
     """Return the condition on the column `operation` of rows that were signed for an operation.
 
-    text: the operation, or only its path, which begins with a slash. A {name} stands for any one segment. Rows with
-        and without a query match.
+    text: the operation, or only its path, which begins with a slash. A {name} stands for any one segment. Rows
+        match with and without a query.
     """
     start = PARAMETER.split(text)[0]
     # Looking for the text before the first {name} as well is ten times as quick as the expression alone.

@@ -109,7 +109,7 @@ class Analytics:
 
     @property
     def folded_tail(self) -> KeyTotals | None:
-        """Return the keys that have no row of their own, as one row."""
+        """Return the keys that have no row of their own, as one row; None if all have one."""
         return self.key_page.sum_rest(self.rows) if self.is_folded else None
 
     @cached_property
@@ -146,7 +146,7 @@ class Analytics:
 
     @property
     def lost_step(self) -> FunnelStep | None:
-        """Return the step of the funnel whose lost conversations are listed."""
+        """Return the step of the funnel whose lost conversations are listed; None for no list."""
         number = self.filters.lost_step_number
         return self.funnel.steps[number - 1] if self.funnel and 1 < number <= len(self.funnel.steps) else None
 

@@ -12,7 +12,10 @@ from workspaces.models import Environment
 
 
 def read_quarters(environment: Environment, *, since: datetime, until: datetime) -> Iterator[tuple[datetime, int, int]]:
-    """Yield the start, broken joins and reported outcomes of each quarter hour in [since, until), sorted by time."""
+    """Yield the start, broken joins and reported outcomes of quarter hours in [since, until), sorted by time.
+
+    Quarter hours without a tally are left out.
+    """
     rows = Tally.objects.filter(
         environment=environment, grain="q", outcome_key=ALL_KEYS, starts_at__gte=since, starts_at__lt=until
     )

@@ -106,14 +106,17 @@ def read_totals(environment: Environment, period: Period) -> Totals:
 
 
 def find_first_data(environment: Environment) -> datetime | None:
-    """Return the first quarter hour in which a conversation started or an outcome was reported."""
+    """Return the first quarter hour in which a conversation started or an outcome was reported; None without any."""
     has_counts = Q(conversations__gt=0) | Q(outcomes__gt=0) | Q(broken__gt=0)
     quarters = Tally.objects.filter(has_counts, environment=environment, grain="q", outcome_key=ALL_KEYS)
     return quarters.order_by("starts_at").values_list("starts_at", flat=True).first()
 
 
 def find_first_moment(environment: Environment) -> datetime | None:
-    """Return when the first outcome was reported in the first quarter hour with data; if none was, return its start."""
+    """Return when the first outcome was reported in the first quarter hour with data; if none was, return its start.
+
+    Return None if there is no data.
+    """
     first = find_first_data(environment)
     if first is None:
         return None

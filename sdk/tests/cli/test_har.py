@@ -348,7 +348,7 @@ def test_a_full_disk_under_the_output_is_one_line(write_har):
     assert "Traceback" not in errors
 
 
-def test_names_are_printed_as_utf_8_even_if_the_terminal_is_ascii(write_har, monkeypatch):
+def test_names_beyond_ascii_can_be_printed_even_if_the_terminal_is_ascii(write_har, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     process = start_cli("har", write_har([entry(body={"naïve": 1})]), "--dry-run", stdout=subprocess.PIPE)
     printed, _ = process.communicate(timeout=60)

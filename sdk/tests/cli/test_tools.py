@@ -223,7 +223,7 @@ def test_an_altered_digest_or_definition_in_the_lock_is_found(lock_file, capsys)
     ]  # fmt: skip
 
 
-def test_control_characters_in_tool_names_do_not_reach_the_terminal(capsys):
+def test_control_characters_in_descriptions_do_not_reach_the_terminal(capsys):
     run("lock", tools(tool()))
     run("verify", tools(tool(description="\x1b[2J\nall as locked")), table("drift"))
     assert r"description: now \x1b[2J\nall as locked" in capsys.readouterr().out

@@ -195,7 +195,7 @@ def test_an_exempt_request_needs_no_intent(site):
     assert client.get("/orders/7/").status_code == 403
 
 
-def test_reports_name_the_route_if_its_pattern_is_a_template(site):
+def test_reports_name_the_route_as_a_template(site):
     client = site(make_protection(reports=(reports := RecordedReports())))
     for address in ("/orders/17/", "/v1/orders/17/", "/old/17/"):
         client.get(address)

@@ -293,7 +293,7 @@ def test_no_header_value_and_no_query_value_is_reported(make_site):
     assert b"canary" not in hub.bodies[0]
 
 
-def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, make_site, monkeypatch):
+def test_the_setting_may_be_a_dotted_path_and_other_types_are_refused(settings, make_site, monkeypatch):
     hub, witness = make_site()
     monkeypatch.setitem(sys.modules, "shop_witness", SimpleNamespace(witness=witness))
     settings.AFFIDAVIT_WITNESS = "shop_witness.witness"

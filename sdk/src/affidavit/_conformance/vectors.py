@@ -36,7 +36,7 @@ class Vector:
     expected: JsonObject
 
     def read_answer(self, answer: JsonObject) -> JsonObject:
-        """Return the members of an answer that count. Absent `burnt` means that no nonce was burnt."""
+        """Return the members of an answer that count. An empty `burnt` is left out, as if it were absent."""
         members = {name: answer[name] for name in _ANSWER_MEMBERS[self.question["kind"]] if name in answer}
         if members.get("burnt") == []:
             del members["burnt"]

@@ -175,7 +175,7 @@ def _read_status(response: Mapping[str, Json]) -> int | None:
 
 
 def _read_time(entry: Json) -> float | None:
-    """Return Unix seconds. A time without a zone is UTC."""
+    """Return Unix seconds; None if the entry has no readable time. A time without a zone is UTC."""
     text = entry.get("startedDateTime") if isinstance(entry, dict) else None
     try:
         moment = datetime.fromisoformat(text if isinstance(text, str) else "")

@@ -58,7 +58,8 @@ class Background:
     def flush(self, timeout: float | None) -> bool:
         """Ask for a round of work now, and wait until it is done.
 
-        Return False if it is not done within `timeout` seconds, or if the thread cannot be started.
+        Return False if it is not done within `timeout` seconds, or if the thread cannot be started. After `end`, return
+        True at once.
         """
         if self.is_ending:
             return True

@@ -58,8 +58,8 @@ class VerificationReports(Reporter):
     api_key: a secret key (`gak_…`) with the scope `report`.
     environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
     every: seconds between two reports.
-    limit: how many different entries are kept. Beyond it, counts stay right, but lose operation, version and
-        toolCallId. Beyond twice as many, verifications are lost.
+    limit: how many different entries are kept. Beyond it, counts stay right, but lose operation, version, toolCallId
+        and secret. Beyond twice as many, verifications are lost.
     transport: used in place of `base_url` and `timeout`.
 
     One daemon thread per process starts when it is first needed, and again after a fork. It sends the rest when the

@@ -36,7 +36,8 @@ _SECRET_KEY = re.compile(
 _IPV4_INSIDE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])")
 _DIGITS_INSIDE = re.compile(r"[0-9]{8}")
 _HEX_INSIDE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{12,}(?![A-Za-z0-9])")
-# Fewer hexadecimal digits count only if digits and letters alternate as in no word: `3f9ab27c`, not `face2024`.
+# Beside other text, a shorter run counts only if digits and letters alternate as in no word: `3f9ab27c` and not
+# `face2024`.
 _SHORT_HEX_INSIDE = re.compile(
     r"(?<![A-Za-z0-9])(?=(?:[0-9]+[A-Fa-f]+[0-9]|[A-Fa-f]+[0-9]+[A-Fa-f]+[0-9]))[0-9A-Fa-f]{8,11}(?![A-Za-z0-9])"
 )
@@ -69,7 +70,7 @@ def detect_form(text: str) -> str | None:
     """Return the kind of value that `text` is or holds, None if it reads like a word.
 
     The kind is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url,
-    and prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
+    and prefixed-number (`order-1700`), which is data in a path and an ordinary name elsewhere.
     """
     if len(text) > MAX_NAME_LENGTH:
         return "text"

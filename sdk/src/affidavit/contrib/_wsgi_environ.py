@@ -34,7 +34,7 @@ def has_no_route(environ: Environ) -> bool:
 
 
 def find_rule(environ: Environ) -> str | None:
-    """Return the route that Flask, or another user of Werkzeug's router, found.
+    """Return the route that Flask, or another user of Werkzeug's router, found; None if it is unknown.
 
     Flask forgets the route at the end of the request. Therefore this function also keeps it in the environ, where an
     outer middleware finds it later.

@@ -231,7 +231,7 @@ class _Remainder:
 
 
 def _find_header(headers: _Headers, name: str) -> str | None:
-    """Return the value of the first header of this name, which is in lower case."""
+    """Return the value of the first header of this name, which is in lower case; None if there is none."""
     for key, value in headers:
         if key.lower() == name:
             return value
