@@ -36,6 +36,14 @@ def test_a_report_has_an_id_the_environment_and_the_observations():
     assert (receipt.observations, receipt.entries) == (3, 1)
 
 
+def test_the_hub_is_the_one_that_the_environment_variable_names_at_each_call(monkeypatch):
+    with ScriptedHub(ACCEPTED) as first, ScriptedHub(ACCEPTED) as second:
+        for hub in (first, second):
+            monkeypatch.setenv("AFFIDAVIT_HUB", hub.url)
+            send_observations(make_observations(1), api_key=KEY)
+    assert (len(first.received), len(second.received)) == (1, 1)
+
+
 def test_only_literal_segments_are_sent_as_undecided():
     paths = {"/a({b})/c": [0, 1], "/a/({b})": [1], "/a/b": [0, 1]}
     with ScriptedHub(ACCEPTED) as hub:

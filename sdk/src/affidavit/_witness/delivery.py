@@ -10,7 +10,7 @@ from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport
+from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport, resolve_base_url
 from affidavit._json import Json
 
 _PATH = "/api/witness-reports"
@@ -61,7 +61,7 @@ def send_observations(
     Raises ReportError; its `sent` is the number of entries delivered before.
     """
     key = require_secret_key(api_key)
-    channel = transport or get_shared_transport(base_url, timeout)
+    channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
     observation_count, entries, ids = 0, 0, list[str]()
     target = read_variable(environment, ENVIRONMENT_VARIABLE)
     for report in build_reports(observations, environment=target, report_id=report_id):
