@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Max, Min, Q
+from django.db.models import F, Max, Min, Sum
 
 from outcomes.models import ALL_KEYS, Tally
 from wire.period import Period
@@ -107,9 +107,10 @@ def read_totals(environment: Environment, period: Period) -> Totals:
 
 def find_first_data(environment: Environment) -> datetime | None:
     """Return the first quarter hour in which a conversation started or an outcome was reported; None without any."""
-    has_counts = Q(conversations__gt=0) | Q(outcomes__gt=0) | Q(broken__gt=0)
-    quarters = Tally.objects.filter(has_counts, environment=environment, grain="q", outcome_key=ALL_KEYS)
-    return quarters.order_by("starts_at").values_list("starts_at", flat=True).first()
+    quarters = Tally.objects.filter(environment=environment, grain="q", outcome_key=ALL_KEYS).values("starts_at")
+    # The shards are summed: what was moved away or deleted is subtracted in a shard of its own.
+    sums = quarters.annotate(counted=Sum(F("conversations") + F("outcomes") + F("broken"))).filter(counted__gt=0)
+    return sums.order_by("starts_at").values_list("starts_at", flat=True).first()
 
 
 def find_first_moment(environment: Environment) -> datetime | None:

@@ -15,6 +15,7 @@ from outcomes.ingest.delete_conversation import count_conversation, delete_conve
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
+from outcomes.tallies.series import find_first_data, find_first_moment
 from tests.outcomes.recount import (
     read_report_times,
     read_tallies,
@@ -111,6 +112,21 @@ def test_after_a_moved_join_is_deleted_on_either_side_its_move_can_be_undone(env
     check_tallies(*environments)
     assert undo_move(move, actor="ann", now=START + 4 * HOUR)
     check_tallies(*environments)
+
+
+def test_the_data_of_an_environment_begin_after_those_that_were_deleted_or_moved_away(environments, workspace):
+    production, staging = environments
+    later = START + 30 * 24 * HOUR
+    for name, at in (("trial", START), ("c1", later)):
+        register_conversations(production, [Arrival(name, at)], now=at)
+        record_outcomes(production, [Report(name, "purchase")], now=at)
+    record_outcomes(staging, [Report("trial", "purchase")], now=START)
+    assert [find_first_data(environment) for environment in environments] == [START.replace(minute=0)] * 2
+    move_broken_joins(staging, production, EVER, actor="ann", now=later)
+    assert find_first_data(staging) is None
+    delete_conversation(workspace.workspace, "trial")
+    assert find_first_data(production) == later.replace(minute=0)
+    assert find_first_moment(production) == later
 
 
 def test_a_deleted_id_can_be_registered_again(environments, workspace):
