@@ -38,10 +38,10 @@ def find_cause_starts(
     if is_partial or not causes:
         return {(cause.kind, cause.environment): CauseStart(cause.oldest, False) for cause in causes}
     before = replace(period, start=EARLIEST, end=period.start)
-    joins = list(diagnose_joins(environment, find_broken_joins(environment, before)[:NEWEST_BEFORE]))
+    joins = list(diagnose_joins(environment, find_broken_joins(environment, before, key)[:NEWEST_BEFORE]))
     starts = {}
     for cause in causes:
-        times = [join.first_reported_at for join in joins if join.matches(cause.kind, cause.environment, key)]
+        times = [join.first_reported_at for join in joins if join.matches(cause.kind, cause.environment)]
         is_certain = not times or len(joins) < NEWEST_BEFORE
         starts[cause.kind, cause.environment] = CauseStart(min(times, default=cause.oldest), is_certain)
     return starts

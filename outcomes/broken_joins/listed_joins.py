@@ -44,7 +44,7 @@ def find_listed_joins(environment: Environment, period: Period, filters: JoinFil
     """Return the joins of the period, or the older ones reported again in it; the other filters select among these."""
     if filters.is_again:
         return find_reported_again(environment, period, filters.key)
-    joins = find_broken_joins(environment, period)
+    joins = find_broken_joins(environment, period, filters.key)
     return sort_by_last_report(joins) if filters.by_last_report else joins
 
 

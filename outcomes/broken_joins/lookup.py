@@ -66,10 +66,14 @@ class Healing:
         return max(self.lengths, default=None)
 
 
-def find_broken_joins(environment: Environment, period: Period) -> QuerySet[Outcome]:
-    """Return the broken joins first reported in the period, the newest first."""
+def find_broken_joins(environment: Environment, period: Period, key: str = "") -> QuerySet[Outcome]:
+    """Return the broken joins first reported in the period, the newest first.
+
+    key: their outcome key, "" for any.
+    """
+    joins = Outcome.objects.filter(environment=environment, broken=True, **_within("first_reported_at", period))
     return (
-        Outcome.objects.filter(environment=environment, broken=True, **_within("first_reported_at", period))
+        (joins.filter(outcome_key=key) if key else joins)
         .select_related("conversation")
         .order_by("-first_reported_at", "-conversation_id", "outcome_key")
     )

@@ -38,6 +38,7 @@ from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
+from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved, leave_out_moves
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_number
@@ -95,9 +96,9 @@ def _describe_joins(
     environment: Environment, period: Period, filters: JoinFilters, page_number: str | None, count: int
 ) -> Mapping[str, Any]:
     """Return the causes of the joins, or of the newest if there are very many, and one page of the `count` joins."""
-    newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
+    joins_of_key = find_broken_joins(environment, period, filters.key)
+    newest = list(diagnose_joins(environment, joins_of_key[:NEWEST_DIAGNOSED]))
     again = read_reported_again(environment, period, filters.key)
-    of_key = [join for join in newest if join.matches("", key=filters.key)]
     api_keys, is_partial = list_api_keys(environment), len(newest) == NEWEST_DIAGNOSED
     listed_joins = find_listed_joins(environment, period, filters)
     listed: Sequence[BrokenJoin] = newest
@@ -110,13 +111,13 @@ def _describe_joins(
     else:
         rows, joins = page_all(environment, listed_joins, page_number, count, listed)
     return {
-        "causes": _describe_causes(environment, period, of_key, api_keys, filters.key, again, is_partial=is_partial),
+        "causes": _describe_causes(environment, period, newest, api_keys, filters.key, again, is_partial=is_partial),
         "again": again,
         "again_causes": [(cause, ADVICE[cause.kind]) for cause in again.causes],
         "listed_joins": len(listed),
         "is_by_last_report": filters.is_again or filters.by_last_report,
         "is_list_partial": again.is_partial if filters.is_again else is_partial,
-        "key_count": len(of_key),
+        "counted_joins": read_keys(environment, period, [filters.key])[filters.key].broken if filters.key else count,
         "diagnosed_joins": len(newest),
         "is_partial": is_partial,
         "diagnoses": _count_diagnoses(listed, filters),

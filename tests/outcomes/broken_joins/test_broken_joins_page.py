@@ -131,6 +131,19 @@ def test_a_key_filters_page_and_download(production, browser_client):
     assert "1 to 1 of 1 broken joins" in section
 
 
+def test_a_key_has_its_causes_if_other_keys_have_all_of_the_newest_joins(production, browser_client, monkeypatch):
+    record_outcomes(production, [Report("lone", "of_its_own")], now=timezone.now() - timedelta(hours=2))
+    monkeypatch.setattr("outcomes.broken_joins.views.NEWEST_DIAGNOSED", 2)
+    response = browser_client.get(f"{PAGE}?key=of_its_own")
+    page = " ".join(response.content.decode().split())
+    assert "<b>1 of 7 broken joins</b> are of the outcome key <code>of_its_own</code>" in page
+    assert [row["cause"].count for row in response.context["causes"]] == [1]
+    assert "1 to 1 of 1 broken joins" in page.partition('id="joins"')[2]
+    page = " ".join(browser_client.get(f"{PAGE}?key=purchase").content.decode().split())
+    assert "<b>6 of 7 broken joins</b>" in page
+    assert "of the newest 2 of 6; the download has all" in page
+
+
 def test_a_filter_without_joins_says_so_and_leads_out(workspace, production, browser_client):
     query = "why=other-environment&in=nowhere&range=7d"
     page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
