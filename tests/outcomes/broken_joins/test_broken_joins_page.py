@@ -144,6 +144,18 @@ def test_a_key_has_its_causes_if_other_keys_have_all_of_the_newest_joins(product
     assert "of the newest 2 of 6; the download has all" in page
 
 
+@pytest.mark.parametrize(("sort", "order"), [("", "newest"), ("&sort=last", "latest")])
+def test_a_filter_that_none_of_the_newest_joins_matches_does_not_say_that_there_is_none(
+    production, browser_client, monkeypatch, sort, order
+):
+    record_outcomes(production, [Report("newer", "purchase")], now=timezone.now())
+    monkeypatch.setattr("outcomes.broken_joins.views.NEWEST_DIAGNOSED", 1)
+    page = " ".join(browser_client.get(f"{PAGE}?why=placeholder{sort}").content.decode().split())
+    card = page.partition('id="joins"')[2].partition("</section>")[0]
+    assert f"No broken joins with the cause “placeholder” among the {order} 1." in card
+    assert "in this period." not in card
+
+
 def test_a_filter_without_joins_says_so_and_leads_out(workspace, production, browser_client):
     query = "why=other-environment&in=nowhere&range=7d"
     page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
