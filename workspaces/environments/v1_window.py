@@ -6,13 +6,20 @@ from datetime import datetime
 
 from django.db import transaction
 
+from wire.errors import InvalidRequest
+from wire.timestamps import EARLIEST, LATEST
 from workspaces.audit.record import record_audit
 from workspaces.models import Workspace
 
 
 @transaction.atomic
 def set_v1_end(workspace: Workspace, end: datetime | None, *, actor: str, now: datetime) -> None:
-    """Close the window at a moment, which may have passed; None opens it without end."""
+    """Close the window at a moment, which may have passed; None opens it without end.
+
+    Raises InvalidRequest for a moment that not every time zone can show.
+    """
+    if end is not None and not EARLIEST <= end <= LATEST:
+        raise InvalidRequest(f"Choose a time between the years {EARLIEST.year} and {LATEST.year}, or no end.")
     Workspace.objects.filter(pk=workspace.pk).update(v1_until=end)
     workspace.v1_until = end
     facts = {"v1Until": None if end is None else end.isoformat()}

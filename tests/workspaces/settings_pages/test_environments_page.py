@@ -60,6 +60,16 @@ def test_the_end_of_version_1_is_set_next_to_its_remaining_share(admin, api, wor
     assert workspace.workspace.v1_until is None
 
 
+@pytest.mark.parametrize("until", ["0001-01-01T00:00", "9999-12-31T23:59"])
+def test_an_end_of_version_1_that_some_time_zone_cannot_show_is_refused(admin, workspace, until):
+    refused = admin.post("/w/lumen-books/production/v1-window", {"until": until})
+    assert "Choose a time between the years 2000 and 9999" in refused.content.decode()
+    for zone in ("America/New_York", "Asia/Tokyo"):
+        assert admin.get(f"/w/lumen-books/production/rejections?tz={zone}").status_code == 200
+    workspace.workspace.refresh_from_db()
+    assert workspace.workspace.v1_until is None
+
+
 def test_only_admins_open_and_change_environments(workspace, other_workspace, admin):
     editor = client_with(Membership.EDITOR, workspace)
     actions = ("environments/create", "environments/staging/archive", "environments/staging/restore",
