@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from wire.errors import InvalidRequest
+from wire.timestamps import LATEST
 from workspaces.audit.record import record_audit
 from workspaces.keys.issue import issue_key
 from workspaces.models import PREFIX_LENGTH, ApiKey, UnknownEnvironment, Workspace
@@ -63,6 +64,8 @@ def create_key(
         raise InvalidRequest(f"Give the key a name of at most {MAX_NAME} characters.")
     if expires_at is not None and expires_at <= now:
         raise InvalidRequest("The key would have expired already. Choose a later time, or none.")
+    if expires_at is not None and expires_at > LATEST:  # not every time zone could show it
+        raise InvalidRequest(f"Choose a time before the year {LATEST.year}, or none.")
     existing_names = list(workspace.environments.filter(archived_at=None).values_list("name", flat=True))
     if not set(own_environments) <= set(existing_names):
         raise UnknownEnvironment(existing_names)

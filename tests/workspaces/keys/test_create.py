@@ -1,6 +1,6 @@
 """Keys are created with scopes, environments, and an optional end."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -60,6 +60,7 @@ def test_an_archived_environment_cannot_be_named(workspace):
         (("report",), {"name": "x" * 101}),
         (("report",), {"name": "a\0b"}),
         (("report",), {"expires_at": timezone.now() - timedelta(days=1)}),
+        (("report",), {"expires_at": datetime(9999, 12, 31, 23, tzinfo=UTC)}),
     ],
 )
 def test_an_invalid_key_is_refused_and_not_made(workspace, scopes, options):
