@@ -19,11 +19,18 @@ class InvalidWorkspace(ValueError):
 
 
 def add_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:
+    """Add an environment with an audience of its own; raises InvalidWorkspace."""
     if slugify(name) != name or not 1 <= len(name) <= 60:
         raise InvalidWorkspace(
             f"An environment's name has 1 to 60 lower-case letters, digits, - and _; {name!r} does not fit."
         )
     audience = f"urn:affidavit:{workspace.slug}:{name}"
+    namesake = workspace.environments.filter(audience=audience).first()
+    if namesake is not None:
+        raise InvalidWorkspace(
+            f"{namesake.name} has the audience {audience} already, so its intents would pass in {name} too. "
+            "Change that audience first."
+        )
     return Environment.objects.create(workspace=workspace, name=name, audience=audience, created_at=now)
 
 

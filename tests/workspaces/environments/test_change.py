@@ -74,6 +74,14 @@ def test_an_invalid_audience_is_refused(staging, audience):
         change_environment(staging, label="", audience=audience, **stamp())
 
 
+def test_a_new_environment_never_shares_its_audience_with_another(shop, staging):
+    change_environment(staging, label="", audience="urn:affidavit:lumen-books:qa", **stamp())
+    with pytest.raises(InvalidRequest, match="staging has the audience"):
+        create_environment(shop, "qa", **stamp())
+    change_environment(staging, label="", audience="urn:example:stage", **stamp())
+    assert create_environment(shop, "qa", **stamp()).audience == "urn:affidavit:lumen-books:qa"
+
+
 def test_new_intents_have_the_new_audience(api, staging):
     change_environment(staging, label="", audience="urn:example:stage", **stamp())
     call = {"environment": "staging", "sub": "u", "operation": "GET /a", "args": {}}
