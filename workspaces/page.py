@@ -26,7 +26,7 @@ from django.utils.http import urlencode
 from django.utils.text import Truncator
 
 from wire.errors import DomainError
-from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
+from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query, read_text
 from wire.http.problems import FailureResponse, Problem, build_document
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
@@ -66,8 +66,10 @@ class Page:
 
     def find_unknown(self, address: Mapping[str, str]) -> Mapping[str, str]:
         """Return the members of the address whose value the page does not take; a long value is cut."""
-        names = [name for name in self.takes if address.get(name) and not self.takes[name](address[name])]
-        return {name: Truncator(address[name]).chars(MAX_QUOTED) for name in names}
+        values = {name: value for name in self.takes if (value := read_text(address, name))}
+        return {
+            name: Truncator(value).chars(MAX_QUOTED) for name, value in values.items() if not self.takes[name](value)
+        }
 
 
 View = Callable[[HttpRequest, Environment, Period], Page]

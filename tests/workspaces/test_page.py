@@ -112,6 +112,15 @@ def test_a_value_that_a_filter_takes_is_not_reported_as_unknown(browser_client, 
     assert browser_client.get(address.replace("?", ".json?", 1)).status_code == 200
 
 
+@pytest.mark.parametrize(("page", "member"), [(page, query.partition("=")[0]) for page, query in list_queries(UNKNOWN)])
+def test_a_nul_in_the_value_of_a_filter_is_left_out(browser_client, address_of, page, member):
+    address = address_of(page, f"{member}=%00nowhere%00")
+    html = unescape(" ".join(browser_client.get(address).content.decode().split()))
+    assert f"This page does not know {member}=nowhere, and ignores it." in html
+    assert browser_client.get(address.replace("?", ".json?", 1)).status_code == 400
+    assert browser_client.get(address_of(page, f"{member}=%00")).status_code == 200
+
+
 def test_a_long_unknown_value_is_cut_and_escaped(browser_client, address_of):
     html = " ".join(browser_client.get(address_of("catalog", f"show=<b>{'x' * 500}")).content.decode().split())
     assert re.search(r"This page does not know show=&lt;b&gt;x{56}…, and ignores it\.", html)
