@@ -12,6 +12,7 @@ from outcomes.analytics.compare import find_sibling
 from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.models import Move
 from wire.errors import InvalidRequest
+from wire.filters import read_text
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
@@ -25,7 +26,7 @@ def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     The form's address names the period by its two ends, so that exactly the joins that the page counted are moved.
     """
     source = require_member_environment(request, slug, environment)
-    target = find_sibling(source, request.POST.get("to", ""))
+    target = find_sibling(source, read_text(request.POST, "to"))
     period = parse_period(request.GET, now=timezone.now())
     if target is None or period.faults:
         raise InvalidRequest("Name another environment of this workspace, and a range.")

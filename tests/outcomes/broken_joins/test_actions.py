@@ -122,7 +122,7 @@ def test_a_member_of_another_workspace_cannot_move_or_undo(environments, browser
     assert Move.objects.get().undone_at is None
 
 
-@pytest.mark.parametrize("target", ["", "production", "nowhere", "Staging"])
+@pytest.mark.parametrize("target", ["", "production", "nowhere", "Staging", "\0"])
 def test_only_another_environment_of_the_workspace_is_a_target(environments, browser_client, target):
     assert browser_client.post(f"{PAGE}/move", {"to": target}).status_code == 400
     assert not Move.objects.exists()
