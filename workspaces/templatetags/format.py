@@ -22,6 +22,7 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from wire.filters import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from wire.timestamps import read_moment
 from workspaces.audit.describe import space_name
 from workspaces.models import Environment
 
@@ -161,8 +162,8 @@ def format_fact(value: Any) -> str:
             return format_html_join(", ", "{}", ((format_fact(item),) for item in value))
         case bool():
             return "yes" if value else "no"
-        case str() if ISO_MOMENT.fullmatch(value):
-            return format_moment(datetime.fromisoformat(value))
+        case str() if ISO_MOMENT.fullmatch(value) and (moment := read_moment({"value": value}, "value")):
+            return format_moment(moment)
         case None:
             return "none"
         case _:

@@ -39,6 +39,12 @@ def test_a_time_in_a_fact_is_written_in_the_zone_of_the_reader():
     assert formats.format_fact("2026-03-01") == "2026-03-01"
 
 
+@pytest.mark.parametrize("text", ["2026-02-30T00:00:00Z", "2026-01-01T25:00:00Z", "0001-01-01T00:00:00Z"])
+def test_a_text_in_a_fact_that_only_looks_like_a_time_is_written_as_it_is(text):
+    with timezone.override("America/New_York"):
+        assert formats.format_fact(text) == text
+
+
 @pytest.mark.parametrize(
     ("part", "whole", "written"),
     [
