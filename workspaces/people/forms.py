@@ -11,6 +11,8 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 
 from workspaces.models import Membership
 
+MAX_EMAIL = 254  # characters that are stored; a form of Django takes more
+
 
 class NewAccountForm(forms.Form):
     """The user name and password of somebody who was invited at `email`."""
@@ -47,7 +49,12 @@ class InvitationForm(forms.Form):
     """The address of a person whom an admin invites, and the role."""
 
     email = forms.EmailField(
-        error_messages={"required": "Enter an e-mail address.", "invalid": "This is not an e-mail address."}
+        max_length=MAX_EMAIL,
+        error_messages={
+            "required": "Enter an e-mail address.",
+            "invalid": "This is not an e-mail address.",
+            "max_length": f"An e-mail address has at most {MAX_EMAIL} characters.",
+        },
     )
     role = forms.ChoiceField(
         choices=[(role, role) for role in Membership.ROLES],

@@ -88,6 +88,10 @@ def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):
         ({"email": "bob", "role": "viewer"}, "This is not an e-mail address."),
         ({"email": "bob@example.com", "role": "owner"}, "Choose one of the roles."),
         ({}, "Enter an e-mail address."),
+        (
+            {"email": f"bob@{'long.' * 55}example.com", "role": "viewer"},
+            "An e-mail address has at most 254 characters.",
+        ),
     ],
 )
 def test_a_wrong_invitation_is_shown_beside_its_field(admin, form, message):
