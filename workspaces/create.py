@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from workspaces.audit.record import record_audit
-from workspaces.environments.add import InvalidWorkspace, add_environment
+from workspaces.environments.add import MAX_ENVIRONMENTS, InvalidWorkspace, add_environment
 from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, Workspace
 from workspaces.secrets.issue import issue_signing_secret
@@ -59,8 +59,11 @@ def create_workspace(
     name = name.strip()
     if not 1 <= len(name) <= 100:
         raise InvalidWorkspace("A workspace's name has 1 to 100 characters.")
+    environment_names = list(dict.fromkeys(["production", *environments]))
+    if len(environment_names) > MAX_ENVIRONMENTS:
+        raise InvalidWorkspace(f"A workspace has at most {MAX_ENVIRONMENTS} environments, production included.")
     workspace = Workspace.objects.create(name=name, slug=_choose_slug(name), created_at=now)
-    for environment_name in dict.fromkeys(["production", *environments]):
+    for environment_name in environment_names:
         add_environment(workspace, environment_name, now=now)
     record_audit(workspace.pk, "workspace created", actor=actor, now=now)
     return NewWorkspace(

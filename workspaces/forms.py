@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from django import forms
 
-from workspaces.environments.add import MAX_ENVIRONMENTS
-
 
 def set_choices(form: forms.Form, name: str, choices: Sequence[tuple[str, str]]) -> None:
     """Set choices of a form's field that depend on the workspace. Raises TypeError if the field has no choices."""
@@ -26,7 +24,4 @@ class WorkspaceForm(forms.Form):
 
     def clean_environments(self) -> list[str]:
         """Return the names between commas or white space, in their order, without repetition."""
-        names = list(dict.fromkeys(re.findall(r"[^\s,]+", self.cleaned_data["environments"])))
-        if len(names) > MAX_ENVIRONMENTS:
-            raise forms.ValidationError(f"A workspace has at most {MAX_ENVIRONMENTS} environments.")
-        return names
+        return list(dict.fromkeys(re.findall(r"[^\s,]+", self.cleaned_data["environments"])))

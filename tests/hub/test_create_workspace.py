@@ -56,7 +56,12 @@ def test_two_workspaces_of_one_name_get_two_slugs():
     assert slugs == ["tea-house", "tea-house-2"]
 
 
-@pytest.mark.parametrize("arguments", [("",), ("x" * 101,), ("Shop", "--environment", "Not A Name")])
+FIFTY_BESIDES_PRODUCTION = [f"--environment=e{number}" for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("",), ("x" * 101,), ("Shop", "--environment", "Not A Name"), ("Shop", *FIFTY_BESIDES_PRODUCTION)]
+)
 def test_an_invalid_workspace_is_refused_in_one_line_and_makes_nothing(arguments):
     with pytest.raises(StartupError) as caught:
         run_command(*arguments)
