@@ -106,12 +106,12 @@ def test_braces_of_a_raw_path_make_no_parameter():
     assert (result.path, list(result.parameters)) == ("/a/%7Bb%7D/c/{cId}", ["cId"])
 
 
-@pytest.mark.parametrize("segment", ["v2", "V1beta3", "api", "API", "v1.2", "2.0", "1.2.3", ""])
+@pytest.mark.parametrize("segment", ["v2", "V1beta3", "api", "API", "v1.2", "2.0", "1.2.3", "v5_0", ""])
 def test_versions_and_the_word_api_are_scaffold(segment):
     assert is_scaffold(segment)
 
 
-@pytest.mark.parametrize("segment", ["v", "17", "2024", "apis", "v2x", "v1-orders"])
+@pytest.mark.parametrize("segment", ["v", "17", "2024", "apis", "v2x", "v1-orders", "v1_orders"])
 def test_ordinary_segments_are_no_scaffold(segment):
     assert not is_scaffold(segment)
 
@@ -120,6 +120,22 @@ def test_ordinary_segments_are_no_scaffold(segment):
 def test_a_version_without_a_v_stays_only_where_the_path_begins(path):
     assert template(path).path == path
     assert template(f"/boards{path}").path.startswith("/boards/{boardId}/")
+
+
+@pytest.mark.parametrize(
+    "path", ["/rest/api/2/issues", "/jira/rest/api/2/issues", "/admin/api/2024-01/orders", "/ws/2/artists",
+             "/rest/agile/1.0/boards", "/app/rest/2018.1/builds", "/api/3/keys"],
+)  # fmt: skip
+def test_a_version_behind_a_name_that_any_api_has_stays(path):
+    assert template(path).path == path
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/2", "/rest/17/issues", "/rest/users/1/posts", "/orders/17/api/2/x", "/a/b/c/api/2/x",
+             "/api/2026-01-02/x", "/packages/1.0/files"],
+)  # fmt: skip
+def test_other_numbers_behind_words_are_data(path):
+    assert "{" in template(path).path
 
 
 def test_a_bare_version_further_on_is_no_scaffold():

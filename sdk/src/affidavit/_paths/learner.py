@@ -14,7 +14,7 @@ from affidavit._json import ABSENT, Absent, Json
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
 from .segments import detect_segment_form, replace_values, strip_values
-from .templates import Template, is_scaffold, may_be_version, place_parameters
+from .templates import Template, is_scaffold, is_version, may_be_version, place_parameters
 from .traffic_facts import TrafficFacts
 from .tree import NO_READING, PathNode, count_paths, split_segments
 from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
@@ -92,18 +92,17 @@ class Learner:
         node, judgements = self._decide(), list[Judgement]()
         segments, leading = decode_segments(_strip_query(path)), True
         for index, segment in enumerate(segments):
-            judgement = self._judge_segment(node, segment, leading=leading, first=index == 0 < len(segments) - 1)
+            version = index < len(segments) - 1 and is_version(segment, segments[:index])
+            judgement = self._judge_segment(node, segment, scaffold=version or is_scaffold(segment, leading=leading))
             leading = leading and is_scaffold(segment)
             judgements.append(judgement)
             node = node.follow(segment, judgement)
         return judgements
 
-    def _judge_segment(self, node: Decision, segment: str, *, leading: bool, first: bool) -> Judgement:
+    def _judge_segment(self, node: Decision, segment: str, *, scaffold: bool) -> Judgement:
         if segment in node.judgements:
             return node.judgements[segment]
-        if not (is_scaffold(segment, leading=leading) or (first and may_be_version(segment))) and detect_segment_form(
-            segment
-        ):
+        if not scaffold and detect_segment_form(segment):
             return DATA_BY_FORM
         return node.judge_new(segment)
 
@@ -120,10 +119,8 @@ class Learner:
         segments = decode_segments(path)
         for index, segment in enumerate(segments):
             segment_hash = self._hashes.digest(strip_values(segment))
-            parent, node = (
-                node,
-                node.open_branch(segment, segment_hash, leading=leading, first=index == 0 < len(segments) - 1),
-            )
+            version = index < len(segments) - 1 and may_be_version(segment, segments[:index])
+            parent, node = node, node.open_branch(segment, segment_hash, leading=leading, version=version)
             node.add_parents(parents)
             parents = [segment_hash] if node is parent.data and not parent.is_crowded else []
             leading = leading and is_scaffold(segment)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
 from .response_similarity import Shapes, collect_shapes
-from .segments import strip_values
+from .segments import detect_segment_form, strip_values
 from .sign_names import NEVER_SEEN, PLACED_SIGNS
-from .templates import is_scaffold, may_be_version
+from .templates import is_scaffold, is_version, may_be_version
 from .text_signs import list_text_signs
 from .traffic_facts import TrafficFacts
 from .tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
@@ -24,6 +24,7 @@ Prefix = tuple["str | None", ...]
 
 LEAST_PATHS = 8  # below this, the number of paths through a segment is no sign
 CROWD_OF_STRANGE = 12
+LEAST_FOLLOWING = 3  # different words behind the version of an API
 
 
 class Siblings:
@@ -59,7 +60,21 @@ class Siblings:
         follows_value = None in self.prefix and before is not None and not is_scaffold(before)
         scaffold = is_scaffold(segment, leading=self.is_leading) and not (follows_value and segment)
         is_known = scaffold or not any(map(str.isalnum, segment))
-        return is_known or (segment in self.versions and len(self.versions) == 1 and not self.data)
+        return is_known or (segment in self.versions and self._is_api_version(segment))
+
+    def _is_api_version(self, segment: str) -> bool:
+        """Return whether a segment that reads like a version is the only one here, and where an API has its version.
+
+        It may also stand behind another word (`/geo/1.0/direct`), if most paths go through it, on to several words.
+        """
+        if len(self.versions) > 1 or self.data:
+            return False
+        nodes = self.words[segment]
+        return is_version(segment, self.prefix) or (
+            may_be_version(segment, self.prefix)
+            and 2 * sum(map(count_paths, nodes)) > self.facts.paths >= LEAST_PATHS
+            and len(self._following_words(segment)) >= LEAST_FOLLOWING
+        )
 
     def is_known_word(self, segment: str) -> bool:
         """Return whether a segment is the name of a property, or an action, which can occur in any API."""
@@ -99,11 +114,13 @@ class Siblings:
 
     @cached_property
     def versions(self) -> frozenset[str]:
-        """Return the segments that may be the API's version, such as `2` in `/2/orders`.
+        """Return the segments that are data by their form, but may be the API's version, such as `2` in `/2/orders`.
 
         An API has one version; several are data.
         """
-        return frozenset() if self.prefix else frozenset(filter(may_be_version, self.words))
+        return frozenset(
+            word for word in self.words if not is_scaffold(word, leading=self.is_leading) and detect_segment_form(word)
+        )
 
     def collect_shapes(self, segment: str) -> Shapes:
         if segment not in self._shapes:

@@ -15,7 +15,10 @@ _PARTS = re.compile(
     r"|(?P<name>;[^;=()/]*=)(?P<value>[^;()/]+)",
 )
 _INSIDE = re.compile(r"\([^()]*\)|;[^;=()]*=")
-_ENDING = re.compile(r"(?<=.)\.(?:json|xml|csv|html?|txt|pdf|zip|js|ya?ml|atom|rss|mime)\Z", re.IGNORECASE)
+_ENDING = re.compile(
+    r"(?<=.)\.(?:json|xml|csv|html?|txt|pdf|zip|js|ya?ml|atom|rss|mime|php|aspx?|as[hm]x|svc|jspx?|f?cgi)\Z",
+    re.IGNORECASE,
+)
 _ENCODED = re.compile(r"%(?:27|28|29|3[Bb])")
 _DECODED = {"%27": "'", "%28": "(", "%29": ")", "%3B": ";", "%3b": ";"}
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -17,12 +17,16 @@ from .words import singularize
 
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*)?|api|", re.IGNORECASE)
+_SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*|(?:_[0-9]{1,3}){1,2})?|api|", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
 _BARE_VERSION = re.compile(r"[1-9]|20[0-9]{2}-[0-9]{2}-[0-9]{2}")
+_DOTTED_VERSION = re.compile(r"(?:20[0-9]{2}|[0-9]{1,2})\.[0-9]{1,2}(?:\.[0-9]{1,2})?")
+_VERSION_BEHIND_API = re.compile(r"[1-9]|20[0-9]{2}-(?:0[1-9]|1[0-2])")
+_API_NAMES = frozenset({"api", "rest", "ws"})
 _LATIN_WORD = re.compile(r"[A-Za-z0-9]+")
 
 MAX_NAME = 80  # characters of a parameter's name before `Id`
+MAX_BEFORE_VERSION = 3  # segments before the version of an API
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,9 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     leading = True
     for index, segment in enumerate(segments):
         names = _PARAMETER.findall(segment)
-        is_version = index == 1 < len(segments) - 1 and may_be_version(segment)
-        stays = is_version or _may_stay(segment, names, types, leading=leading)
-        leading = leading and (is_version or is_scaffold(segment))
+        has_version = 0 < index < len(segments) - 1 and is_version(segment, segments[1:index])
+        stays = has_version or _may_stay(segment, names, types, leading=leading)
+        leading = leading and (has_version or is_scaffold(segment))
         if stays:
             types.update((name, parameters.get(name, "string")) for name in names)
             segments[index] = _place_literal(segment, namer, types)
@@ -134,9 +138,44 @@ def is_scaffold(segment: str, *, leading: bool = True) -> bool:
     return bool(_SCAFFOLD.fullmatch(segment) or (leading and _VERSION.fullmatch(segment)))
 
 
-def may_be_version(segment: str) -> bool:
-    """Return whether a segment that is the first of several may be the version of an API: `1`, `2010-04-01`."""
-    return bool(_BARE_VERSION.fullmatch(segment))
+def is_version(segment: str, before: Sequence[str | None]) -> bool:
+    """Return whether a segment reads like the version of an API and is where an API has its version.
+
+    segment: a segment that others follow.
+    before: the segments before it, None for a parameter.
+
+    The version is first (`/1/boards`, `/2010-04-01/accounts`), or behind a name that any API has: `/rest/api/2/issue`,
+    `/admin/api/2024-01/orders`, `/rest/agile/1.0/board`.
+    """
+    if not before:
+        return bool(_BARE_VERSION.fullmatch(segment))
+    if not (segment[:1].isdigit() and _follows_words(before)):
+        return False
+    if _is_api_name(before[-1]) and _VERSION_BEHIND_API.fullmatch(segment):
+        return True
+    return any(map(_is_api_name, before[-2:])) and bool(_DOTTED_VERSION.fullmatch(segment))
+
+
+def may_be_version(segment: str, before: Sequence[str | None]) -> bool:
+    """Return whether a segment may be the version of an API: `/geo/1.0/direct`. It is, if traffic has no other one.
+
+    segment: a segment that others follow.
+    before: the segments before it, None for a parameter.
+    """
+    if is_version(segment, before):
+        return True
+    return bool(before and _DOTTED_VERSION.fullmatch(segment)) and _follows_words(before)
+
+
+def _follows_words(before: Sequence[str | None]) -> bool:
+    """Return whether a few words come before a segment, and no data."""
+    return len(before) <= MAX_BEFORE_VERSION and all(
+        segment is not None and "{" not in segment and detect_segment_form(segment) is None for segment in before
+    )
+
+
+def _is_api_name(segment: str | None) -> bool:
+    return segment is not None and segment.lower() in _API_NAMES
 
 
 def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leading: bool) -> bool:
@@ -161,10 +200,14 @@ def infer_parameter_type(segment: str) -> str:
     return "integer" if _INTEGER.fullmatch(segment) else "string"
 
 
+def _is_written_as_version(segment: str) -> bool:
+    return any(form.fullmatch(segment) for form in (_BARE_VERSION, _DOTTED_VERSION, _VERSION_BEHIND_API))
+
+
 def _name_after(segment: str) -> str | None:
     """Name a parameter after a segment: `user_groups` -> `userGroupId`; None if the segment names nothing."""
     words = _LATIN_WORD.findall(unquote(segment))
-    if not words or _PARAMETER.fullmatch(segment) or is_scaffold(segment) or may_be_version(segment):
+    if not words or _PARAMETER.fullmatch(segment) or is_scaffold(segment) or _is_written_as_version(segment):
         return None
     words[-1] = singularize(words[-1])
     name = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .segments import detect_segment_form
-from .templates import is_scaffold, may_be_version
+from .templates import is_scaffold, is_version
 from .value_index import bound_shape
 from .words import Reading
 
@@ -57,13 +57,13 @@ class PathNode:
             return 0
         return MAX_DATA if self.is_crowded else len(self.data_hashes)
 
-    def open_branch(self, segment: str, segment_hash: int, *, leading: bool, first: bool = False) -> PathNode:
+    def open_branch(self, segment: str, segment_hash: int, *, leading: bool, version: bool = False) -> PathNode:
         """Return the node that a decoded segment leads to.
 
         leading: whether only scaffold, such as `api` or `v2`, comes before the segment.
-        first: whether the segment is the first of several, so that it may be a version.
+        version: whether the segment may be the version of the API.
         """
-        scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
+        scaffold = version or is_scaffold(segment, leading=leading)
         if scaffold or not (self.is_crowded or detect_segment_form(segment)):
             return self._open_word(segment)
         self.data_hashes = frozenset(sorted(self.data_hashes | {segment_hash})[:MAX_DATA])
@@ -166,8 +166,10 @@ def split_segments(path: str) -> list[str]:
 
 def is_leading(before: Sequence[str | None]) -> bool:
     """Return whether `before` has only scaffold, such as `api` or `v2`. None in it is a parameter."""
-    following = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
-    return all(segment is not None and is_scaffold(segment) for segment in following)
+    return all(
+        segment is not None and (is_scaffold(segment) or is_version(segment, before[:index]))
+        for index, segment in enumerate(before)
+    )
 
 
 def count_paths(node: PathNode) -> int:

@@ -319,10 +319,10 @@ def erase_data(path: str) -> str:
     segments = path.split("/")
     if segments[0] or len(segments) > MAX_SEGMENTS or len(path) > MAX_BYTES:
         return ""
-    leading = True
-    for index, segment in enumerate(map(unquote, segments[1:]), 1):
+    leading, decoded_segments = True, list(map(unquote, segments[1:]))
+    for index, segment in enumerate(decoded_segments, 1):
         scaffold = is_scaffold(segment, leading=leading)
-        version = index == 1 < len(segments) - 1 and may_be_version(segment)
+        version = index < len(decoded_segments) and may_be_version(segment, decoded_segments[: index - 1])
         if not (scaffold or version) and detect_segment_form(segment) is not None:
             segments[index] = _place_stand_in("", segment)
         else:
