@@ -241,6 +241,17 @@ def test_method_and_path_are_needed(inspect, header, missing):
     assert 'aria-invalid="true"' in response.content.decode()
 
 
+@pytest.mark.parametrize("field", ["header", "query", "content_type", "content_encoding", "body"])
+def test_a_pasted_nul_is_named_at_its_field(inspect, header, field):
+    """A form holds text, so it cannot hold a body with such bytes."""
+    response = inspect(**{"header": header(), field: "a\0b"})
+    assert response.context["inspection"] is None
+    (fault,) = re.findall(
+        r'id="(inspector-[a-z]+-fault)">Null characters are not allowed.</span>', response.content.decode()
+    )
+    assert f'aria-invalid="true" aria-describedby="{fault}"' in response.content.decode()
+
+
 def test_a_completed_step_up_can_be_ticked(inspect, header):
     pasted_header = header(requires_step_up=True)
     assert read_states(inspect(pasted_header))["step-up"] == "failed"
