@@ -179,6 +179,15 @@ def test_a_percent_sign_is_an_ordinary_character_of_a_decoded_path(api, mint):
     assert response.status_code == 200
 
 
+@pytest.mark.parametrize(("path", "status"), [("/bücher/8 1", 200), ("/b%C3%BCcher/8%201", 403)])
+def test_the_api_docs_ask_for_the_decoded_path_and_only_that_passes(api, mint, path, status):
+    response = api.post(ADDRESS, build_body(mint(operation="POST /bücher/8 1"), path=path))
+    assert response.status_code == status
+    document = api.client.get("/api/openapi.json").json()
+    description = document["components"]["schemas"]["VerifyForm"]["properties"]["path"]["description"]
+    assert description == "The decoded path that the framework routes on."
+
+
 @pytest.mark.parametrize(("encoding", "status"), [("gzip", 403), ("identity", 200), ("", 200)])
 def test_an_encoded_body_is_refused(api, mint, encoding, status):
     response = api.post(ADDRESS, build_body(mint(), contentEncoding=encoding))
