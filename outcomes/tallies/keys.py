@@ -147,15 +147,16 @@ WITH key_row AS MATERIALIZED ({SELECT_REPORTED_KEYS}), total AS (
 SELECT * FROM total LEFT JOIN page_row ON true ORDER BY leads, {ORDER}
 """
 
-# Keys of the same form as another key; found by index, however many keys there are.
+# Keys of the same form as another key; found by index, however many keys there are. A key whose outcomes were all
+# deleted or moved away has tallies whose sum is 0.
 SELECT_LOOKALIKES = f"""
-SELECT DISTINCT subject.outcome_key, tally.outcome_key
+SELECT subject.outcome_key, tally.outcome_key
 FROM unnest(%(keys)s::text[]) AS subject (outcome_key)
 CROSS JOIN LATERAL (
   SELECT outcome_key FROM outcomes_tally
   WHERE environment_id = %(environment)s AND grain = 'm'
     AND {KEY_FORM_SQL % {"expressions": "outcome_key"}} = {KEY_FORM_SQL % {"expressions": "subject.outcome_key"}}
-  OFFSET 0
+  GROUP BY outcome_key HAVING sum(reports) > 0 OFFSET 0
 ) AS tally
 WHERE tally.outcome_key <> subject.outcome_key
 """

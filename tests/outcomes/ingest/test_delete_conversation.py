@@ -15,6 +15,7 @@ from outcomes.ingest.delete_conversation import count_conversation, delete_conve
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
+from outcomes.tallies.keys import find_lookalikes
 from outcomes.tallies.series import find_first_data, find_first_moment
 from tests.outcomes.recount import (
     read_report_times,
@@ -127,6 +128,16 @@ def test_the_data_of_an_environment_begin_after_those_that_were_deleted_or_moved
     delete_conversation(workspace.workspace, "trial")
     assert find_first_data(production) == later.replace(minute=0)
     assert find_first_moment(production) == later
+
+
+def test_a_spelling_whose_outcomes_are_all_deleted_is_warned_of_no_more(environments, workspace):
+    production, _ = environments
+    for name, key in (("trial", "Purchase"), ("c1", "purchase")):
+        register_conversations(production, [Arrival(name)], now=START)
+        record_outcomes(production, [Report(name, key)], now=START)
+    assert find_lookalikes(production, ["purchase"]) == {"purchase": ["Purchase"]}
+    delete_conversation(workspace.workspace, "trial")
+    assert find_lookalikes(production, ["purchase"]) == {}
 
 
 def test_a_deleted_id_can_be_registered_again(environments, workspace):
