@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from hub.search import named_things
+from hub.search.results import MAX_RESULTS
 from tests.catalog.reports import environment_of
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.create import NewWorkspace
@@ -71,6 +72,14 @@ def test_a_revoked_key_is_found_too_and_says_so(browser_client, start, workspace
     (row,) = search(browser_client, start, "sync")
     assert f'id="key-{key.pk}"' in browser_client.get(row["address"]).content.decode()
     assert '<span class="tag">revoked</span>' in browser_client.get(f"{start}/search", {"q": "sync"}).content.decode()
+
+
+def test_keys_that_work_come_before_revoked_ones(browser_client, start, workspace):
+    for _ in range(MAX_RESULTS):
+        revoke_key(make_key(workspace), actor="test", now=NOW)
+    key = make_key(workspace)
+    rows = search(browser_client, start, "sync")
+    assert (len(rows), rows[0]["detail"]) == (MAX_RESULTS, f"{key}, report")
 
 
 def test_keys_are_found_only_by_those_who_may_open_their_page(start, workspace, other_workspace):
