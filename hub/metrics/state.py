@@ -16,10 +16,13 @@ from catalog.models import WitnessReport
 from catalog.queries import measure_fold_lag, unfolded_reports
 from wire.postgresql.replica import replica_clock
 
+# Of connections under other roles, the role of the web processes sees neither the state nor the type. Only a client's
+# connection has a user, besides processes that help one with its query.
 SELECT_CONNECTIONS = """
 SELECT coalesce(state, 'unknown'), count(*)
   FROM pg_stat_activity
- WHERE datname = current_database() AND backend_type = 'client backend'
+ WHERE datname = current_database() AND usesysid IS NOT NULL
+   AND coalesce(backend_type, 'client backend') = 'client backend'
  GROUP BY 1
 """
 

@@ -8,10 +8,12 @@ import sys
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from hub.metrics.state import SELECT_CONNECTIONS
 from hub.metrics.views import DIRECTORY_VARIABLE
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +40,16 @@ def test_only_holders_of_the_token_read_the_metrics(client, settings, header):
     assert (answer.status_code, answer.json()["code"]) == (401, "not-signed-in")
     assert "metrics.token" in answer.json()["detail"]
     assert settings.METRICS_TOKEN not in answer.content.decode()
+
+
+def test_connections_are_counted_whatever_the_role_of_the_web_processes_may_see():
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_CONNECTIONS)
+        counts = dict(cursor.fetchall())
+        cursor.execute("CREATE ROLE narrow; SET LOCAL ROLE narrow")
+        cursor.execute(SELECT_CONNECTIONS)
+        assert counts["active"] >= 1
+        assert dict(cursor.fetchall()) == {"unknown": sum(counts.values())}
 
 
 def test_without_a_token_in_the_settings_nobody_reads_the_metrics(client, settings):
