@@ -14,7 +14,7 @@ from functools import partial, wraps
 from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
@@ -167,7 +167,7 @@ def return_to_page(
     A question that the form answered is not asked again. If the form was on another page, only the period is kept.
     Browsers say where a form was (Referer); without that, only `query` is in the address.
     """
-    form_address = urlsplit(request.headers.get("Referer", ""))
+    form_address = _split_referer(request)
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
         members = QueryDict(form_address.query, mutable=True)
     else:
@@ -203,9 +203,17 @@ def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
     return refuse_others
 
 
+def _split_referer(request: HttpRequest) -> SplitResult:
+    """Return the parts of the address that a form was sent from (the Referer); empty ones if it is no address."""
+    try:
+        return urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return urlsplit("")
+
+
 def _find_form_page(request: HttpRequest) -> str:
     """Return the address of the page that a form was sent from (the Referer), or of the home page."""
-    form_address = urlsplit(request.headers.get("Referer", ""))
+    form_address = _split_referer(request)
     is_own = form_address.netloc == request.get_host()
     return urlunsplit(("", "", form_address.path, form_address.query, "")) if is_own else reverse("home")
 
@@ -218,7 +226,7 @@ def read_form_period(request: HttpRequest, environment: Environment) -> QueryDic
 def read_form_members(request: HttpRequest, environment: Environment, names: Container[str]) -> QueryDict:
     """Return the members of the Referer's query with these names; none if that page is of another workspace."""
     members = QueryDict(mutable=True)
-    form_address = urlsplit(request.headers.get("Referer", ""))
+    form_address = _split_referer(request)
     if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
         for name, values in QueryDict(form_address.query).lists():
             if name in names:

@@ -38,7 +38,7 @@ def test_the_sign_in_page_says_that_nothing_was_stored_and_leads_to_the_page_of_
 
 
 @pytest.mark.parametrize(
-    "referer", [None, "https://elsewhere.example/w/lumen-books", "http://testserver:81/x", "//x", "%"]
+    "referer", [None, "https://elsewhere.example/w/lumen-books", "http://testserver:81/x", "//x", "%", "http://["]
 )
 def test_without_a_page_of_this_hub_it_leads_home(workspace, referer):
     assert post_signed_out(referer)["next"] == ["/"]

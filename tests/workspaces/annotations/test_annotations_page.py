@@ -49,6 +49,11 @@ def test_an_annotation_by_a_key_names_the_key(api, browser_client, editor):
     assert f'key <a href="{PAGE.replace("annotations", "keys")}#key-' in re.sub(r"\s+", " ", read(browser_client, PAGE))
 
 
+def test_a_referer_that_is_no_address_does_not_matter(editor):
+    answer = editor.post(f"{PAGE}/add", {"text": "Deploy 4.2"}, headers={"referer": "http://["})
+    assert (answer.status_code, answer["Location"]) == (303, PAGE)
+
+
 def test_an_editor_adds_changes_and_deletes(editor, workspace):
     form = {"text": " Deploy 4.2 ", "at": "2026-03-02T14:05", "url": "https://example.com/4.2", "environment": "all"}
     answer = editor.post(f"{PAGE}/add?range=all&tz=Europe/Berlin", form)
