@@ -1,4 +1,4 @@
-"""Run every snippet of docs/sdk.md as a reader would, in the file that its first line names."""
+"""Run every Python snippet of docs/sdk.md as a reader would, in the file that its first line names."""
 
 import os
 import re

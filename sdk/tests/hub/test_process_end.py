@@ -1,4 +1,4 @@
-"""However a process ends, its reporters send their unsent reports, for a bounded time, and log a loss once."""
+"""When a process ends or is terminated, its reporters send what is unsent, for a bounded time, and log a loss once."""
 
 import shutil
 import signal

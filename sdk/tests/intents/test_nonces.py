@@ -101,7 +101,7 @@ def test_a_command_that_a_redis_client_repeats_is_no_replay(tmp_path):
         assert not store.burn("w", "n", NOW + 100, now=NOW)
 
 
-def test_pruning_takes_small_batches(tmp_path):
+def test_pruning_deletes_only_nonces_that_are_no_longer_needed(tmp_path):
     store = with_table(SqlNonces(sqlite_in(tmp_path)))
     for number in range(PRUNED_EVERY - 1):
         store.burn("w", str(number), NOW, now=NOW)

@@ -166,7 +166,7 @@ def test_version_one_has_no_replay_check():
         (sign_example(issuedAt=NOW, expiresAt=NOW + 86_400), NOW, None),
     ],
 )
-def test_an_intent_is_valid_from_its_first_to_its_last_second(header, moment, expected):
+def test_an_intent_is_valid_from_a_minute_before_its_issue_until_it_expires(header, moment, expected):
     assert reason(header, verifier(now=lambda: moment)) == expected
 
 
@@ -306,7 +306,7 @@ def test_an_unreachable_store_is_an_error_and_no_rejection():
 
 
 def test_the_reason_is_the_first_failure_in_the_order_of_the_contract():
-    """A request that is wrong in every way, corrected one check at a time, gives all reasons in order."""
+    """A request with a fault for nearly every check is corrected one fault at a time, and fails each check in turn."""
     wrong = {
         "expiresAt": NOW - 1, "tenantId": "x", "aud": "x", "operation": "x", "argsHash": "x", "requiresStepUp": True,
     }  # fmt: skip

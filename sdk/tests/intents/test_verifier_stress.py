@@ -50,7 +50,7 @@ def test_a_rotation_under_load_rejects_no_valid_request():
 
 
 def test_switching_to_version_2_under_load_rejects_no_valid_request():
-    """Signers change to version 2 one by one. After the last has changed, and while they call, the window closes."""
+    """Signers change to version 2 one by one. After the last has changed, the window closes, and they call again."""
     clock = [NOW]
     subject = verifier(accept_v1=NOW + 5, now=lambda: clock[0])
     outcomes: list[tuple[int, str | None]] = []

@@ -140,7 +140,7 @@ def calls(seed: int, *, identity: str = "name", wrapped: bool = False) -> list[C
     """Return the calls of one client.
 
     identity: the property that holds the name of a resource.
-    wrapped: whether answers are under `data`.
+    wrapped: whether answers with one resource are under `data`, as lists always are.
     """
     return list(_Api(random.Random(seed), identity, wrapped).traffic())
 

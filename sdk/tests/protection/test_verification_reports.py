@@ -255,7 +255,7 @@ def test_an_impossible_key_is_refused_at_start(key):
         VerificationReports(key)
 
 
-def test_every_result_that_a_protection_gives_is_reported_with_its_version():
+def test_a_protection_reports_rejected_calls_by_their_route_and_never_by_their_path():
     guard = make_protection(reports=(reports := reporter(hub := Hub())))
     guard.admit(Call(None, "get", "/orders/17", "a=1", b"", None, route=lambda: "/orders/{id}"))
     guard.admit(Call("x", "GET", "/customers/7/orders/17", "", b"", None))

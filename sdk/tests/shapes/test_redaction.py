@@ -58,7 +58,7 @@ def test_a_sensitive_name_is_known_in_every_spelling(name):
 
 
 @pytest.mark.parametrize("name", ["id", "pinned", "tokens", "spinner", "secretary", "emailed", "street_art_ist", ""])
-def test_a_word_that_only_contains_a_sensitive_word_is_not_marked(name):
+def test_a_name_is_sensitive_only_if_one_of_its_words_is(name):
     assert DEFAULT.is_sensitive(name) is (name == "street_art_ist")
 
 

@@ -1,4 +1,4 @@
-"""A live witness never delays its host or raises into it, and survives forks and the end of the process."""
+"""A live witness never delays its host or raises into it, and reports after a fork and at the end of the process."""
 
 import os
 import subprocess
