@@ -159,7 +159,7 @@ def test_a_chart_line_that_was_switched_off_stays_off(new_tab: Any, start_of_pag
     assert tab.complaints == []
 
 
-def test_j_and_k_reach_the_rows_of_every_list_and_slash_its_search(new_tab: Any, start_of_pages: str) -> None:
+def test_j_and_k_reach_the_rows_of_lists_and_slash_their_search(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab()
     position = """() => [...document.querySelectorAll('main tbody tr')]
         .filter((row) => row.checkVisibility()).indexOf(document.activeElement.closest('tr'))"""

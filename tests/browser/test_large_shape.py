@@ -1,4 +1,4 @@
-"""A shape of 2,000 nodes: a branch is loaded when it is opened, and a field gets its manual override in its row."""
+"""A shape of 1,990 nodes: a branch is loaded when it is opened, and a field gets its manual override in its row."""
 
 from __future__ import annotations
 

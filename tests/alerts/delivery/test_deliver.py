@@ -61,7 +61,7 @@ def test_deliveries_arrive_in_order_and_a_failed_delivery_holds_back_later_ones(
     assert (delivery.state, delivery.attempts, delivery.code, delivery.fault) == ("delivered", 2, 204, "")
 
 
-def test_a_restored_copy_sends_nothing_until_somebody_resumes_it(workspace, target, receiver):
+def test_a_restored_copy_holds_its_deliveries_back_until_somebody_sends_them_again(workspace, target, receiver):
     alert = make_alert(workspace, target)
     (delivery,) = queue(workspace, target)
     assert (pause_every_alert(actor="restore", now=NOW), pause_every_alert(actor="restore", now=NOW)) == (1, 0)

@@ -195,7 +195,7 @@ def test_a_silent_reporter_fires_once_for_each_silence(workspace, target):
     assert Event.objects.get().title.startswith("shop is silent in production, last report before ")
 
 
-def test_a_pause_that_occurred_two_weeks_ago_is_no_silence_on_its_third_day(workspace, target):
+def test_a_silence_that_is_shorter_than_a_pause_two_weeks_ago_does_not_fire(workspace, target):
     alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4)
     last = floor_to_quarter(NOW) - 2.7 * DAY
     pauses = ((last - 14 * DAY, last - 10 * DAY), (last - 7 * DAY, last - 4.5 * DAY))

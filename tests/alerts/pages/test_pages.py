@@ -134,7 +134,7 @@ def test_an_error_of_a_target_stands_at_the_field_that_it_is_about(admin, receiv
     assert list(answer.context["target_form"].errors) == [field]
 
 
-def test_long_mail_addresses_are_refused_by_name_of_the_limit(admin, settings):
+def test_the_error_for_mail_addresses_that_are_too_long_together_names_the_limit(admin, settings):
     settings.EMAIL_URL = "smtp://mail.example"
     recipients = [f"somebody.with.a.long.name.{n}@department.customer.example" for n in range(10)]
     form = {"kind": "email", "name": "people", "address": ", ".join(recipients)}
@@ -311,8 +311,8 @@ def test_a_target_that_is_refused_keeps_the_form_of_the_new_alert(admin, receive
     assert "kind=rejections.spike&minimum=5&targets=" in answer["Location"]
 
 
-def test_the_form_of_a_new_alert_is_folded_while_there_are_alerts(admin, target):
-    """A button stands in place of the form, and opens it."""
+def test_a_button_stands_in_place_of_the_form_of_a_new_alert_while_there_are_alerts(admin, target):
+    """The button opens the form."""
     assert 'id="alert-form"' in read(admin, PAGE)
     admin.post(f"{PAGE}/create", {**FORM, "targets": [target.pk]})
     page = read(admin, PAGE)

@@ -216,7 +216,7 @@ def test_the_measure_of_a_silence_names_its_reporter():
 
 
 def test_activity_older_than_needed_changes_no_silence():
-    """The last report is followed by a pause that is longer than another, but not as long as one 14 days before it."""
+    """A silence fires once it is longer than the pause of 4 days that began 14 days before it, and not earlier."""
     last = START - 3 * DAY
     pauses = ((last - 14 * DAY, last - 10 * DAY), (last - 7 * DAY, last - 4.5 * DAY))
     quarters = [
@@ -256,7 +256,7 @@ def test_frequent_evaluation_finds_each_silence_once(numbered, minutes, minimum,
     assert HISTORY > 14 * DAY
 
 
-def test_breaking_changes_detected_together_fire_once_and_list_them_all():
+def test_breaking_changes_detected_together_fire_once_with_their_number():
     """All of them are counted, and at most MAX_CHANGES are listed."""
     changes = [
         BreakingChange(7, version, START + version * HOUR, "GET /orders", "200", f"/{n}", "gone", "consumer")

@@ -1,4 +1,4 @@
-"""Webhooks go to public hosts only, so that nobody can reach the hub's network through them."""
+"""Webhooks go only to public hosts and to private networks that the operator allows."""
 
 from __future__ import annotations
 
