@@ -1,4 +1,4 @@
-"""Observations and reports as a reporter sends them, for every test of the catalog."""
+"""Observations and reports as a reporter sends them, for tests."""
 
 from __future__ import annotations
 

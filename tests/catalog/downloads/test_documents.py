@@ -1,4 +1,4 @@
-"""The catalog in the other formats: strong ETags, the same bytes for the same shapes, one workspace only."""
+"""The catalog as OpenAPI, JSON Schema and tools: strong ETags, equal bytes for equal shapes, one workspace only."""
 
 from __future__ import annotations
 

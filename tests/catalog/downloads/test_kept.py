@@ -85,7 +85,7 @@ def test_an_unchanged_download_reads_no_operations(filled_api, address, django_a
     assert not [query for query in queries if "catalog_operation" in query["sql"]]
 
 
-def test_a_change_while_digests_are_computed_is_seen_by_the_next_request(filled_api, workspace):
+def test_a_change_after_digests_were_computed_is_seen_by_the_next_request(filled_api, workspace):
     environment = environment_of(workspace)
     digest = documents.compute_catalog_etag(environment, evidence=True)
     deliver(filled_api, workspace, observation(path="/b", response={"id": 1}))

@@ -128,7 +128,9 @@ def test_without_its_drift_the_date_is_left_out(filled_api, workspace):
     assert "'description': 'No longer seen.'" in str(read(filled_api, "schemas"))
 
 
-def test_it_is_read_in_few_queries_and_once_per_change(filled_api, workspace, django_assert_num_queries):
+def test_what_is_no_longer_seen_is_read_in_few_queries_and_once_per_change(
+    filled_api, workspace, django_assert_num_queries
+):
     call(filled_api, workspace, is_later=True)
     deliver(filled_api, workspace, *(observation(path=f"/p/{letter}", response={"id": 1}) for letter in "abcdefgh"))
     environment = environment_of(workspace)

@@ -1,4 +1,4 @@
-"""`affidavit tools` against a real hub: each difference is shown with its time and count from the hub's drift."""
+"""`affidavit tools` against a real hub, which knows when a tool changed, and what changed it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_lock_stays_valid_until_a_shape_changes(api, with_books, run):
     assert Path("tools.lock").read_bytes() == first
 
 
-def test_each_change_is_listed_with_its_time_and_count(api, with_books, run):
+def test_each_change_is_listed_with_its_time_and_its_cause(api, with_books, run):
     run("lock")
     deliver(
         api,

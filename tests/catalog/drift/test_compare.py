@@ -111,7 +111,7 @@ def test_each_example_of_a_change_breaks_the_expected_side(before, after, in_ans
     ("part", "wider", "narrower"),
     [("200", "consumer", ""), ("request", "producer", "consumer"), ("404", "consumer", "")],
 )
-def test_allowing_more_breaks_the_reader_and_allowing_less_breaks_the_sender(part, wider, narrower):
+def test_allowing_more_breaks_the_reader_and_allowing_less_only_the_sender_of_a_request(part, wider, narrower):
     assert list_changes([1], [1, None], part) == [("", "nullable", wider)]
     assert list_changes([1, None], [1], part) == [("", "not-null", narrower)]
     assert list_changes([1], [1, "x"], part) == [("", "type", wider)]
@@ -215,7 +215,7 @@ def test_a_name_next_to_keys_that_are_data_is_new_and_does_not_end_the_map():
      [("200", "text/csv", "text/csv, text/html", "consumer")]),
     ({"responseMediaTypes": {"200": ["text/csv"]}}, {"responseMediaTypes": {"200": ["text/csv"], "500": ["a/*"]}}, []),
 ])  # fmt: skip
-def test_an_added_media_type_breaks_the_reader(before, after, change):
+def test_an_added_media_type_of_an_answer_breaks_consumers_and_of_a_request_nobody(before, after, change):
     responses = {"200": {"type": "unknown", "reason": "empty"}}
     outlines = [{**outline_of(responses=responses), **members} for members in (before, after)]
     changes = compare_outlines(*outlines)

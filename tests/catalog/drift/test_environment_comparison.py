@@ -373,7 +373,7 @@ def test_a_property_is_absent_with_the_object_around_it():
 
 
 @given(st.integers(1, 400), st.integers(1, 40))
-def test_a_property_that_was_always_present_is_gone_by_chance_not_by_the_count_that_drift_needs(present, absent):
+def test_whether_a_property_that_was_always_present_is_gone_is_judged_by_chance(present, absent):
     """After three hundred objects with the property, three without it are enough. Two are never enough."""
     objects = present + absent
     is_gone = is_probably_gone(Absence(absent), present, objects)

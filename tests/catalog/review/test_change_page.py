@@ -486,7 +486,7 @@ def test_the_feed_costs_no_statement_for_each_change(browser_client, start, api,
 
 
 @pytest.mark.parametrize(("refused", "is_frequent"), [(1, False), (9, True)])
-def test_a_new_error_says_how_often_it_comes_now_and_is_not_calmed_if_often(
+def test_a_new_error_says_how_often_it_comes_now_and_is_not_played_down_if_frequent(
     api, browser_client, workspace, refused, is_frequent
 ):
     deliver(api, workspace, *[observation(response={"id": 1})] * 20)

@@ -129,7 +129,7 @@ def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, 
     assert post_reset(browser_client, changed_workspace, path="/nowhere").status_code == 404
 
 
-def test_nobody_else_makes_or_undoes_a_rule(client, changed_workspace, other_workspace):
+def test_strangers_keys_and_outsiders_reset_no_baseline(client, changed_workspace, other_workspace):
     assert post_reset(client, changed_workspace).status_code == 302
     key = {"x-service-api-key": changed_workspace.full_key}
     by_key = client.post(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh", headers=key)

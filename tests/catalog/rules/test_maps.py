@@ -251,7 +251,7 @@ def test_the_page_says_that_erased_names_do_not_come_back(api, browser_client, b
     assert "They were never kept" in browser_client.get(address).content.decode()
 
 
-def test_nobody_else_makes_or_undoes_a_rule(client, boxes, other_workspace):
+def test_strangers_keys_and_outsiders_add_no_map_rule(client, boxes, other_workspace):
     assert post_map_rule(client, boxes, **{"as": "map"}).status_code == 302
     key = {"x-service-api-key": boxes.full_key}
     by_key = client.post(f"/w/{boxes.workspace.slug}/production/operation/maps", headers=key)

@@ -86,8 +86,7 @@ def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
     assert page.count('class="card"') == 2  # one for all kinds without rules, and one with the form of redaction
 
 
-def test_rules_that_were_undone_are_folded_apart_from_those_in_force(browser_client, with_rules):
-    """They are in a `<details>` of their own, which is closed at first."""
+def test_rules_that_were_undone_are_in_a_closed_section_of_their_own(browser_client, with_rules):
     rule = HintRule.objects.get()
     browser_client.post(address(with_rules, f"rules/hint-rules/{rule.pk}/take-back"))
     page = browser_client.get(address(with_rules)).content.decode()
