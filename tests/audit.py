@@ -16,7 +16,7 @@ CURE = "Run `make audit` where the database of vulnerabilities can be reached."
 class Verdict(NamedTuple):
     """The result of an audit.
 
-    status: 0 for no known vulnerability, 1 for some, 2 if packages could not be looked up.
+    status: 1 for known vulnerabilities; else 2 if packages could not be looked up; else 0.
     """
 
     status: int

@@ -1,4 +1,4 @@
-"""Run a real hub for one test: `manage.py up` in its own folder. Keep its output, and end all its processes."""
+"""Run a real hub for tests: `manage.py up` in a folder of its own. Keep its output, and end all its processes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ DOWNLOADS = ("/api/catalog", "/api/catalog/openapi.json", "/api/catalog/tools.js
 
 
 def fill(hub: Hub) -> dict[str, Any]:
-    """Store something of each kind; return the workspace with its keys."""
+    """Store a conversation, outcomes, broken joins and a catalog; return the workspace with its keys."""
     created = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)
     key = created["secretKey"]
     hub.request("/api/conversations", {"conversations": [{"conversationId": "c1"}]}, key=key)

@@ -52,7 +52,7 @@ def test_missing_and_old_static_files_are_found(settings, tmp_path):
 
 @pytest.fixture
 def mail_server() -> Iterator[int]:
-    """Run a mail server that answers one client and accepts no mail; return its port."""
+    """Run a mail server that answers one client and offers no sign-in; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:

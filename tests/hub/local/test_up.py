@@ -90,7 +90,7 @@ def test_ctrl_c_in_a_terminal_which_reaches_the_whole_group_ends_without_a_trace
     assert hub.processes() == []
 
 
-def test_the_web_server_can_be_killed_alone_and_the_next_start_is_clean(hub):
+def test_after_the_supervisor_and_then_all_programs_are_killed_the_next_start_is_clean(hub):
     hub.start()
     created = new_workspace(hub)
     os.kill(hub.process.pid, 9)

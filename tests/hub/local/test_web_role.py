@@ -1,4 +1,4 @@
-"""The database role of the web processes can do all that a hub does, but not change the audit log."""
+"""The database role of the web processes reads and writes data, but changes neither the audit log nor the schema."""
 
 from __future__ import annotations
 

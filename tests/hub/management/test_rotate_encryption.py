@@ -1,4 +1,4 @@
-"""`manage.py rotate_encryption`: after it, the old key can be removed and everything still works."""
+"""`manage.py rotate_encryption`: after it, all that is encrypted can be decrypted without the old key."""
 
 import re
 

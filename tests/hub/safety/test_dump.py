@@ -46,7 +46,7 @@ def spell(secret: str) -> list[str]:
 
 
 class UsedHub:
-    """A hub in which every feature with a secret was used.
+    """A hub whose intents, confirmations, keys, sign-in and invitations were used.
 
     secrets: the texts that a dump of the hub must not contain.
     """

@@ -77,7 +77,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Person:
-    """An address for everybody who is signed in, about their own account."""
+    """An address for everybody who is signed in."""
 
 
 @dataclass(frozen=True)
