@@ -100,7 +100,8 @@ class Alert(models.Model):
 class Event(models.Model):
     """A happening that fired an alert, or a test of a target. Each is stored once: `key` is unique within an alert.
 
-    key: the environment, the kind and the identity of the happening, because an alert may be changed to watch another.
+    key: the environment, the kind and the identity of the happening, because an alert can get another environment or
+        kind. For a test, a random id.
     alert_id, environment_id: ids of rows that may be deleted by now. The alert_id of a test is null.
     kind: the `type` of its messages.
     title, url, facts: the content of its messages.
@@ -138,8 +139,8 @@ class Delivery(models.Model):
 
     message_id: the id of the message. It is the same in each attempt, so that receivers recognise a repeat.
     queued_at: its place in the order, and the start of the time for which it is retried.
-    code: the status of the last attempt's answer, null if there was none.
-    fault: why the last attempt failed.
+    code: the HTTP status of the last attempt's answer, or the code with which the mail server refused; null otherwise.
+    fault: why the last attempt failed, or why the delivery was held back; "" otherwise.
 
     Its primary key in the database is (workspace_id, id).
     """

@@ -43,7 +43,7 @@ SIZES = {
     "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},
 }
 LONG = {"cluster", "timing", "memory"}  # modules that `small` leaves out
-TOOLS = {"fit_paths", "count_path_words"}  # modules that measure nothing, and run only when they are named
+TOOLS = {"fit_paths", "count_path_words"}  # programs with arguments of their own, which are no benchmarks
 NamedRow = tuple[str, Row]
 
 

@@ -5,8 +5,8 @@
 
 `bench/README.md` describes the recordings and the OpenAPI documents. The weights belong to signs: named features of a
 segment. The program prints the figures of each API under weights that were fitted on all other APIs. With `--half` it
-fits on the named APIs and on invented traffic, and prints the figures of all other APIs. `--refine` begins with the
-shipped weights. `--new` fits only the signs that have no weight yet. `--write` fits on all APIs and writes
+fits on the named APIs, and on invented and described ones, and prints the figures of all other APIs. `--refine` begins
+with the shipped weights. `--new` fits only the signs that have no weight yet. `--write` fits on all APIs and writes
 `affidavit/_paths/weights.py`.
 """
 

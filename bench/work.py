@@ -1,7 +1,7 @@
-"""Compare the time and memory of hostile bodies with those of a valid full batch, on every machine endpoint.
+"""Measure the time and memory that hostile bodies cost, on the machine endpoints of `list_endpoints`.
 
-The limits are ten times the time of a full batch, and 300 MB of memory in a web process. An endpoint that takes no
-batch is compared with a batch of 500 outcomes. Then a random search looks for slower bodies. It takes
+The limits are ten times the time of a valid full batch, and 300 MB more memory in a web process. An endpoint that takes
+no batch is compared with a batch of 500 outcomes. Then a random search looks for slower bodies. It takes
 BENCH_SEARCH_SECONDS (default 30) for all endpoints together, and its seed is BENCH_SEARCH_SEED (default 1).
 """
 

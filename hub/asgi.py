@@ -62,7 +62,7 @@ class BodyBroken(Exception):
 
 @dataclass
 class Buffer:
-    """The number of bytes of all request bodies in memory."""
+    """The number of bytes of all request bodies that are being received."""
 
     size: int = 0
 
@@ -279,7 +279,7 @@ def refuse_stream(answer: Answer) -> Answer:
 
 
 def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Join small pieces into pieces of at least PIECE bytes, because sending each takes a turn of the event loop."""
+    """Join small pieces until they have PIECE bytes or more, because sending each takes a turn of the event loop."""
     chunk = bytearray()
     for piece in pieces:
         if not chunk and len(piece) >= PIECE:

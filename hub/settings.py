@@ -323,7 +323,7 @@ TOKEN_BUCKETS = (
 )
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # further tasks wait in the broker, where none waits twice
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # further tasks wait in the broker; in that of files, equal ones wait as one
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

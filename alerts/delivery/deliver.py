@@ -47,7 +47,7 @@ class Claim:
 
 
 def claim_target(*, now: datetime) -> Claim | None:
-    """Claim a target with a due delivery. Return None if no target has one."""
+    """Claim a target with a due delivery. Return None if there is none that no other worker has claimed."""
     lease = uuid.uuid4()
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"lease": lease, "until": now + LEASE, "now": now})
@@ -56,7 +56,7 @@ def claim_target(*, now: datetime) -> Claim | None:
 
 
 def deliver(claim: Claim, *, now: datetime | None = None) -> bool:
-    """Send the first waiting delivery of the target. Return whether it arrived.
+    """Send the first waiting delivery of the target. Return whether its arrival was recorded.
 
     now: the time, by default that of the clock.
     """
@@ -107,7 +107,10 @@ def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
 
 @transaction.atomic
 def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Answer, *, now: datetime) -> bool:
-    """Store the result of the attempt, and when the target is due again. Store nothing if the claim was lost."""
+    """Store the result of the attempt, and when the target is due again.
+
+    Store nothing if the claim was lost, or if the workspace was removed.
+    """
     environment = Environment.objects.filter(workspace=target.workspace_id).order_by("pk").first()
     if environment is None or not environment.try_hold():
         return False

@@ -36,7 +36,7 @@ class Answer:
 
 
 def send(target: Target, message: Message, message_id: str, *, now: datetime) -> Answer:
-    """Make one attempt. It takes up to half a minute: call it outside of any transaction."""
+    """Make one attempt. It can take half a minute or more: call it outside of any transaction."""
     address = decrypt(bytes(target.encrypted_address)).decode()
     if target.kind == Target.EMAIL:
         return _send_mail(address.split(","), message, message_id)

@@ -65,7 +65,7 @@ def _try_evaluate(alert_id: int, *, now: datetime) -> int:
 
 @transaction.atomic
 def evaluate(alert_id: int, *, now: datetime) -> int:
-    """Store the happenings that fire this alert and are not stored yet. Return how many there were."""
+    """Store the happenings that fire this alert and are not stored yet, at most MAX_EVENTS. Return how many."""
     row = Alert.objects.select_related("environment").filter(pk=alert_id).first()
     # This lock comes first, so that a deletion of the workspace waits.
     if row is None or not row.environment.try_hold():

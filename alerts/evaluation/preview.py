@@ -72,7 +72,7 @@ def suggest_minimum(
 ) -> LowerMinimum | None:
     """Return the highest round number below `thresholds.minimum` with which the alert would have fired.
 
-    None if there is none, or if the alert would have fired more than MAX_FIRINGS times.
+    Try at most MAX_SUGGESTIONS numbers. None if none of them makes it fire, or if it fires more than MAX_FIRINGS times.
 
     silent_preview: the preview with `thresholds`, which has no firing.
     """

@@ -200,7 +200,7 @@ def _redirect(
 
 
 def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
-    """Return the members of the alert form that the person was filling in.
+    """Return the query parameters of the alert form that the person was filling in.
 
     The address of the page with the sent form holds them. If it has none, return those in the address that the form was
     sent to.
@@ -231,7 +231,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 
 
 def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    """Show the page. Keep the period of the page with the form, and the members of the address the form went to."""
+    """Show the page. Keep the period of the page with the form, and the query parameters to which the form was sent."""
     members = read_form_period(request, row)
     members.update(request.GET)
     request.GET = QueryDict(members.urlencode())

@@ -165,7 +165,7 @@ def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mappi
 
 
 def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:
-    """Return when the data of an alert began, if the preview would need earlier data; None otherwise."""
+    """Return when the data of an alert began, if that is within PREVIEW_LENGTH or its MEMORY; None otherwise."""
     first = FIRST_DATA[kind](environment)
     return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
 

@@ -53,7 +53,7 @@ class Measure(NamedTuple):
 
 
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:
-    """Yield the happenings, by time, for which there is no event yet.
+    """Yield the happenings, by time. Leave out those that are the same as an event or an earlier happening.
 
     events: the subject and the time of each event.
     """

@@ -10,7 +10,7 @@ from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 
 NEW_AGAIN_AFTER = timedelta(days=30)  # after so long without a rejection, a reason is new again
-HISTORY = 2 * NEW_AGAIN_AFTER  # shows of a reason that is in its first 30 days that it was absent in the 30 days before
+HISTORY = 2 * NEW_AGAIN_AFTER  # a reason is new for 30 days, and was absent in the 30 days before
 
 
 @dataclass

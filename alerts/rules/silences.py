@@ -56,7 +56,7 @@ def measure_silences(
     """Yield the hours of silence of each reporter: after each hour of a pause and at its end, in [since, until].
 
     reporters: the same as for `find_silences`. A pause is left out if the reporter reported in fewer than the minimum
-        number of quarter hours before it.
+        number of quarter hours in the 15 days before it.
     """
     for reporter, quarters in reporters.items():
         for index, quarter in enumerate(quarters):

@@ -64,7 +64,10 @@ def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, n
 
 @transaction.atomic
 def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: datetime) -> None:
-    """Set what an alert watches and whom it notifies. If what it watches changes, only later events fire it."""
+    """Set what an alert watches and whom it notifies.
+
+    If its environment, kind or thresholds change, only later events fire it.
+    """
     settings.environment.hold()
     alert = _lock(alert)
     _check_targets(alert.workspace, settings.target_ids)

@@ -185,7 +185,7 @@ def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -
     Return False if it is not a dead letter.
     """
     now = now or timezone.now()
-    # Lock the target first, as recording a delivery does: else that could note meanwhile that nothing waits.
+    # Lock the target first, as recording a delivery does: else the recording could note that nothing waits.
     Target.objects.select_for_update(no_key=True).filter(pk=delivery.target_id).first()
     queue_state = {"state": Delivery.WAITING, "queued_at": now, "next_attempt_at": now, "finished_at": None}
     dead = Delivery.objects.filter(workspace=delivery.workspace_id, pk=delivery.pk, state=Delivery.DEAD)

@@ -1,4 +1,4 @@
-"""Bodies of at most 4 MiB that cost a careless server time or memory, for every machine endpoint."""
+"""Bodies of at most 4 MiB that cost a careless server time or memory, for most machine endpoints."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def dump(value: Any) -> Body:
 
 
 def list_endpoints(header: str) -> list[Endpoint]:
-    """Return every machine endpoint that takes a body.
+    """Return the machine endpoints that take a body, except those of decisions and annotations.
 
     header: an intent for GET /orders without arguments.
     """
@@ -186,7 +186,7 @@ def mutate(recipe: Recipe, chance: random.Random) -> Recipe:
 
 
 def build_deep_report() -> Body:
-    """Return a valid report of 4 MiB with thousands of properties, each of which is nested 28 deep."""
+    """Return a valid report of over 3 MiB with thousands of properties, each of which is nested 28 deep."""
     node = '{"type":"string"}'
     for _ in range(28):
         node = f'{{"type":"object","properties":{{"a":{node}}}}}'

@@ -222,7 +222,7 @@ def _domains_first(rng: random.Random) -> Iterator[Call]:
 
 
 def _qualified_words(rng: random.Random) -> Iterator[Call]:
-    """Words such as `Lumen.Network`, most of them in one namespace."""
+    """Words such as `Lunar.Storage`, most of them in one namespace."""
     prefix, before = rng.choice(_PREFIXES), rng.choice(("providers", "modules", "services", "extensions"))
     noun, namespace = rng.choice(_NOUNS), rng.choice(_FIRST).title()
     yield f"GET {prefix}/{noun}", [{"id": 17, "made": ""}]
@@ -238,7 +238,7 @@ def _qualified_words(rng: random.Random) -> Iterator[Call]:
 
 
 def _dotted_names(rng: random.Random) -> Iterator[Call]:
-    """Values such as `Jane.Doe` and `Acme.Sales`. In a fifth of the recordings all have the same first part."""
+    """Values such as `Jane.Doe` and `Acme.Orders`. In a fifth of the recordings all have the same first part."""
     prefix, noun, part = rng.choice(_PREFIXES), rng.choice(_NOUNS), rng.choice((*_NOUNS, ""))
     noun = noun if rng.random() < 0.7 else ""
     echoed, method = rng.random() < 0.3, rng.choice(("GET", "PUT", "DELETE"))

@@ -51,7 +51,7 @@ def list_property_days(operation: Operation, shape: PartShape, node: Node, span:
 
 @dataclass(frozen=True)
 class DayRun:
-    """Consecutive days with the same types and share (or count, if no share is known).
+    """Consecutive observed days with the same types and share (or count, if no share is known).
 
     types: summed counts by type.
     """

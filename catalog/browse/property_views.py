@@ -52,7 +52,7 @@ MAX_CHANGES = 50  # on the page
 def show_property(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the page of one property.
 
-    Raises NotFound if the operation has no such property, and no change ever named it.
+    Raises NotFound if the operation has no such property, and no change ever concerned it.
     """
     operation = require_operation(request, environment)
     key, pointer = read_text(request.GET, "part"), read_text(request.GET, "at")

@@ -76,7 +76,7 @@ class TreeRow:
 
     @property
     def types(self) -> list[tuple[str, int]]:
-        """Return how often each type was observed, the most frequent first; empty if there was only one."""
+        """Return how often each type was observed, the most frequent first; empty if only one was, besides null."""
         return sorted(self.node.types.items(), key=lambda item: -item[1])
 
     @property

@@ -49,8 +49,8 @@ class Resource:
 def parse_resources(path: str) -> tuple[Resource, ...]:
     """Return the resources of a path, outermost first: `/v1/orders/{orderId}/lines` → an order, lines.
 
-    A prefix such as `/api/v1` counts as a resource only if the path has nothing else. A parameter counts as one only if
-    the path has only parameters.
+    A prefix such as `/api/v1` counts as a resource only if the path ends after it, or a parameter follows at once. A
+    parameter counts as one only if the path has only parameters.
     """
     resources = tuple(
         Resource(tuple(words), is_one)
@@ -85,6 +85,9 @@ def summarize_operation(method: str, path: str) -> str:
 
 
 def choose_tag(path: str) -> str | None:
-    """Return the first literal segment after a prefix such as `/api/v1`, by which readers group operations."""
+    """Return the segment by which readers group operations: the first literal one after a prefix such as `/api/v1`.
+
+    If the path ends after the prefix, or a parameter follows at once, return the first segment of the prefix.
+    """
     runs = (TAG.search(segment) for segments, _ in split_literals(path) for segment in segments)
     return next((match[0] for match in runs if match), None)

@@ -22,7 +22,7 @@ class Node(NamedTuple):
         the root. Only the pointer distinguishes these from properties that have such a name.
     parents: how often it could have been present, which is how often its parent was an object; for the root, the
         observations; None if unknown.
-    types: the count of each type, null included, if more than one was seen.
+    types: the count of each type, null included, if several besides null were seen.
     collapsed: whether its names were not kept.
     map_names: the number of names of an object that is shown as a map.
     objects: how often it was an object.
@@ -159,7 +159,7 @@ def _is_empty_item(item: Descriptor) -> bool:
 
 
 def _count_types(descriptor: Descriptor) -> Mapping[str, int]:
-    """Count the types of a node, null among them; empty if there is only one."""
+    """Count the types of a node, null among them; empty unless several besides null were seen."""
     types: dict[str, Any] = dict(descriptor.get("types", {}))
     if types and descriptor.get("nulls"):
         types["null"] = descriptor["nulls"]

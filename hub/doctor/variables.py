@@ -34,14 +34,14 @@ def list_misspelt_names() -> dict[str, str]:
 def warn_of_misspelt_names() -> None:
     """Log a line for each misspelt name.
 
-    Each program calls this when it starts, because the intended setting has no effect.
+    `up` and `run` call this when they start, because the intended setting has no effect.
     """
     for name, nearest in list_misspelt_names().items():
         log.warning("%s is no setting, and is ignored. Did you mean %s?", name, nearest)
 
 
 def check_variables() -> Result:
-    """Check that no variable has a misspelt name."""
+    """Check that no variable has a name that is almost one of HUB_VARIABLES."""
     for name, nearest in list_misspelt_names().items():
         return Result("wrong", f"{name} is no setting, and is ignored.", f"Did you mean {nearest}?")
     return Result("ok", "No misspelt name.")

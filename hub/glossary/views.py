@@ -1,4 +1,4 @@
-"""The page of the glossary: every word of docs/glossary.md with its meaning."""
+"""The page of the glossary: the words of docs/glossary.md that pages use, with their meanings."""
 
 from __future__ import annotations
 

@@ -94,7 +94,10 @@ class Server:
 
     @property
     def sockets(self) -> Path:
-        """Return the socket's folder: in the data directory, or under /tmp if that path is too long or not plain."""
+        """Return the socket's folder in the data directory.
+
+        If that path is too long or not plain, return one in the system's folder for temporary files.
+        """
         own_folder = self.data_dir.resolve() / "run"
         if len(str(own_folder)) <= SOCKET_LIMIT and PLAIN_PATH.fullmatch(str(own_folder)):
             return own_folder

@@ -45,7 +45,7 @@ class WorkspaceCommand(BaseCommand):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn the error of a domain, or of a database that does not answer, into the one line of a StartupError."""
+    """Turn the error of a domain, or of the database, into the one line of a StartupError."""
     try:
         yield
     except DomainError as error:

@@ -23,7 +23,7 @@ from workspaces.refusals import prune as refusals
 
 ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
-REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says otherwise (contract §3)
+REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says otherwise (contract §1)
 
 
 @dataclass(frozen=True)
