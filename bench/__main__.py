@@ -3,8 +3,8 @@
 size=small, size=full or size=100M chooses how much data is measured. json=FILE writes the figures to a file.
 markdown=FILE replaces the table in a page of docs/.
 
-Each line of the table has a figure, the peer or limit measured in the same run, their ratio, the goal, and whether the
-goal is met.
+Each line of the table has a figure, its reference if there is one (mostly a peer measured in the same run), their
+ratio, the goal, and whether the goal is met.
 """
 
 from __future__ import annotations

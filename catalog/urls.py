@@ -1,4 +1,4 @@
-"""The pages of the catalog, and the actions of members on them. Pages with verifications are in `hub.urls`."""
+"""The pages of the catalog, and the actions of editors on them. Pages with verifications are in `hub.urls`."""
 
 from django.urls import path
 

@@ -18,8 +18,8 @@ HISTORY = timedelta(days=15)  # contains two weekends; only a pause longer than 
 def choose_activity(thresholds: Thresholds) -> timedelta:
     """Return the length of the activity that decides whether a silence fires at a moment.
 
-    The last report before the moment may be as old as the longest pause that `HISTORY` can contain. It needs the
-    `HISTORY` before itself.
+    The last report before the moment may be as old as the longest pause that `HISTORY` can contain. The `HISTORY`
+    before that report is needed, too.
     """
     return QUARTER + max(thresholds.length, HISTORY + QUARTER) + HISTORY
 

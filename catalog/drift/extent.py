@@ -141,7 +141,7 @@ def _count_inside(outline: Outline, places: Iterable[tuple[str, str]]) -> int:
 def _count_others_inside(
     outline: Outline, no_longer_seen: Iterable[tuple[str, str]], places: Iterable[tuple[str, str]]
 ) -> int:
-    """Return how many properties are inside these places, without those that are no longer seen."""
+    """Return how many properties are at or inside these places, without those that are no longer seen."""
     return _count_inside(remove_properties(outline, no_longer_seen), places)
 
 

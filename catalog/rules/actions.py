@@ -1,4 +1,4 @@
-"""The forms of an operation's page and of the rules page, for signed-in members only, never for API keys."""
+"""The forms of an operation's page and of the rules page, for signed-in editors only, never for API keys."""
 
 from __future__ import annotations
 

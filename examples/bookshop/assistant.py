@@ -86,7 +86,7 @@ class Assistant:
 
     hub, shop: functions that send a request to the hub and to the shop.
     order_sync: the outcome reporter of the shop's order sync job in this environment.
-    pace: the factor of all pauses. With 1 they are as long as a person's.
+    pace: the factor of what `pause` returns. With 1, pauses are as long as a person's.
     """
 
     def __init__(
