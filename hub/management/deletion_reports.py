@@ -1,4 +1,4 @@
-"""The report of a command that deletes: how many rows were deleted, by table."""
+"""The report of a command that deletes: how many rows were deleted or changed, by table."""
 
 from __future__ import annotations
 

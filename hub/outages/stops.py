@@ -23,7 +23,7 @@ class Stop:
 
     outage: none of the latest calls was accepted. It is left out if `unknown_secret` says so already.
     unknown_secret: what the page of signing secrets says, too: no call that the present secret signed was accepted.
-    first_secret: the secret that signs, if no call was ever accepted and most were rejected for their signature.
+    first_secret: the secret that signs, if no call was ever accepted and `bad-signature` is the most frequent reason.
     """
 
     outage: Outage | None = None

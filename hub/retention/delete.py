@@ -1,6 +1,7 @@
 """Deletions that concern several domains. The audit log records each.
 
-Each returns the number of deleted rows by table, except `request_workspace_deletion`.
+Each returns the number of deleted rows by table, except `request_workspace_deletion`. Rejections of a deleted user
+stay, without their tool call id, and are counted too.
 
 The log names a conversation or a user by a keyed hash, so that it does not keep the id that was to be deleted.
 """
@@ -42,7 +43,7 @@ def delete_conversation(
 
 @transaction.atomic
 def delete_user(workspace: Workspace, sub: str, *, actor: str, now: datetime) -> Mapping[str, int]:
-    """Delete all that names an end user."""
+    """Delete all that names an end user. Rejections stay as counts."""
     rows = _with_answers(workspace, sub, users.delete_user(workspace, sub))
     facts = {"user": hash_subject(workspace, sub), "rows": rows}
     record_audit(workspace.pk, "user deleted", facts, actor=actor, now=now)
