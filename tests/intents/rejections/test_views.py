@@ -457,6 +457,16 @@ def test_an_outsider_sees_nothing(filled_environment, workspace, other_workspace
     assert Client().get(f"{address}.csv").status_code == 401
 
 
+def test_the_table_tells_the_hour_before_the_change_of_clocks_from_the_one_after_it(page, production):
+    times = [datetime(2025, 10, 26, hour, 30, tzinfo=UTC) for hour in (0, 1)]
+    record_verifications(production, [Verification("expired", moment, 2, "GET /orders") for moment in times])
+    query = {"from": "2025-10-25T22:00:00+00:00", "to": "2025-10-26T03:00:00+00:00", "tz": "Europe/Berlin"}
+    html = page(**query).content.decode()
+    table = html.partition('aria-label="Rejections over time"')[2].partition("</table>")[0]
+    labels = [" ".join(label.split()) for label in re.findall(r'<th scope="row"[^>]*>([^<]*)</th>', table)]
+    assert labels == ["Sun 26 Oct 02:00 CET", "Sun 26 Oct 02:00 CEST"]
+
+
 def test_another_environment_has_its_own_numbers(filled_environment, browser_client, workspace):
     response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
     assert all(not rows_ for name, rows_ in json.loads(response.getvalue())["tables"].items() if name != "series")
