@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from environs import Env, EnvValidationError
 from kombu import Connection
@@ -28,6 +28,8 @@ def read_variable_or_file(name: str) -> str:
         return Path(file).read_text().strip()
     except OSError as error:
         raise StartupError(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
+    except UnicodeDecodeError:
+        raise StartupError(f"{name}_FILE: {file} is no text in UTF-8. Name a file with characters.") from None
 
 
 def strip_items(items: list[str]) -> list[str]:
@@ -82,6 +84,14 @@ def read_broker_url() -> str:
     return url
 
 
+def split_address(text: str) -> SplitResult:
+    """Return the parts of an address; empty ones if it is none, such as one with half an IPv6 address."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return urlsplit("")
+
+
 def has_module(name: str) -> bool:
     try:
         return find_spec(name) is not None
@@ -92,7 +102,8 @@ def has_module(name: str) -> bool:
 def check_tracing() -> None:
     """Raise StartupError if the endpoint for traces is not an address, or the packages for traces are missing."""
     endpoint = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-    if endpoint and not (urlsplit(endpoint).scheme in ("http", "https") and urlsplit(endpoint).netloc):
+    address = split_address(endpoint)
+    if endpoint and not (address.scheme in ("http", "https") and address.netloc):
         raise StartupError("OTEL_EXPORTER_OTLP_ENDPOINT: not an address. Write http://HOST:4318.")
     if endpoint and not has_module("opentelemetry.instrumentation.django"):
         cure = "Install them: .venv/bin/python -m pip install -r requirements/otel.txt"
@@ -131,7 +142,7 @@ def read_email() -> dict[str, Any]:
 
 def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:
     """Raise StartupError if the settings of OpenID Connect do not fit together."""
-    address = urlsplit(issuer)
+    address = split_address(issuer)
     if issuer and not (address.scheme == "https" or address.hostname in {"localhost", "127.0.0.1", "::1"}):
         raise StartupError("OIDC_ISSUER: not an https:// address. Write the provider's issuer or discovery address.")
     if issuer and not client_id:

@@ -200,7 +200,10 @@ def test_a_full_disk_is_one_clear_line(hub):
         ("WEB_DATABASE_URL", "postgresql://u:hidden@localhost/x", "works only beside DATABASE_URL"),
         ("EMAIL_URL", "smtp+tls:hidden", "Write smtp+tls://USER:PASSWORD@HOST:587."),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "hidden", "Write http://HOST:4318."),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://[::1:4318", "Write http://HOST:4318."),
+        ("OIDC_ISSUER", "https://[::1", "not an https:// address"),
         ("SECRET_KEY", "short", "32"),
+        ("SECRET_KEY_FILE", sys.executable, "is no text in UTF-8"),
         ("HUB_DATA_DIR", "/proc/nothing/var", "HUB_DATA_DIR"),
     ],
 )
