@@ -48,11 +48,12 @@ NamedRow = tuple[str, Row]
 
 
 def main(arguments: Sequence[str]) -> int:
-    names = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
+    modules = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
+    names = [name for name in modules if name not in TOOLS]
     options = parse_options(arguments, names)
     for variable, value in SIZES.get(options.size, {}).items():
         os.environ.setdefault(variable, value)
-    left_out = TOOLS | LONG if options.size == "small" else TOOLS
+    left_out = LONG if options.size == "small" else set()
     chosen = options.names or [name for name in names if name not in left_out]
     failed: list[str] = []
     rows = run_module(chosen[0]) if len(chosen) == 1 else run_each(chosen, failed)

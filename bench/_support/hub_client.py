@@ -56,7 +56,7 @@ def make_poster(
 
 
 def measure_rate(addresses: Sequence[str], clients: Sequence[Callable[[], bytes]], seconds: float) -> Rate:
-    """Run all clients at once for some seconds, each at one address. Raise SystemExit if any response is not 2xx."""
+    """Run all clients at once for some seconds, each at one address. Raise RuntimeError if any response is not 2xx."""
     with FORK.Pool(len(clients), _initialize_worker, (addresses, clients, seconds)) as pool:
         times_by_client = pool.map(_run_client, range(len(clients)), chunksize=1)
     return Rate(seconds, [duration for part in times_by_client for duration in part])
@@ -83,7 +83,7 @@ def _run_client(number: int) -> list[float]:
 
 
 def send_request(address: str, request: bytes) -> None:
-    """Send one request over a connection of its own. Raise SystemExit unless the response is 2xx."""
+    """Send one request over a connection of its own. Raise RuntimeError unless the response is 2xx."""
     target = urlsplit(address)
     with socket.create_connection((target.hostname or "", target.port or 80)) as connection:
         connection.sendall(request)
@@ -93,14 +93,21 @@ def send_request(address: str, request: bytes) -> None:
 def _read_response(connection: socket.socket) -> None:
     data = b""
     while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
+        data += _receive(connection)
     headers, _, body = data.partition(b"\r\n\r\n")
     if not headers.startswith(b"HTTP/1.1 2"):
-        raise SystemExit(f"Expected 2xx, got: {headers.splitlines()[0].decode()}")
+        # Not SystemExit: it would end a worker of a pool, which waits for the worker's result for ever.
+        raise RuntimeError(f"Expected 2xx, got: {headers.splitlines()[0].decode()}")
     lengths = [line for line in headers.lower().splitlines() if line.startswith(b"content-length:")]
     remaining = int(lengths[0].split(b":")[1]) - len(body)
     while remaining > 0:
-        remaining -= len(connection.recv(65536))
+        remaining -= len(_receive(connection))
+
+
+def _receive(connection: socket.socket) -> bytes:
+    if data := connection.recv(65536):
+        return data
+    raise RuntimeError("The hub closed the connection within its response.")
 
 
 def build_request(address: str, key: str) -> urllib.request.Request:
