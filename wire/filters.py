@@ -27,7 +27,7 @@ def read_text(query: Mapping[str, str], name: str) -> str:
 
 
 def read_number(query: Mapping[str, str], name: str) -> int | None:
-    """Return one member of an address as the id of a row; None if it is no number."""
+    """Return one member of an address as the id of a row; None unless it is a number of at most 18 digits."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
 

@@ -64,7 +64,7 @@ class _Sender:
             time.sleep(PAUSE_SECONDS)
 
     def _take_pending(self) -> list[tuple[Message, Context]]:
-        """Wait for messages and return all that wait. Calls from now on are sent in the next round."""
+        """Wait for messages and return all that wait. Later messages are sent in the next round."""
         with self._pending_change:
             self._pending_change.wait_for(lambda: self._pending)
             messages = list(self._pending.items())

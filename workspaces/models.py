@@ -302,7 +302,7 @@ class SignInLink(models.Model):
 
 
 class AuditEntry(models.Model):
-    """An action: who did what, when and from where. It never holds a key or a secret. Rows are only added.
+    """An action: who did what, when and from where. It never holds a key or a secret. Rows are never changed.
 
     workspace_id: the workspace that was changed; empty for a change of the whole hub, so this is no foreign key.
     address: the address of the client, empty for commands.
@@ -325,7 +325,7 @@ class AuditEntry(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """The days for which a workspace keeps each kind of data. Tallies are always kept.
+    """The days for which a workspace keeps each kind of data. Tallies are kept, except of refused requests.
 
     Empty means the default of the kind (hub.retention.kinds), which for most kinds is for ever.
     """

@@ -1,4 +1,4 @@
-"""Keep keys and secrets that the next page shows once, after a redirect: in the encrypted session, for ten minutes."""
+"""Keep keys and secrets for the page after a redirect: in the encrypted session, for ten minutes at most."""
 
 from __future__ import annotations
 

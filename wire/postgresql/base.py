@@ -12,7 +12,7 @@ from django.db.backends.postgresql import base
 from wire.postgresql.confirm import confirm_commit
 
 TRUSTED_FOR = 1.0
-"""For this many seconds after an answer of the server, a connection counts as working without a test."""
+"""For this many seconds after it was opened or tested, a connection counts as working without another test."""
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -27,8 +27,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
         """Return whether the connection works.
 
-        Just after an answer of the server, Django's test is left out: under load, it takes a third as long as the
-        statements of a short request.
+        If the connection was opened or tested just now, Django's test is left out: under load, it takes a third as
+        long as the statements of a short request.
         """
         if self._is_trusted():
             return True
@@ -38,7 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return True
 
     def _is_trusted(self) -> bool:
-        """Return whether the server answered just now, and since then no statement failed and nothing more arrived.
+        """Return whether the connection was opened or tested just now; since then, nothing failed or arrived.
 
         A server that ends a connection sends a message first, so there would be something to read.
         """

@@ -98,7 +98,7 @@ def describe_action(action: str) -> str:
 
 
 def describe_facts(facts: Mapping[str, Any]) -> list[Fact]:
-    """Return every fact that has a value, what the entry is about first, changes last."""
+    """Return every fact that has a value, without LINK_NAMES: what the entry is about first, changes last."""
     single_facts = {name: value for name, value in facts.items() if name not in LINK_NAMES}
     changes: list[Fact] = []
     if single_facts.keys() >= {"source", "target"}:

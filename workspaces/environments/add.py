@@ -15,7 +15,7 @@ MAX_ENVIRONMENTS = 50
 
 
 class InvalidWorkspace(ValueError):
-    """A name of a workspace or environment that is refused; the message says why."""
+    """A workspace or environment that cannot be created so; the message says why."""
 
 
 def add_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:

@@ -27,7 +27,7 @@ class RefusalGroup:
 
 
 def filter_tallies(workspace: Workspace, period: Period, key: ApiKey | None = None) -> QuerySet[RefusalTally]:
-    """Return the tallies of a period, of one key or of all. The hour in which the period begins counts as a whole."""
+    """Return the tallies of a period, of one key or of all. Its first and its last hour count as a whole."""
     start = period.start.replace(minute=0, second=0, microsecond=0)
     tallies = RefusalTally.objects.filter(workspace=workspace, starts_at__gte=start, starts_at__lt=period.end)
     return tallies.filter(api_key=key) if key else tallies

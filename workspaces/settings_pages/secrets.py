@@ -35,7 +35,7 @@ ACTIVE_STATES = ("signs", "prepared", "verifies")
 class SecretRow:
     """A secret on the page.
 
-    users: the backends that verified with it, and when each last did, the latest first.
+    users: of the recent backends, those that verified with it, and when each last did; the latest first.
     revoked_by: who revoked it; empty if the audit log no longer says who.
     """
 
