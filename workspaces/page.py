@@ -299,7 +299,7 @@ def _render_failure(
 
 
 def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
-    """Return the frame of the workspace in the address, for a page that shows a failure; {} unless this user may open it.
+    """Return the frame of the workspace in the address, for the page of a failure; {} unless this user may open it.
 
     The frame shows the environment in the address, or production if there is none of that name. Its value
     `is_elsewhere` is true if the address is not that of a page: then no section of the side bar is the current one.

@@ -1,4 +1,4 @@
-"""Messages to the worker: equal ones that wait become one, a full queue drops more, a slow broker delays nobody."""
+"""Messages to the worker: equal ones that wait become one, a full queue drops new ones, a slow broker delays nobody."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_reading_a_descriptor_stops_one_fault_beyond_the_limit():
     ],
     ids=["many-undecided", "many-parameters", "many-segments", "long", "long-when-templated"],
 )
-def test_an_impossible_path_is_refused_with_one_fault(api, members, pointer):
+def test_an_oversized_observation_is_refused_with_one_fault(api, members, pointer):
     observation = {"method": "GET", "path": "/orders", "status": 200, "count": 1, **members}
     response = api.post(WITNESS, {"reportId": REPORT_ID, "observations": [observation]})
     assert response.status_code == 400
