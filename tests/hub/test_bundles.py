@@ -49,7 +49,7 @@ def test_a_bundle_is_written_again_when_a_part_has_changed(folder):
     assert [path.name for path in folder.iterdir()] == ["site.css"]
 
 
-def test_no_other_file_is_found_there(folder):
+def test_the_finder_of_bundles_finds_no_other_file(folder):
     assert BundleFinder().find("../settings.py") == []
     assert finders.find("site.css")
     assert not finders.find("sites.css")

@@ -30,7 +30,7 @@ MAX_PAGES = 400
 
 
 def fill(created: NewWorkspace, word: str, api: Any) -> None:
-    """Report everything under the same ids for each workspace, and under names that contain the word."""
+    """Report everything into a workspace, under ids that are the same for both, and names that contain `word`."""
 
     def post(address: str, body: Any, *, status: int) -> Any:
         answer = api.post(

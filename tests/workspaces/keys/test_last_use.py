@@ -38,7 +38,7 @@ def test_the_last_use_is_stored_by_the_first_request_in_five_minutes(api, worksp
 
 
 @pytest.mark.django_db
-def test_a_refused_request_does_not_count_as_a_use(api, workspace):
+def test_a_request_with_an_expired_key_does_not_count_as_a_use(api, workspace):
     ApiKey.objects.update(expires_at=timezone.now())
     api.post("/api/conversation-outcomes", OUTCOMES)
     assert full_key(workspace).last_used_at is None

@@ -71,7 +71,7 @@ def test_reports_without_a_secret_or_with_an_unknown_one_are_recorded_too(api, w
 
 
 @pytest.mark.parametrize("value", ["gas_abc", "gas_abcde", "whsec_ab", "", 7, None, "gas_ab d"])
-def test_more_than_the_first_characters_of_a_secret_are_refused_and_not_repeated(api, workspace, value):
+def test_anything_but_the_first_characters_of_a_secret_is_refused_and_not_repeated(api, workspace, value):
     answer = report(api, {"result": "accepted", "secret": value})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"] == "/verifications/0/secret"

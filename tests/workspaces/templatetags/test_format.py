@@ -155,7 +155,7 @@ def environment() -> Environment:
     return Environment(workspace=Workspace(name="Lumen", slug="lumen"), name="staging")
 
 
-def test_an_address_of_a_page_keeps_only_the_range():
+def test_an_address_of_a_page_keeps_only_the_period():
     query = "from=2026-01-01&to=2026-01-31&tz=Europe/Berlin&page=4&q=x"
     url = render_template("{% page_url 'overview' %}", query, environment=environment())
     path, _, members = url.partition("?")
