@@ -14,7 +14,7 @@ PAGE = "/w/lumen-books/production/outcomes"
 
 @pytest.mark.parametrize("address", [PAGE, f"{PAGE}.json", f"{PAGE}.csv", "/healthz", "/readyz", "/api/docs"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_pages_accept_only_get_and_head_and_set_no_cookie(workspace, method, address):
+def test_pages_refuse_all_methods_but_get_and_head_without_a_csrf_check(workspace, method, address):
     response = Client(enforce_csrf_checks=True).generic(method, address)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
 

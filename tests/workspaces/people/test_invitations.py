@@ -152,7 +152,7 @@ def test_a_member_keeps_the_role_and_is_not_invited_again(workspace):
         invite(workspace.workspace, "ADA@example.com", "admin", actor="olga", now=NOW)
 
 
-def test_a_revoked_or_used_invitation_cannot_be_accepted(workspace):
+def test_an_invitation_of_another_person_or_a_revoked_one_cannot_be_accepted(workspace):
     ada, eve = (create_invited_user(f"{name}@example.com", now=NOW) for name in ("ada", "eve"))
     invitation, token = invite(workspace.workspace, "ada@example.com", "admin", actor="olga", now=NOW)
     with pytest.raises(WrongAddress):

@@ -58,7 +58,7 @@ def test_a_row_under_another_secret_key_is_an_empty_session(settings):
     settings.SECRET_KEY_FALLBACKS = []
 
 
-def test_an_unknown_session_cookie_is_deleted():
+def test_the_key_of_an_unknown_session_is_not_used_again():
     store = SessionStore("x" * 32)
     assert store.load() == {}
     assert store.session_key is None
