@@ -38,7 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return True
 
     def _is_trusted(self) -> bool:
-        """Return whether the connection was opened or tested just now; since then, nothing failed or arrived.
+        """Return whether the connection was opened or tested just now, and nothing failed or arrived since.
 
         A server that ends a connection sends a message first, so there would be something to read.
         """

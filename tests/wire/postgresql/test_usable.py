@@ -1,4 +1,4 @@
-"""A connection that no longer works is replaced before a request. Without errors, it is checked once a second."""
+"""A connection that no longer works is replaced before a request. A good one is checked at most once a second."""
 
 import pytest
 from django.core.signals import request_finished, request_started
