@@ -66,6 +66,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def is_ajax(self, request: HttpRequest) -> bool:
         return False
 
+    def is_safe_url(self, url: str) -> bool:
+        """Return whether to redirect to this address; False if it is none, for which allauth raises an error."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 

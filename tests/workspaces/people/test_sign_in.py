@@ -70,3 +70,12 @@ def test_pages_redirect_to_sign_in_and_back(client, workspace):
     answer = client.get("/w/lumen-books/production/overview?range=30d")
     assert answer.status_code == 302
     assert answer["Location"] == "/sign-in?next=/w/lumen-books/production/overview%3Frange%3D30d"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("target", ["http://[", "//[evil", "https://evil.example", "javascript:alert(1)"])
+def test_a_target_that_is_no_address_of_this_hub_is_left_out(client, target):
+    form = {"login": "nobody", "password": "a wrong password", "next": target}
+    for answer in (client.get("/sign-in", {"next": target}), client.post("/sign-in", form)):
+        assert answer.status_code == 200
+        assert target not in answer.content.decode()
