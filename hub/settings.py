@@ -173,11 +173,11 @@ MFA_ADAPTER = "workspaces.people.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1
 MFA_FORMS = {
-    "authenticate": "workspaces.people.code_forms.SignInCodeForm",
-    "reauthenticate": "workspaces.people.code_forms.ConfirmCodeForm",
-    "add_webauthn": "workspaces.people.passkey_forms.AddPasskeyForm",
-    "authenticate_webauthn": "workspaces.people.passkey_forms.SignInPasskeyForm",
-    "reauthenticate_webauthn": "workspaces.people.passkey_forms.ConfirmPasskeyForm",
+    "authenticate": "workspaces.people.factor_forms.SignInCodeForm",
+    "reauthenticate": "workspaces.people.factor_forms.ConfirmCodeForm",
+    "add_webauthn": "workspaces.people.factor_forms.AddPasskeyForm",
+    "authenticate_webauthn": "workspaces.people.factor_forms.SignInPasskeyForm",
+    "reauthenticate_webauthn": "workspaces.people.factor_forms.ConfirmPasskeyForm",
 }
 SOCIALACCOUNT_ADAPTER = "workspaces.people.adapters.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
