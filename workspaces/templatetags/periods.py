@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import template
 from django.template import Context
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from wire.filters import RESULT_MEMBERS, change_query
 from wire.period import Period
+from wire.time_buckets import find_midnight
 from wire.timestamps import EARLIEST
 
 register = template.Library()
@@ -41,11 +43,13 @@ def dates(period: Period) -> str:
     first, last = _local_ends(period)
     if period.start <= EARLIEST:
         return f"until {last:%-d %b %Y}"
-    if period.end - period.start <= 2 * ONE_DAY and not (_is_midnight(first) and _is_midnight(last)):
+    if period.end - period.start <= 2 * ONE_DAY and not (
+        _is_midnight(first, period.zone) and _is_midnight(last, period.zone)
+    ):
         if period.is_current and not period.preset:
             return f"since {first:%-d %b %H:%M}"
         return f"{first:%-d %b %H:%M} – {last:%-d %b %H:%M %Y}"
-    last -= timedelta(microseconds=1)
+    last = _last_moment(period)
     if first.date() == last.date():
         return f"{first:%-d %b %Y}"
     is_same_year = first.year == last.year
@@ -63,7 +67,7 @@ def preceding(period: Period) -> str:
     if period.preset == "24h":
         return "the same hours a week before"
     name = "the 7 days before" if period.preset == "7d" else dates(period.previous())
-    has_hours = period.end - period.start < ONE_DAY or _is_midnight(_local_ends(period)[1])
+    has_hours = period.end - period.start < ONE_DAY or _is_midnight(_local_ends(period)[1], period.zone)
     return name if has_hours else f"{name}, to the same hour"
 
 
@@ -82,7 +86,7 @@ def first_day(period: Period) -> str:
 @register.filter
 def last_day(period: Period) -> str:
     """Write the last day, inclusive, for a date input."""
-    return f"{_local_ends(period)[1] - timedelta(microseconds=1):%Y-%m-%d}"
+    return f"{_last_moment(period):%Y-%m-%d}"
 
 
 def find_neighbour(period: Period, step: int, *, now: datetime) -> dict[str, str]:
@@ -91,8 +95,8 @@ def find_neighbour(period: Period, step: int, *, now: datetime) -> dict[str, str
         return {}
     first, last = _local_ends(period)
     length = period.end - period.start
-    if _is_midnight(first) and length > ONE_DAY / 2:
-        days = last.date() - first.date() + (timedelta() if _is_midnight(last) else ONE_DAY)
+    if _is_midnight(first, period.zone) and length > ONE_DAY / 2:
+        days = last.date() - first.date() + (timedelta() if _is_midnight(last, period.zone) else ONE_DAY)
         first_date = first.date() + step * days
         return {} if first_date <= EARLIEST.date() else _whole_day_members(first_date, first_date + days)
     start = period.start + step * length
@@ -102,7 +106,7 @@ def find_neighbour(period: Period, step: int, *, now: datetime) -> dict[str, str
 def _query_members(start: datetime, end: datetime, period: Period) -> dict[str, str]:
     """Return `from` and `to`: local dates if the period consists of whole days, else local times with their offset."""
     first, last = start.astimezone(period.zone), end.astimezone(period.zone)
-    if _is_midnight(first) and _is_midnight(last):
+    if _is_midnight(first, period.zone) and _is_midnight(last, period.zone):
         return _whole_day_members(first.date(), last.date())
     return {"from": first.isoformat(timespec="minutes"), "to": last.isoformat(timespec="minutes")}
 
@@ -116,8 +120,14 @@ def _local_ends(period: Period) -> tuple[datetime, datetime]:
     return period.start.astimezone(period.zone), period.end.astimezone(period.zone)
 
 
-def _is_midnight(local: datetime) -> bool:
-    return local.time() == time()
+def _last_moment(period: Period) -> datetime:
+    """Return the local time of the last microsecond. It is computed in UTC, because clocks may skip midnight."""
+    return (period.end - timedelta.resolution).astimezone(period.zone)
+
+
+def _is_midnight(local: datetime, zone: ZoneInfo) -> bool:
+    """Return whether the local day begins at this moment, which is 01:00 if the zone's clocks skip midnight."""
+    return local.astimezone(UTC) == find_midnight(local.date(), zone)
 
 
 def _change_current_query(context: Context, members: dict[str, str], *, keep_paging: bool = False) -> str:

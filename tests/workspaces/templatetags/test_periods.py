@@ -38,6 +38,23 @@ def test_a_week_steps_by_whole_local_days():
     assert periods.find_neighbour(period, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
 
 
+@pytest.mark.parametrize(
+    ("zone", "day", "earlier"),
+    [
+        ("America/Santiago", "2025-09-07", "2025-09-06"), ("America/Santiago", "2025-09-06", "2025-09-05"),
+        ("America/Havana", "2025-11-02", "2025-11-01"), ("America/Havana", "2025-11-01", "2025-10-31"),
+    ],
+)  # fmt: skip
+def test_a_day_that_begins_or_ends_where_clocks_skip_or_repeat_midnight_is_a_whole_day(zone, day, earlier):
+    query = f"from={day}&to={day}&tz={zone}"
+    period = parse_period(dict(parse_qsl(query)), now=NOW)
+    assert periods.dates(period) == f"{datetime.fromisoformat(day):%-d %b %Y}"
+    assert (periods.first_day(period), periods.last_day(period)) == (day, day)
+    assert periods.find_neighbour(period, -1, now=NOW) == {"from": earlier, "to": earlier}
+    later = read_copied_link(query)
+    assert (later.start, later.end) == (period.start, period.end)
+
+
 def test_hours_step_by_their_own_length():
     earlier = periods.find_neighbour(parse_period({"range": "24h"}, now=NOW), -1, now=NOW)
     period = parse_period(earlier, now=NOW)
