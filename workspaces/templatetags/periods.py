@@ -42,7 +42,7 @@ def dates(period: Period) -> str:
     """
     first, last = _local_ends(period)
     if period.start <= EARLIEST:
-        return f"until {last:%-d %b %Y}"
+        return f"until {_last_moment(period):%-d %b %Y}"
     if period.end - period.start <= 2 * ONE_DAY and not (
         _is_midnight(first, period.zone) and _is_midnight(last, period.zone)
     ):

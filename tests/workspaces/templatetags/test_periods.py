@@ -85,6 +85,7 @@ def test_one_step_back_and_one_forward_gives_the_same_period(start, days, zone):
         ({"from": "2026-03-16", "to": "2026-03-16"}, "16 Mar 2026"),
         ({"range": "24h"}, "28 Mar 12:15 – 29 Mar 12:15 2026"),
         ({"range": "all"}, "until 29 Mar 2026"),
+        ({"to": "2026-03-22"}, "until 22 Mar 2026"),
     ],
 )
 def test_a_range_is_written_as_its_dates(query, written):
