@@ -25,6 +25,7 @@ from workspaces.page import Page, member_form, render_html, return_to_page
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50
+FORM_MEMBERS = ("text", "url", "at", "environment")
 EVERYWHERE = "all"
 MAX_AHEAD = timedelta(days=1)  # the bound of every reported time (contract §1)
 
@@ -55,7 +56,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, annotation_id
     def change(environment_row: Environment, actor: str, now: datetime) -> None:
         change_annotation(environment_row, annotation_id, _read_content(request), actor=actor, now=now)
 
-    return _act(request, slug, environment, change)
+    return _act(request, slug, environment, change, changed_id=annotation_id)
 
 
 @member_form
@@ -68,15 +69,20 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_
     return _act(request, slug, environment, delete)
 
 
-def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in."""
+def _act(
+    request: HttpRequest, slug: str, environment: str, act: Act, *, changed_id: UUID | None = None
+) -> HttpResponse:
+    """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in.
+
+    changed_id: the annotation to change; None if the form adds or deletes one.
+    """
     environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
     now = timezone.now()
     try:
         act(environment_row, request.user.get_username(), now)
     except InvalidRequest as error:
         period = parse_period(request.GET, now=now)
-        page = _build_page(request, environment_row, period, fault=error.detail)
+        page = _build_page(request, environment_row, period, fault=error.detail, changed_id=changed_id)
         return render_html(request, page, environment_row, NAME, period)
     period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
     return return_to_page(request, NAME, environment_row, {"change": None, "delete": None, **period_members})
@@ -100,8 +106,13 @@ def _read_moment(request: HttpRequest, now: datetime) -> datetime:
     return moment
 
 
-def _build_page(request: HttpRequest, environment: Environment, period: Period, *, fault: str = "") -> Page:
+def _build_page(
+    request: HttpRequest, environment: Environment, period: Period, *, fault: str = "", changed_id: UUID | None = None
+) -> Page:
     def build_context() -> Mapping[str, Any]:
+        to_change = _find_annotation(environment, str(changed_id or request.GET.get("change", "")))
+        if to_change is not None and changed_id:
+            to_change.text, to_change.url = read_text(request.POST, "text"), read_text(request.POST, "url")
         rows = list_annotations_of_period(environment, period)
         return {
             "fault": fault,
@@ -109,9 +120,9 @@ def _build_page(request: HttpRequest, environment: Environment, period: Period, 
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_edit": has_role(request.user, environment.workspace, Membership.EDITOR),
-            "to_change": _find_annotation(environment, request.GET.get("change", "")),
+            "to_change": to_change,
             "to_delete": _find_annotation(environment, request.GET.get("delete", "")),
-            "form": {name: read_text(request.POST, name) for name in ("text", "url", "at", "environment")},
+            "form": {} if changed_id else {name: read_text(request.POST, name) for name in FORM_MEMBERS},
             "everywhere": EVERYWHERE,
             "max_text": Annotation.MAX_TEXT,
             "first_body": _build_first_body(environment),

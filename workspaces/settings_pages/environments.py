@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -55,7 +57,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, name: str) ->
         environment = get_object_or_404(workspace.environments, name=name)
         change_environment(environment, label=label, audience=audience, actor=actor, now=now)
 
-    return _act(request, slug, environment, change)
+    return _act(request, slug, environment, change, changed_name=name)
 
 
 @member_form
@@ -95,23 +97,31 @@ def _read_end(request: HttpRequest) -> datetime:
         raise InvalidRequest("Enter a date and a time, as 2026-12-31 00:00.") from None
 
 
-def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=_build_page)
+def _act(request: HttpRequest, slug: str, environment: str, act: Act, *, changed_name: str = "") -> HttpResponse:
+    build_page = partial(_build_page, changed_name=changed_name)
+    return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=build_page)
 
 
-def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:
+def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "", changed_name: str = "") -> Page:
+    """Return the page.
+
+    changed_name: the environment whose change was refused; its form is shown again as it was filled in.
+    """
     workspace = environment.workspace
 
     def build_context() -> Mapping[str, Any]:
         rows = list(workspace.environments.order_by("id"))
         by_name = {row.name: row for row in rows}
+        to_change = copy(by_name.get(changed_name or request.GET.get("change", "")))
+        if to_change is not None and changed_name:
+            to_change.label, to_change.audience = read_text(request.POST, "label"), read_text(request.POST, "audience")
         return {
             "fault": fault,
             "rows": rows,
             "fixed_name": DEFAULT_NAME,
-            "to_change": by_name.get(request.GET.get("change", "")),
+            "to_change": to_change,
             "to_archive": by_name.get(request.GET.get("archive", "")),
-            "form": {name: read_text(request.POST, name) for name in ("name", "label")},
+            "form": {} if changed_name else {name: read_text(request.POST, name) for name in ("name", "label")},
             "now": timezone.now(),
         }
 

@@ -98,6 +98,20 @@ def test_a_refused_form_shows_the_reason_and_keeps_the_input(editor, form, words
     assert actions() == []
 
 
+def test_a_refused_change_shows_its_form_again_as_it_was_filled_in(editor, api):
+    api.post("/api/annotations", {"text": "Deploy 4.2"})
+    row = Annotation.objects.get()
+    form = {"text": "Deploy 4.3", "url": "example.com"}
+    html = editor.post(f"{PAGE}/{row.pk}/change", form).content.decode()
+    assert "The link must begin with" in html
+    change = html.partition(f'action="{PAGE}/{row.pk}/change"')[2].partition("</form>")[0]
+    assert 'value="Deploy 4.3"' in change
+    assert 'value="example.com"' in change
+    assert "4.3" not in html.replace(change, "")  # above all not in the form that adds an annotation
+    row.refresh_from_db()
+    assert row.text == "Deploy 4.2"
+
+
 def test_a_viewer_sees_no_forms(workspace, api):
     api.post("/api/annotations", {"text": "Deploy 4.2"})
     row = Annotation.objects.get()

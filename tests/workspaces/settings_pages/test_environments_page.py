@@ -60,6 +60,18 @@ def test_the_end_of_version_1_is_set_next_to_its_remaining_share(admin, api, wor
     assert workspace.workspace.v1_until is None
 
 
+def test_a_refused_change_shows_its_form_again_as_it_was_filled_in(admin, workspace):
+    form = {"label": "Stage", "audience": "urn:affidavit:lumen-books:production"}
+    page = admin.post(f"{PAGE}/staging/change", form).content.decode()
+    assert "This is the audience of production" in page
+    change = page.partition('action="/w/lumen-books/production/environments/staging/change"')[2].partition("</form>")[0]
+    assert 'value="Stage"' in change
+    assert 'value="urn:affidavit:lumen-books:production"' in change
+    rest = page.replace(change, "")
+    assert "Stage" not in rest
+    assert "<code>urn:affidavit:lumen-books:staging</code>" in rest
+
+
 @pytest.mark.parametrize("until", ["0001-01-01T00:00", "9999-12-31T23:59"])
 def test_an_end_of_version_1_that_some_time_zone_cannot_show_is_refused(admin, workspace, until):
     refused = admin.post("/w/lumen-books/production/v1-window", {"until": until})
