@@ -45,14 +45,14 @@ def group_breaking_changes(changes: Iterable[BreakingChange]) -> Iterator[Happen
         if len(group) < MAX_CHANGES:
             group.append(change)
     for key, group in groups.items():
-        operation_id, version, at = key
+        operation_id, version, detected_at = key
         facts = {
             "operation": group[0].operation,
             "version": version,
             "changes": [_describe(change) for change in group],
             "changeCount": counts[key],
         }
-        yield Happening(f"{operation_id}:{version}", at, gap=timedelta.resolution, facts=facts)
+        yield Happening(f"{operation_id}:{version}", detected_at, gap=timedelta.resolution, facts=facts)
 
 
 def _describe(change: BreakingChange) -> dict[str, str]:

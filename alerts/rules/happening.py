@@ -33,9 +33,9 @@ class Happening:
         """Return the identity of the happening, under which it is stored once."""
         return f"{self.subject}@{self.at.astimezone(UTC).isoformat()}"
 
-    def is_same_as(self, at: datetime) -> bool:
+    def is_same_as(self, event_at: datetime) -> bool:
         """Return whether an event with the same subject and this time is this happening."""
-        return abs(at - self.at) < self.gap
+        return abs(event_at - self.at) < self.gap
 
 
 class Measure(NamedTuple):
@@ -58,10 +58,10 @@ def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str,
     events: the subject and the time of each event.
     """
     known_times: dict[str, list[datetime]] = {}
-    for subject, at in events:
-        known_times.setdefault(subject, []).append(at)
+    for subject, event_at in events:
+        known_times.setdefault(subject, []).append(event_at)
     for happening in sorted(happenings, key=lambda happening: (happening.at, happening.subject)):
         times = known_times.setdefault(happening.subject, [])
-        if not any(happening.is_same_as(at) for at in times):
+        if not any(happening.is_same_as(event_at) for event_at in times):
             times.append(happening.at)
             yield happening

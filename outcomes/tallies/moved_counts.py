@@ -221,13 +221,13 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
     here_by_key: Counter[str] = Counter()
     for key, _, _, count in here_rows:
         here_by_key[key] += count
-    away = _group((api_key, name, count) for api_key, name, is_counted, *_, count in away_rows if is_counted)
-    here = _group((api_key, name, count) for _, api_key, name, count in here_rows)
+    away_counts = _group((api_key, name, count) for api_key, name, is_counted, *_, count in away_rows if is_counted)
+    here_counts = _group((api_key, name, count) for _, api_key, name, count in here_rows)
     again: Counter[ApiKeyId] = Counter()
     for *_, api_key, is_again, _, count in away_rows:
         again[api_key] += is_again * count
     again_broken = sum(count for *_, is_again, is_broken, count in away_rows if is_again and is_broken)
-    return MovedCounts(away, here, gained, dict(here_by_key), gained_by_key, dict(+again), again_broken)
+    return MovedCounts(away_counts, here_counts, gained, dict(here_by_key), gained_by_key, dict(+again), again_broken)
 
 
 def _write_moved(row: str, own: str, other: str, *, moves: int) -> str:
