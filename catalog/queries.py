@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import strip_names
 from catalog.models import Operation, WitnessReport
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 BY_PATH = (Collate("path", "C").asc(), Collate("method", "C").asc())  # by code point

@@ -17,7 +17,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from wire.errors import NotFound
 from wire.postgresql.selected_rows import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
-from wire.timestamps import unix_seconds
+from wire.time.timestamps import unix_seconds
 
 # A spreadsheet may run a cell that begins with =, +, - or @, even behind spaces or quotes; in East Asia also if the
 # sign is full-width. Where semicolons separate cells, as in much of Europe, a cell may begin within another's text.

@@ -29,11 +29,11 @@ from wire.errors import DomainError
 from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query, read_text
 from wire.http.problems import FailureResponse, Problem, build_document
 from wire.http.read_only import read_only
-from wire.period import PRESETS, Period, parse_period
 from wire.postgresql.replica import get_read_age
 from wire.postgresql.replica_answers import answer_from_replica
 from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table, stream_csv, stream_json
+from wire.time.period import PRESETS, Period, parse_period
 from workspaces.access import has_role, list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
 from workspaces.models import Environment, Membership, ScopeMissing

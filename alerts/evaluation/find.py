@@ -19,7 +19,7 @@ from catalog.ingest.reporters import read_activity
 from intents.rejections.filters import is_rejection
 from intents.rejections.quarters import read_quarters as read_verifications
 from outcomes.tallies.quarters import read_quarters as read_outcomes
-from wire.period import Period, floor_to_quarter
+from wire.time.period import Period, floor_to_quarter
 from workspaces.models import Environment
 
 GRACE = timedelta(minutes=2)  # wait after a quarter hour, because its last reports arrive later

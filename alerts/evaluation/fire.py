@@ -20,7 +20,7 @@ from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from alerts.rules.words import describe_happening
 from wire.errors import is_outage
-from wire.period import floor_to_quarter
+from wire.time.period import floor_to_quarter
 from wire.turns import UNLIMITED, Turn
 
 log = logging.getLogger("affidavit.alerts")

@@ -18,7 +18,7 @@ from alerts.setup import alerts, targets
 from alerts.targets.webhook_address import TargetRefused
 from wire.errors import DomainError
 from wire.filters import change_query, read_text
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
 from workspaces.page import Page, member_form, read_form_members, read_form_period, redirect_to_page, render_html

@@ -15,7 +15,7 @@ from alerts.models import Alert
 from alerts.rules.happening import Measure
 from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import describe_span, name_reporter
-from wire.time_buckets import Bucket, split_into_buckets
+from wire.time.buckets import Bucket, split_into_buckets
 
 PARTIAL_OPACITY = 0.55  # the bar of a partial day is pale
 HEADROOM = 1.15  # the axis ends a little above the highest bar and the threshold

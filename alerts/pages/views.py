@@ -26,7 +26,7 @@ from catalog.queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome
 from wire.filters import read_number
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 from workspaces.shown_once import take_once

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
-from wire.period import QUARTER
+from wire.time.period import QUARTER
 
 HOUR = timedelta(hours=1)
 HISTORY = timedelta(days=15)  # contains two weekends; only a pause longer than all others in this time is a silence

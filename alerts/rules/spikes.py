@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from alerts.rules.happening import Happening, Measure
 from alerts.rules.thresholds import Thresholds
-from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
+from wire.time.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
 BASELINE = timedelta(days=7)  # the usual share is that of the days before the current span
 SHORTEST_GAP = timedelta(hours=1)  # two jumps that are closer count as one

@@ -14,7 +14,7 @@ from bench._support.catalog_data import create_workspace
 from bench._support.outcomes_data import SELECT_WORKSPACE_IDS, BenchWorkspace, connect
 from intents.reports.tally_sql import ADD_TO_TALLIES
 from intents.reports.verification import ACCEPTED
-from wire.period import QUARTER, floor_to_quarter
+from wire.time.period import QUARTER, floor_to_quarter
 
 QUARTERS_A_DAY = 96
 OPERATIONS = 20

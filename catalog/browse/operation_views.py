@@ -51,7 +51,7 @@ from catalog.rules.reported_templates import build_template_context
 from catalog.shape_pointers import VALUES
 from wire.errors import NotFound
 from wire.filters import read_text, split_words
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page

@@ -36,8 +36,8 @@ from catalog.evidence.parts import PartShape, find_node, find_node_reset
 from catalog.models import Drift, Operation
 from wire.errors import NotFound
 from wire.filters import read_text
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 from workspaces.page import Page

@@ -34,7 +34,7 @@ from catalog.evidence.baselines import find_unobserved_reset
 from catalog.evidence.days import DaySpan, find_days
 from catalog.models import BaselineReset, ExcessOperation, Operation, OperationDay
 from catalog.queries import BY_PATH, LARGE_TEXTS, visible_operations
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 ORDERS = {

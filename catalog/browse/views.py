@@ -39,7 +39,7 @@ from catalog.drift.extent import (
 from catalog.drift.queries import summarize_drift_of_operations
 from catalog.evidence.days import find_days
 from catalog.queries import dead_letters
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 

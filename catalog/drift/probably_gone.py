@@ -8,7 +8,7 @@ from catalog.drift.compared_operations import ProbablyGone, find_probably_gone_o
 from catalog.drift.queries import list_broken_fields, list_open_drift
 from catalog.models import Operation
 from catalog.queries import visible_operations
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 

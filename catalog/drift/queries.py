@@ -19,7 +19,7 @@ from catalog.drift.filters import DriftFilters
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.queries import visible_operations
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 NAMED_FIELDS = 3  # a summary names at most this many broken fields

@@ -20,7 +20,7 @@ from catalog.drift.probably_gone import list_probably_gone
 from catalog.drift.queries import leave_out_decided, list_broken_fields, list_drift, with_sequels
 from catalog.queries import find_observed_span
 from wire.filters import read_text
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 

@@ -14,7 +14,7 @@ from affidavit.operations import Part, part_key
 from catalog.evidence.epochs import EpochEvidence, build_visible_part
 from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, parse_epochs
 from catalog.models import Operation, OperationDay
-from wire.period import Period
+from wire.time.period import Period
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from catalog.review.detail import ONE_DAY, CurrentField
 from catalog.review.impact import StatusShare
 from wire.errors import NotFound
 from wire.filters import read_number
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment, Membership

@@ -13,8 +13,8 @@ from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
 from catalog.queries import visible_operations
 from catalog.rules import redaction as redaction_rules
 from catalog.rules.hints import list_hint_rules
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page

@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import condition
 
 from hub.api_docs.document import ApiCall, compute_etag, list_calls, render_document
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import list_workspaces
 from workspaces.models import Environment
 from workspaces.page import Page

@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 
 from hub.glossary.terms import Term, read_terms
 from intents.rejections.order_of_checks import CHECK_COLUMNS, list_checks
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 

@@ -13,7 +13,7 @@ from intents.models import Confirmation
 from intents.rejections.queries import NO_FILTERS, count_by_key
 from outcomes.broken_joins.rates import read_rates_by_api_key
 from outcomes.tallies.moved_counts import count_moved
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import ApiKey, Environment, Workspace
 from workspaces.secrets.uses import list_backends
 

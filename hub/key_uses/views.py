@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from hub.key_uses.queries import KeyUse, find_last_use, read_key_uses
-from wire.period import Period, parse_period
 from wire.table_exports import Table
+from wire.time.period import Period, parse_period
 from workspaces.models import Environment, Workspace
 from workspaces.page import Page
 from workspaces.settings_pages import keys

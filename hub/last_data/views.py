@@ -9,8 +9,8 @@ from typing import Any
 from django.http import HttpRequest
 
 from hub.last_data.queries import read_last_data
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.models import Environment, Workspace
 from workspaces.page import Page
 from workspaces.settings_pages import environments

@@ -10,7 +10,7 @@ from typing import Any
 from hub.rotation_results.queries import REASON, SigningResult, read_unknown_secret
 from intents.rejections.outage import Outage
 from intents.rejections.read_outage import read_outage
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment, SigningSecret
 from workspaces.secrets.rotate import find_signer
 

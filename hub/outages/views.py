@@ -14,7 +14,7 @@ from hub.rotation_results.queries import read_unknown_secret
 from intents.rejections import views as rejections
 from intents.tool_calls import list_views as tool_call_list
 from intents.tool_calls import views as tool_calls
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 

@@ -40,8 +40,8 @@ from outcomes.tallies.series import (
     has_any_outcome,
     read_series_of_all_keys,
 )
-from wire.period import QUARTER, Period
 from wire.table_exports import Table
+from wire.time.period import QUARTER, Period
 from workspaces.access import has_role
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import find_annotation_before

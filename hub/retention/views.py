@@ -17,8 +17,8 @@ from hub.retention.delete import delete_conversation, delete_user, request_works
 from hub.retention.kinds import KINDS
 from intents.gate.delete_user import count_user
 from outcomes.ingest.delete_conversation import count_conversation
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import require_member_environment
 from workspaces.forms import set_choices
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace

@@ -12,7 +12,7 @@ from django.db.models import Sum
 from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
 from intents.gate.mint import LIFETIME_SECONDS
 from intents.rejections.read_outage import count_results_before, find_last_accepted, sum_rejections_since
-from wire.timestamps import cut_to_second
+from wire.time.timestamps import cut_to_second
 from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
 

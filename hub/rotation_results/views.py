@@ -13,8 +13,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from hub.rotation_results.queries import RESULT_COLUMNS, read_signing_results
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.models import Environment, Workspace
 from workspaces.page import Page
 from workspaces.settings_pages import secrets

@@ -11,8 +11,8 @@ from django.urls import reverse
 from hub.search.results import ResultGroup
 from hub.search.sources import MAX_TEXT, list_examples, search_everything
 from wire.filters import read_text
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 

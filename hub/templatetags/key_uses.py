@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from hub.key_uses.queries import KeyUse, find_last_use
 from hub.key_uses.queries import read_key_uses as read_uses_of_keys
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.models import ApiKey
 from workspaces.refusals.queries import count_refusals
 

@@ -12,7 +12,7 @@ from catalog.browse import operation_views
 from catalog.browse import views as catalog_views
 from intents.models import split_operation
 from intents.rejections.last_verifications import read_last_verifications
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 

@@ -24,7 +24,7 @@ from intents.gate.serializers import (
     IntentReceipt,
 )
 from wire.http.machine_view import CallExample, MachineView
-from wire.timestamps import unix_seconds
+from wire.time.timestamps import unix_seconds
 from workspaces.authentication import key_of_request
 from workspaces.models import Environment, Workspace
 

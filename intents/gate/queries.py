@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from intents.gate.filters import ConfirmationFilters
 from intents.models import Confirmation
 from intents.reports.operation_pattern import match_signed_operation
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 NO_FILTERS = ConfirmationFilters()

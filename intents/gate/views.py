@@ -16,8 +16,8 @@ from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows, s
 from intents.gate.filters import STATES, parse_confirmation_filters, read_id
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership
 from workspaces.page import Page, member_form, return_to_page

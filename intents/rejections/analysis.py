@@ -28,7 +28,7 @@ from intents.rejections.totals import (
     group_by_version,
     narrow_to_reason,
 )
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 

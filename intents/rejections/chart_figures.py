@@ -9,7 +9,7 @@ from typing import Any
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
 from wire.series_colours import COLOUR_OF_REST, choose_colours
-from wire.time_buckets import describe_starts, name_partial
+from wire.time.buckets import describe_starts, name_partial
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6

@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import Min, QuerySet, Sum
 
 from intents.models import Confirmation, MintedIntent, Rejection
-from wire.period import ceil_to_quarter, floor_to_quarter
-from wire.timestamps import unix_seconds
+from wire.time.period import ceil_to_quarter, floor_to_quarter
+from wire.time.timestamps import unix_seconds
 from workspaces.models import Environment
 
 AROUND = timedelta(days=1)  # how far before and after a rejection to look for others

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from affidavit import REASONS
 from intents.reports.verification import ACCEPTED
-from wire.timestamps import read_moment
+from wire.time.timestamps import read_moment
 
 VERSIONS = {"1": 1, "2": 2}
 OTHER_REASON = ""  # replaces a reason that the filter leaves out; the rejection still counts as a verification

@@ -20,11 +20,11 @@ from intents.rejections.totals import (
 )
 from intents.reports.operation_template import template_operation
 from intents.reports.verification import ACCEPTED
-from wire.period import Period, parse_period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
-from wire.time_buckets import Bucket
+from wire.time.buckets import Bucket
+from wire.time.period import Period, parse_period
 from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()

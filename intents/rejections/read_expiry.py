@@ -8,7 +8,7 @@ from intents.models import MintedIntent, Rejection, VerificationTally
 from intents.rejections.detail import select_intents_before
 from intents.rejections.expiry import ExpiryFacts
 from intents.reports.verification import ACCEPTED
-from wire.period import QUARTER, floor_to_quarter
+from wire.time.period import QUARTER, floor_to_quarter
 from workspaces.models import Environment
 
 

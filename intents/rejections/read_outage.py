@@ -12,10 +12,10 @@ from intents.models import ALL_VERSIONS, Rejection, VerificationRollup
 from intents.rejections.outage import Outage, Rejections, begin_after, find_outage
 from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.reports.verification import ACCEPTED
-from wire.period import QUARTER, floor_to_quarter
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import Segment, cover, segment_columns
-from wire.timestamps import EARLIEST
+from wire.time.period import QUARTER, floor_to_quarter
+from wire.time.timestamps import EARLIEST
 from workspaces.models import Environment
 
 USUAL = timedelta(days=7)  # the numbers of this time before the rejections count as usual

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from intents.rejections.filters import is_rejection
-from wire.period import Period
-from wire.time_buckets import Bucket, split_into_buckets
+from wire.time.buckets import Bucket, split_into_buckets
+from wire.time.period import Period
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ from intents.rejections.queries import count_calls, find_retention_days, has_ver
 from intents.rejections.read_expiry import read_expiry
 from wire.errors import NotFound
 from wire.filters import read_number
-from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import cut_to_second, read_moment
+from wire.time.period import Period
+from wire.time.timestamps import cut_to_second, read_moment
 from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix

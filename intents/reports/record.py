@@ -12,7 +12,7 @@ from intents.models import Rejection
 from intents.reports.tally_sql import ADD_TO_TALLIES, TALLY_PARAMETERS
 from intents.reports.verification import ACCEPTED, Verification
 from wire.metrics import VERIFICATIONS, count_after_commit
-from wire.period import floor_to_quarter
+from wire.time.period import floor_to_quarter
 from workspaces.models import ApiKey, Environment
 from workspaces.secrets.uses import SecretUses, record_uses
 

@@ -13,8 +13,8 @@ from intents.rejections.intents_before import count_rejections
 from intents.tool_calls import queries
 from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
 from wire.batches import split_into_batches
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page

@@ -16,7 +16,7 @@ from affidavit.operations import READS
 from intents.models import MintedIntent, Rejection
 from intents.reports.operation_pattern import match_signed_operation
 from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, Position
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 # The number of intents that are read at most. To count them takes 15 to 30 ms, and so does a search that finds

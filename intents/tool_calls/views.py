@@ -15,8 +15,8 @@ from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_rows
 from intents.tool_calls.detail import ToolCall, find_tool_call, list_environments_with
 from wire.errors import NotFound
 from wire.filters import read_text
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page

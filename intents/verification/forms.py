@@ -8,7 +8,7 @@ from django import forms
 from django.utils import timezone
 
 from intents.verification.received_request import ReceivedRequest
-from wire.timestamps import EARLIEST, moment_from_unix
+from wire.time.timestamps import EARLIEST, moment_from_unix
 
 HEADER_NAME = "x-service-intent:"
 EXAMPLE_MOMENT = "2026-03-01T14:02:12Z"

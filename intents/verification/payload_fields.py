@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from affidavit import Json, read_unproven_payload
-from wire.timestamps import moment_from_unix
+from wire.time.timestamps import moment_from_unix
 
 MAX_VALUE_LENGTH = 300  # characters shown
 

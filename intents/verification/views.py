@@ -20,7 +20,7 @@ from affidavit import REASONS
 from intents.verification.examples import BODIES, build_example
 from intents.verification.forms import RequestForm
 from intents.verification.inspect import inspect_request
-from wire.period import Period, parse_period
+from wire.time.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
 from workspaces.page import Page, read_form_period, redirect_to_page, render_html

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.keys import NOTHING, PREVIOUS, Comparison, compare_with_previous
 from outcomes.tallies.series import chart_buckets, read_series, shift_buckets
-from wire.period import Period
-from wire.time_buckets import Bucket
+from wire.time.buckets import Bucket
+from wire.time.period import Period
 from workspaces.models import Environment
 
 MAX_LINES = 8  # the number of colours of a chart

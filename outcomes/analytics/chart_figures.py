@@ -7,7 +7,7 @@ from typing import Any
 
 from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
 from wire.series_colours import COLOUR_OF_REST, choose_colours
-from wire.time_buckets import Bucket, describe_starts, name_partial
+from wire.time.buckets import Bucket, describe_starts, name_partial
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 MIN_REPORTED = 20  # a rate of fewer outcomes says little

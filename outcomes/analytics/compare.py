@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from outcomes.tallies.keys import SIBLING, Comparison, compare_with_nothing, compare_with_previous, read_keys
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 NO_COMPARISON = "none"

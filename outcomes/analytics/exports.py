@@ -16,9 +16,9 @@ from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import read_reporters
 from outcomes.tallies.keys import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.series import Totals, find_first_data, read_totals
-from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import unix_seconds
+from wire.time.period import Period
+from wire.time.timestamps import unix_seconds
 from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import Environment
 

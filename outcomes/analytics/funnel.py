@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from outcomes.tallies.keys import read_keys
-from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
+from wire.time.period import Period
 from workspaces.models import Environment
 
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key

@@ -22,7 +22,7 @@ from outcomes.tallies.moved_counts import (
 )
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 UNFOLDED_KEYS = 20  # rows before the tail is folded into one

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
+from wire.time.period import Period
 from workspaces.models import ApiKey, Environment
 
 MAX_REPORTED = 5_000  # the latest outcomes, which are counted: no tally has both the outcome key and the API key

@@ -25,7 +25,7 @@ from outcomes.tallies.keys import Comparison, find_lookalikes, read_keys
 from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page

@@ -13,7 +13,7 @@ from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.models import Move
 from wire.errors import InvalidRequest
 from wire.filters import read_text
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import member_form, return_to_page

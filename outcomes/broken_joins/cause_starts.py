@@ -8,8 +8,8 @@ from datetime import datetime
 
 from outcomes.broken_joins.cause_groups import Cause
 from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins
-from wire.period import Period
-from wire.timestamps import EARLIEST
+from wire.time.period import Period
+from wire.time.timestamps import EARLIEST
 from workspaces.models import Environment
 
 NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find when a cause began

@@ -28,9 +28,9 @@ from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_r
 from outcomes.broken_joins.reported_again import find_last_reports
 from outcomes.models import Move
 from outcomes.tallies.series import read_totals
-from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import EARLIEST, round_to_units, unix_seconds
+from wire.time.period import Period
+from wire.time.timestamps import EARLIEST, round_to_units, unix_seconds
 from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import ApiKey, Environment
 

@@ -20,7 +20,7 @@ from outcomes.broken_joins.lookup import (
     sort_by_last_report,
 )
 from outcomes.models import Outcome
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import ApiKey, Environment
 
 ROWS_PER_PAGE = 15

@@ -13,9 +13,9 @@ from outcomes.analytics.lag import median_length
 from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_form, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
-from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
+from wire.time.period import Period
 from workspaces.models import ApiKey, Environment
 
 NEWEST_DIAGNOSED = 500  # the newest broken joins, from which the causes of all are estimated

@@ -31,8 +31,8 @@ from outcomes.broken_joins.move_rows import (
     write_updates,
 )
 from outcomes.models import Move, MovedOutcome
-from wire.period import Period
 from wire.tallies.spans import widen_to_quarters
+from wire.time.period import Period
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment, Workspace
 

@@ -10,7 +10,7 @@ from outcomes.analytics.lag import estimate_pending
 from outcomes.broken_joins.chances import estimate_healing
 from outcomes.broken_joins.lookup import Healing
 from outcomes.tallies.series import find_first_data, read_series_of_all_keys
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.annotations.phases import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases
 from workspaces.models import Environment

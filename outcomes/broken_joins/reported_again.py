@@ -8,7 +8,7 @@ from datetime import datetime
 
 from outcomes.broken_joins.cause_groups import BrokenJoin, Cause, group_by_cause
 from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_reported_again
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 

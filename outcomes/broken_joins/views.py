@@ -42,7 +42,7 @@ from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved, leave_out_moves
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_number
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix

@@ -17,9 +17,9 @@ from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_
 from outcomes.models import Outcome
 from wire.errors import NotFound
 from wire.filters import read_text
-from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import round_to_units
+from wire.time.period import Period
+from wire.time.timestamps import round_to_units
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from outcomes.models import ALL_KEYS, KEY_FORM_SQL
-from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
+from wire.time.period import Period
 from workspaces.models import Environment
 
 PREVIOUS, SIBLING, NOTHING = "previous", "sibling", "nothing"

@@ -9,9 +9,9 @@ from typing import Any
 
 from outcomes.models import Move
 from outcomes.tallies.series import Totals
-from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
+from wire.time.period import Period
 from workspaces.models import Environment
 
 ApiKeyId = int | None

@@ -10,11 +10,11 @@ from itertools import pairwise
 from django.db.models import F, Max, Min, Sum
 
 from outcomes.models import ALL_KEYS, Tally
-from wire.period import Period
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import cover_period, segment_columns
-from wire.time_buckets import Bucket, split_into_buckets
+from wire.time.buckets import Bucket, split_into_buckets
+from wire.time.period import Period
 from workspaces.models import Environment
 
 

@@ -25,10 +25,10 @@ from outcomes.tallies.keys import (
     read_keys,
     read_total_of_keys,
 )
-from wire.period import Period, floor_to_quarter
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.shards import SHARDS
 from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, next_month
+from wire.time.period import Period, floor_to_quarter
 from workspaces.models import Environment
 
 # How many keys to read from a bucket for each wanted key, by the grain of the bucket. The first numbers are for the

@@ -9,8 +9,8 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from wire.time_buckets import Bucket
-from wire.timestamps import round_to_units
+from wire.time.buckets import Bucket
+from wire.time.timestamps import round_to_units
 from workspaces.templatetags.format import NOTHING, count
 
 register = template.Library()

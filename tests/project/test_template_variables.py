@@ -49,7 +49,7 @@ from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from tests.workspaces.people.every_page import open_members, open_people
 from wire.filters import PERIOD_MEMBERS
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces import page as pages
 from workspaces.create import NewWorkspace
 from workspaces.keys.issue import issue_key

@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from affidavit import whole_number
-from wire.timestamps import EARLIEST, moment_from_unix, unix_seconds
+from wire.time.timestamps import EARLIEST, moment_from_unix, unix_seconds
 
 MAX_COUNT = 2**53
 MAX_ITEMS = 500

@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 
-from wire.period import ceil_to_quarter, floor_to_quarter
 from wire.tallies.spans import DAY, Segment, bucket_starts, cover, floor_to_day, split_at_months
-from wire.time_buckets import Bucket
+from wire.time.buckets import Bucket
+from wire.time.period import ceil_to_quarter, floor_to_quarter
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, NamedTuple
 
-from wire.period import QUARTER, Period, ceil_to_quarter, floor_to_quarter
+from wire.time.period import QUARTER, Period, ceil_to_quarter, floor_to_quarter
 
 DAY = timedelta(days=1)
 LENGTHS = {"q": QUARTER, "d": DAY}

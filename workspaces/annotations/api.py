@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from wire.errors import InvalidRequest
 from wire.http.machine_view import CallExample, MachineView
-from wire.timestamps import unix_seconds
+from wire.time.timestamps import unix_seconds
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.annotations.queries import ListPosition, list_after, parse_list_position, write_cursor
 from workspaces.annotations.serializers import AnnotationForm, AnnotationList, AnnotationReceipt

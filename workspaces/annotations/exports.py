@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wire.period import Period
 from wire.table_exports import Table
-from wire.timestamps import unix_seconds
+from wire.time.period import Period
+from wire.time.timestamps import unix_seconds
 from workspaces.annotations.phases import PhaseChange, rate_of
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment

@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 
 from wire.chance import is_within_chance
-from wire.period import QUARTER, floor_to_quarter
-from wire.time_buckets import Bucket
+from wire.time.buckets import Bucket
+from wire.time.period import QUARTER, floor_to_quarter
 
 MAX_PHASES = 6  # a page shows the latest
 MOST_PENDING = 0.1  # of the count of a phase; if a larger share may still change, the rate says nothing yet

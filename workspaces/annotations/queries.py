@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.annotations.phases import MAX_PHASES, Phase, split_at_annotations
 from workspaces.models import Annotation, Environment
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from wire.errors import InvalidRequest
 from wire.filters import PERIOD_MEMBERS, read_text
-from wire.period import Period, find_zone, parse_moment, parse_period
-from wire.timestamps import EARLIEST
+from wire.time.period import Period, find_zone, parse_moment, parse_period
+from wire.time.timestamps import EARLIEST
 from workspaces.access import has_role, require_member_environment
 from workspaces.annotations.annotate import AnnotationText, add_by_hand, change_annotation, delete_annotation
 from workspaces.annotations.exports import build_annotations_table

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from wire.errors import InvalidRequest
-from wire.timestamps import EARLIEST, LATEST
+from wire.time.timestamps import EARLIEST, LATEST
 from workspaces.audit.record import record_audit
 from workspaces.models import Workspace
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from wire.errors import InvalidRequest
-from wire.timestamps import LATEST
+from wire.time.timestamps import LATEST
 from workspaces.audit.record import record_audit
 from workspaces.keys.issue import issue_key
 from workspaces.models import PREFIX_LENGTH, ApiKey, UnknownEnvironment, Workspace

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db.models import F, Max, Min, Q, QuerySet, Sum
 
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import ApiKey, RefusalTally, Workspace
 
 REVOKED = "invalid-api-key"  # the code of the answer to a revoked key

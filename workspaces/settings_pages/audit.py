@@ -11,8 +11,8 @@ from django.db.models import Min, Q, QuerySet
 from django.http import HttpRequest
 
 from wire.filters import read_text
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.audit.describe import Fact, describe_action, describe_facts
 from workspaces.models import AuditEntry, Environment
 from workspaces.page import Page

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from wire.errors import InvalidRequest
 from wire.filters import read_text
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.environments.add import create_environment
 from workspaces.environments.change import (
     DEFAULT_NAME,

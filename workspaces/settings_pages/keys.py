@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from wire.errors import DomainError
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import require_member_environment
 from workspaces.forms import set_choices
 from workspaces.keys.create import MAX_NAME, create_key

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
 from workspaces.page import Page, member_form, render_refused_form, return_to_page

@@ -11,8 +11,8 @@ from django.http import HttpRequest
 
 from wire.filters import read_text
 from wire.http.problems import CODES
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Workspace
 from workspaces.page import Page

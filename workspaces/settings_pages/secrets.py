@@ -15,8 +15,8 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
-from wire.period import Period
 from wire.table_exports import Table
+from wire.time.period import Period
 from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
 from workspaces.page import Page, member_form
 from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret

@@ -17,9 +17,9 @@ from django.views.decorators.debug import sensitive_variables
 from wire.errors import InvalidRequest, NotFound
 from wire.filters import PERIOD_MEMBERS, read_number, read_text
 from wire.http.read_only import read_only
-from wire.period import Period, parse_period
 from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table
+from wire.time.period import Period, parse_period
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
 from workspaces.page import SHAREABLE_PAGES, Page, build_frame, member_form, render_refused_form, return_to_page

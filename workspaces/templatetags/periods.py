@@ -11,9 +11,9 @@ from django.template import Context
 from django.utils import timezone
 
 from wire.filters import RESULT_MEMBERS, change_query
-from wire.period import Period
-from wire.time_buckets import find_midnight
-from wire.timestamps import EARLIEST
+from wire.time.buckets import find_midnight
+from wire.time.period import Period
+from wire.time.timestamps import EARLIEST
 
 register = template.Library()
 ONE_DAY = timedelta(days=1)

@@ -21,7 +21,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation, report
-from wire.period import QUARTER, floor_to_quarter
+from wire.time.period import QUARTER, floor_to_quarter
 
 NOW = timezone.now()
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

@@ -24,7 +24,7 @@ from intents.reports.verification import ACCEPTED
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
 from wire.errors import InvalidRequest
-from wire.period import floor_to_quarter
+from wire.time.period import floor_to_quarter
 from workspaces.environments.change import archive_environment
 from workspaces.models import AuditEntry, Membership
 

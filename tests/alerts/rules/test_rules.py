@@ -16,7 +16,7 @@ from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
 from alerts.rules.silences import HISTORY, choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
-from wire.period import QUARTER
+from wire.time.period import QUARTER
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -15,7 +15,7 @@ from catalog.ingest.inbox import unpack_sums
 from catalog.models import Drift, Operation, OperationVersion
 from catalog.rules.baseline import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation, report
-from wire.period import parse_period
+from wire.time.period import parse_period
 
 pytestmark = pytest.mark.django_db
 AT = 1_790_000_000

@@ -15,7 +15,7 @@ from catalog.queries import prefetch_evidence
 from catalog.rules.baseline import reset_baseline
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
-from wire.period import parse_period
+from wire.time.period import parse_period
 
 pytestmark = pytest.mark.django_db
 DAY = 86400

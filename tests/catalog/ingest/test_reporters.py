@@ -10,7 +10,7 @@ from catalog.ingest.fold import fold_reports
 from catalog.ingest.reporters import read_activity
 from catalog.models import ReporterActivity, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
-from wire.period import QUARTER
+from wire.time.period import QUARTER
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)

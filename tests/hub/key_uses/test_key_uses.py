@@ -15,7 +15,7 @@ from intents.reports.verification import Verification
 from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
 from workspaces.secrets.uses import SecretUses, record_uses

@@ -20,7 +20,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.models import Annotation, SampleWorkspace
 from workspaces.templatetags.format import SMALLEST_POINTS
 

@@ -28,7 +28,7 @@ from outcomes.broken_joins.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, environment_of, observation, report
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.create import NewWorkspace
 from workspaces.models import Membership, SigningSecret
 

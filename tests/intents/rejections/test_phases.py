@@ -18,7 +18,7 @@ from intents.rejections.queries import load_totals
 from intents.rejections.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from wire.period import floor_to_quarter, parse_period
+from wire.time.period import floor_to_quarter, parse_period
 from workspaces.models import Annotation
 
 NOW = timezone.now()

@@ -20,7 +20,7 @@ from intents.rejections.queries import VersionCounts, count_versions, load_bucke
 from intents.rejections.series import build_buckets
 from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
-from wire.period import QUARTER, Period, parse_period
+from wire.time.period import QUARTER, Period, parse_period
 from workspaces.models import Environment
 
 BEGIN, DAYS = datetime(2025, 1, 20, tzinfo=UTC), 130

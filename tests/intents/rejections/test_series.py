@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intents.rejections.series import build_buckets
-from wire.period import QUARTER, Period
-from wire.time_buckets import find_bucket_start
+from wire.time.buckets import find_bucket_start
+from wire.time.period import QUARTER, Period
 
 ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Cairo"]
 SPANS = [timedelta(hours=1), timedelta(days=2), timedelta(days=90), timedelta(days=800), timedelta(days=1200)]

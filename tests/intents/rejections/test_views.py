@@ -23,7 +23,7 @@ from intents.rejections.filters import RejectionFilters
 from intents.rejections.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.models import RetentionPolicy
 
 NOW = timezone.now()

@@ -24,7 +24,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls import list_views, queries
 from intents.tool_calls.filters import CallFilters, Position, parse_position
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from outcomes.tallies import series
-from wire.period import Period
+from wire.time.period import Period
 
 ZONES = (
     "UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Asia/Kolkata", "Asia/Kathmandu",

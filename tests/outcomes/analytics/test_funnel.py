@@ -20,7 +20,7 @@ from outcomes.analytics.funnel import read_funnel, read_lost
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
-from wire.period import parse_period
+from wire.time.period import parse_period
 
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
 KEYS = ("cart", "purchase", "refund", "renewal")

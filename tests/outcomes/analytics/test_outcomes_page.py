@@ -16,8 +16,8 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
 from outcomes.templatetags import outcome_words
 from tests.outcomes.reading import read_rows, read_tables
-from wire.period import parse_period
-from wire.time_buckets import Bucket
+from wire.time.buckets import Bucket
+from wire.time.period import parse_period
 
 PAGE = "/w/lumen-books/production/outcomes"
 

@@ -14,7 +14,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from tests.outcomes.reading import read_tables
-from wire.period import parse_period
+from wire.time.period import parse_period
 
 PAGE = "/w/lumen-books/production/joins"
 

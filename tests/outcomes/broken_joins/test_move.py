@@ -25,7 +25,7 @@ from tests.outcomes.recount import (
     recount,
     recount_by_api_key,
 )
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import AuditEntry, Environment, Workspace
 
 START = datetime(2026, 3, 1, 10, 5, tzinfo=UTC)

@@ -12,7 +12,7 @@ from outcomes.broken_joins.chances import estimate_healing
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import read_rows, read_tables
-from wire.period import floor_to_quarter
+from wire.time.period import floor_to_quarter
 from workspaces.models import Annotation
 
 PAGE = "/w/lumen-books/production/joins"

@@ -12,7 +12,7 @@ from outcomes.broken_joins.reported_again import read_reported_again
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import read_tables
-from wire.period import parse_period
+from wire.time.period import parse_period
 
 PAGE = "/w/lumen-books/production/joins"
 DAY = timedelta(days=1)

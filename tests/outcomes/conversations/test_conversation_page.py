@@ -21,7 +21,7 @@ from outcomes.conversations import views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,7 @@ from tests.outcomes.recount import (
     recount,
     recount_by_api_key,
 )
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.models import Environment
 
 pytestmark = pytest.mark.django_db(transaction=True)

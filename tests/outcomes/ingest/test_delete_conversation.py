@@ -25,7 +25,7 @@ from tests.outcomes.recount import (
     recount_by_api_key,
 )
 from wire.errors import Unavailable
-from wire.period import parse_period
+from wire.time.period import parse_period
 
 START = datetime(2026, 3, 1, 10, 5, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -17,7 +17,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import OutcomeKey
 from outcomes.tallies import keys, top_keys
 from tests.outcomes.recount import list_search_keys
-from wire.period import Period
+from wire.time.period import Period
 
 NOW = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
 EVER = Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))

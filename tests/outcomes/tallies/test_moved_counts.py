@@ -21,7 +21,7 @@ from outcomes.tallies.moved_counts import (
     leave_out_moves,
 )
 from outcomes.tallies.series import read_totals
-from wire.period import parse_period
+from wire.time.period import parse_period
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
 

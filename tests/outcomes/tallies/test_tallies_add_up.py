@@ -15,7 +15,7 @@ from outcomes.models import Outcome
 from outcomes.tallies import keys as outcome_keys
 from outcomes.tallies import series
 from tests.outcomes.recount import read_report_times, read_tallies, recount
-from wire.period import Period
+from wire.time.period import Period
 from workspaces.models import Environment
 
 START = datetime(2025, 12, 20, tzinfo=UTC)

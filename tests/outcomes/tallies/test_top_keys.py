@@ -18,8 +18,8 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import MAGNITUDE_STEPS, Tally
 from outcomes.tallies import keys, top_keys
-from wire.period import Period
 from wire.tallies.shards import SHARDS
+from wire.time.period import Period
 from workspaces.create import create_workspace
 from workspaces.models import Environment, Workspace
 

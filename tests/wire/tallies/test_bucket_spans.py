@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wire.tallies.bucket_spans import ReadPlan, plan_reads
 from wire.tallies.spans import DAY, QUARTER, bucket_starts, next_month
-from wire.time_buckets import split_into_buckets
+from wire.time.buckets import split_into_buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
 quarters = st.integers(0, 400_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC) + n * QUARTER)

@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 from wire.tallies.spans import Segment, cover, next_month
+from wire.time.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
 moments = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
 spans = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.period import QUARTER
+from wire.time.period import QUARTER
 from workspaces.annotations.phases import Phase, PhaseChange, pair_with_previous, split_at_annotations
 
 START = datetime(2026, 11, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.period import Period, parse_period
+from wire.time.period import Period, parse_period
 from workspaces.templatetags import periods
 
 NOW = datetime(2026, 3, 29, 12, 7, tzinfo=UTC)  # the day on which Berlin's summer time begins

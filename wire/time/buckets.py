@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from wire.timestamps import unix_seconds
+from wire.time.timestamps import unix_seconds
 
 HOUR = timedelta(hours=1)
 LONGEST_STEP = timedelta(days=32)  # longer than any month

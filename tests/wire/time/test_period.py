@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wire.period import PRESETS, floor_to_quarter, parse_period
-from wire.time_buckets import find_bucket_start, split_into_buckets
+from wire.time.buckets import find_bucket_start, split_into_buckets
+from wire.time.period import PRESETS, floor_to_quarter, parse_period
 
 NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's summer time begins
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.time_buckets import describe_time_axis, format_label, split_into_buckets
+from wire.time.buckets import describe_time_axis, format_label, split_into_buckets
 
 ZONES = (
     "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "America/Sao_Paulo",

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from wire.time_buckets import find_bucket_start, find_midnight
-from wire.timestamps import EARLIEST
+from wire.time.buckets import find_bucket_start, find_midnight
+from wire.time.timestamps import EARLIEST
 
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
     "24h": ("24 h", timedelta(hours=24)),
