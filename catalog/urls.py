@@ -8,7 +8,7 @@ from catalog.review import actions as review_actions
 from catalog.review import views as review_views
 from catalog.rules import actions
 from catalog.rules import views as rules_views
-from workspaces.page import page_paths
+from workspaces.pages.page import page_paths
 
 OPERATION_PATH = "w/<slug:slug>/<str:environment>/operation"
 CHANGE_PATH = "w/<slug:slug>/<str:environment>/change/<int:pk>"

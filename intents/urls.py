@@ -5,7 +5,7 @@ from django.urls import path
 from intents.gate import views as gate
 from intents.rejections import views as rejections
 from intents.verification import views as verification
-from workspaces.page import page_paths
+from workspaces.pages.page import page_paths
 
 PAGE = "w/<slug:slug>/<str:environment>"
 

@@ -21,8 +21,9 @@ from wire.filters import change_query, read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, member_form, read_form_members, read_form_period, redirect_to_page, render_html
-from workspaces.shown_once import keep_for_next_page
+from workspaces.pages.form_answers import member_form, read_form_members, read_form_period, redirect_to_page
+from workspaces.pages.page import Page, render_html
+from workspaces.pages.shown_once import keep_for_next_page
 
 Act = Callable[[Environment, str, datetime], None]
 

@@ -28,8 +28,8 @@ from outcomes.tallies.series import find_first_data as find_first_outcome
 from wire.filters import read_number
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
-from workspaces.shown_once import take_once
+from workspaces.pages.page import Page
+from workspaces.pages.shown_once import take_once
 
 NAME, LOG = "alerts", "deliveries"
 ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # query parameters of an address with an open alert form

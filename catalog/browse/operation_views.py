@@ -54,7 +54,7 @@ from wire.filters import read_text, split_words
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # rows of the tree

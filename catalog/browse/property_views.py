@@ -40,7 +40,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values")
 PRESENCE_COLUMNS = ("state", "seen", "of", "absent")

@@ -41,7 +41,7 @@ from catalog.evidence.days import find_days
 from catalog.queries import dead_letters
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 NO_OPERATION = Identity("", "")  # of verifications that named none
 OPERATIONS_A_PAGE = 100

@@ -22,7 +22,7 @@ from catalog.queries import find_observed_span
 from wire.filters import read_text
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 CHANGES_A_PAGE = 100
 MAX_PROBABLY_GONE = 20  # rows on the page

@@ -13,7 +13,7 @@ from catalog.review import decide
 from catalog.review.views import require_drift
 from wire.filters import read_number
 from workspaces.access import require_member_environment
-from workspaces.page import member_form, return_to_page
+from workspaces.pages.form_answers import member_form, return_to_page
 
 
 @member_form

@@ -26,7 +26,7 @@ from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 TYPE_KINDS = ("type", "known", "nullable", "not-null")  # kinds of changes whose days are shown by type
 

@@ -23,7 +23,7 @@ from catalog.rules.views import RULE_KINDS
 from wire.errors import InvalidRequest, NotFound
 from wire.filters import read_text
 from workspaces.access import require_member_environment
-from workspaces.page import member_form, return_to_page
+from workspaces.pages.form_answers import member_form, return_to_page
 
 # The fragment of the operation's page that shows the rules of a kind
 FRAGMENTS = {

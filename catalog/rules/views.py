@@ -17,7 +17,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 MAX_SHOWN = 100  # of each kind
 DECISION_COLUMNS = ("at", "by", "takenBackAt")

@@ -17,7 +17,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import list_workspaces
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 
 @condition(etag_func=lambda request: compute_etag())

@@ -18,7 +18,7 @@ from intents.rejections.order_of_checks import CHECK_COLUMNS, list_checks
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 COLUMNS = ("term", "meaning")
 

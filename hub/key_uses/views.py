@@ -13,7 +13,7 @@ from hub.key_uses.queries import KeyUse, find_last_use, read_key_uses
 from wire.table_exports import Table
 from wire.time.period import Period, parse_period
 from workspaces.models import Environment, Workspace
-from workspaces.page import Page
+from workspaces.pages.page import Page
 from workspaces.settings_pages import keys
 
 USE_COLUMNS = (

@@ -12,7 +12,7 @@ from hub.last_data.queries import read_last_data
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import Environment, Workspace
-from workspaces.page import Page
+from workspaces.pages.page import Page
 from workspaces.settings_pages import environments
 
 COLUMNS = ("environment", "witnessReportAt", "outcomeAt", "verificationAt", "deadLetters")

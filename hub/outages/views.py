@@ -16,7 +16,7 @@ from intents.tool_calls import list_views as tool_call_list
 from intents.tool_calls import views as tool_calls
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:

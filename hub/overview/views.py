@@ -46,7 +46,7 @@ from workspaces.access import has_role
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 LATEST_DRIFT = 5
 TOP_REASONS = 8

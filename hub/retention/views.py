@@ -22,9 +22,10 @@ from wire.time.period import Period
 from workspaces.access import require_member_environment
 from workspaces.forms import set_choices
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
-from workspaces.page import Page, member_form, render_refused_form, return_to_page
+from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
+from workspaces.pages.page import Page
+from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.settings_pages.retention import DaysForm, change_retention
-from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "retention"
 REPORT = "deletion report"

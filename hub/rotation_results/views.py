@@ -16,7 +16,7 @@ from hub.rotation_results.queries import RESULT_COLUMNS, read_signing_results
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import Environment, Workspace
-from workspaces.page import Page
+from workspaces.pages.page import Page
 from workspaces.settings_pages import secrets
 
 

@@ -14,7 +14,7 @@ from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 COLUMNS = ("kind", "title", "detail", "method", "path", "address")
 REQUEST_ID = "req_"  # the hub's own request ids begin with it

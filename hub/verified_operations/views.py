@@ -14,7 +14,7 @@ from intents.models import split_operation
 from intents.rejections.last_verifications import read_last_verifications
 from wire.time.period import Period
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 
 def show_catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -20,7 +20,8 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, member_form, return_to_page
+from workspaces.pages.form_answers import member_form, return_to_page
+from workspaces.pages.page import Page
 
 UNDO = "undo"
 SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # what a decision removes from the address

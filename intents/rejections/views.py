@@ -43,7 +43,7 @@ from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import Environment, Membership, SigningSecret
-from workspaces.page import Page
+from workspaces.pages.page import Page
 from workspaces.secrets.uses import find_unused_signer
 from workspaces.templatetags.periods import preceding
 

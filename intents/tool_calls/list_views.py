@@ -17,7 +17,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 CALLS_PER_PAGE = 20
 BATCH = 1_000  # rows of the download whose rejections are read together

@@ -19,7 +19,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 INTENT_COLUMNS = ("issuedAt", "expiresAt", "sub", "operation", "requiresStepUp", "confirmationId")
 

@@ -23,8 +23,9 @@ from intents.verification.inspect import inspect_request
 from wire.time.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.page import Page, read_form_period, redirect_to_page, render_html
-from workspaces.shown_once import find_for_a_while, keep_for_next_page
+from workspaces.pages.form_answers import read_form_period, redirect_to_page
+from workspaces.pages.page import Page, render_html
+from workspaces.pages.shown_once import find_for_a_while, keep_for_next_page
 
 CHECK = "inspector check"
 MAX_KEPT_CHARACTERS = 64 * 1024  # a larger form is not kept in the session, which every request of a person reads

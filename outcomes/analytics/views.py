@@ -28,7 +28,7 @@ from wire.filters import read_text
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 
 def show_outcomes(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -16,7 +16,7 @@ from wire.filters import read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
-from workspaces.page import member_form, return_to_page
+from workspaces.pages.form_answers import member_form, return_to_page
 
 
 @member_form

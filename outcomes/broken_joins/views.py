@@ -47,7 +47,7 @@ from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, RetentionPolicy
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 MAX_MOVES = 10
 

@@ -22,7 +22,7 @@ from wire.time.period import Period
 from wire.time.timestamps import round_to_units
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 CONVERSATION_EVENT_COLUMNS = ("at", "event", "outcomeKey", "detail", "by", "isBad")
 CONVERSATION_OUTCOME_COLUMNS = (

@@ -50,10 +50,10 @@ from tests.sample_data import fill_workspace
 from tests.workspaces.people.every_page import open_members, open_people
 from wire.filters import PERIOD_MEMBERS
 from wire.time.period import parse_period
-from workspaces import page as pages
 from workspaces.create import NewWorkspace
 from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
+from workspaces.pages import page as pages
 from workspaces.people.sign_in_links import create_link
 from workspaces.refusals.counter import get_counter
 

@@ -21,7 +21,8 @@ from workspaces.annotations.annotate import AnnotationText, add_by_hand, change_
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.models import Annotation, Environment, Membership
-from workspaces.page import Page, member_form, render_html, return_to_page
+from workspaces.pages.form_answers import member_form, return_to_page
+from workspaces.pages.page import Page, render_html
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50

@@ -12,7 +12,8 @@ from django.utils import timezone
 from wire.errors import InvalidRequest
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, render_refused_form, return_to_page
+from workspaces.pages.form_answers import render_refused_form, return_to_page
+from workspaces.pages.page import Page
 
 Act = Callable[[Workspace, str, datetime], Any]
 """act(workspace, actor, now) changes the workspace or raises InvalidRequest."""

@@ -15,7 +15,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.audit.describe import Fact, describe_action, describe_facts
 from workspaces.models import AuditEntry, Environment
-from workspaces.page import Page
+from workspaces.pages.page import Page
 
 COLUMNS = ("at", "actor", "action", "address", "facts")
 ROWS_PER_PAGE = 50

@@ -25,7 +25,8 @@ from workspaces.environments.change import (
 )
 from workspaces.environments.v1_window import set_v1_end
 from workspaces.models import Environment, Workspace
-from workspaces.page import Page, member_form
+from workspaces.pages.form_answers import member_form
+from workspaces.pages.page import Page
 from workspaces.settings_pages.actions import Act, act_as_admin
 
 NAME = "environments"

@@ -22,8 +22,9 @@ from workspaces.keys.create import MAX_NAME, create_key
 from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Environment, Membership
-from workspaces.page import Page, member_form, render_refused_form, return_to_page
-from workspaces.shown_once import keep_for_next_page, take_once
+from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
+from workspaces.pages.page import Page
+from workspaces.pages.shown_once import keep_for_next_page, take_once
 
 NAME = "keys"
 STILL_NEW = timedelta(days=7)  # only for an older key, the page warns that it was never used

@@ -15,12 +15,13 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, member_form, render_refused_form, return_to_page
+from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
+from workspaces.pages.page import Page
+from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.errors import MembershipFault
 from workspaces.people.forms import InvitationForm
 from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
 from workspaces.people.members import LastAdmin, change_role, list_members, list_operators, remove_member
-from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "members"
 NEW_INVITATION = "new invitation"

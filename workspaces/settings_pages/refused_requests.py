@@ -15,7 +15,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Workspace
-from workspaces.page import Page
+from workspaces.pages.page import Page
 from workspaces.refusals.missing_scope import describe_missing_scope
 from workspaces.refusals.queries import filter_tallies, list_refusals
 

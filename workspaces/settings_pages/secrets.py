@@ -18,11 +18,12 @@ from django.views.decorators.debug import sensitive_variables
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
-from workspaces.page import Page, member_form
+from workspaces.pages.form_answers import member_form
+from workspaces.pages.page import Page
+from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
 from workspaces.secrets.uses import Backend, list_backends, list_late_backends
 from workspaces.settings_pages.actions import Act, act_as_admin
-from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "secrets"
 NEW_SECRET = "new secret"

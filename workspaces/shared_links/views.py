@@ -22,11 +22,12 @@ from wire.table_exports import Table
 from wire.time.period import Period, parse_period
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
-from workspaces.page import SHAREABLE_PAGES, Page, build_frame, member_form, render_refused_form, return_to_page
+from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
+from workspaces.pages.page import SHAREABLE_PAGES, Page, build_frame
+from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.throttle import count_dead_link
 from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page
 from workspaces.shared_links.reduced_html import reduce_main
-from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "shared-links"
 NEW_LINK = "new shared link"

@@ -15,7 +15,7 @@ from django.utils.html import escape
 
 from affidavit import REASONS, mint_intent
 from intents.models import MintedIntent, Rejection, UsedNonce, VerificationTally
-from workspaces.shown_once import LIFETIME_SECONDS
+from workspaces.pages.shown_once import LIFETIME_SECONDS
 
 FORM = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
 

@@ -13,7 +13,7 @@ from tests.pages import list_page_names
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.models import AuditEntry, Membership, SharedLink
-from workspaces.page import SHAREABLE_PAGES
+from workspaces.pages.page import SHAREABLE_PAGES
 from workspaces.people.expired import delete_expired
 from workspaces.shared_links.links import revoke_link, share_page
 

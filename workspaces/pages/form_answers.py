@@ -1,0 +1,110 @@
+"""Answer the forms of pages: who may send one, and the page that follows it.
+
+Browsers say on which page a form was (the header Referer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from datetime import datetime
+from functools import wraps
+from typing import Any
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
+from wire.http.problems import Problem
+from wire.time.period import parse_period
+from workspaces.models import Environment
+from workspaces.pages.page import Page, render_html
+
+
+def redirect_to_page(
+    page: str, environment: Environment, query: Mapping[str, str | None], *, fragment: str = ""
+) -> HttpResponseRedirect:
+    """Answer 303 to a page of this environment. Members of the query without a value are left out."""
+    address = reverse(page, args=[environment.workspace.slug, environment.name])
+    pairs = query.lists() if isinstance(query, QueryDict) else [(name, [value]) for name, value in query.items()]
+    members = urlencode([(name, value) for name, values in pairs for value in values if value])
+    return HttpResponseRedirect(
+        f"{address}{'?' if members else ''}{members}{'#' if fragment else ''}{fragment}", status=303
+    )
+
+
+def return_to_page(
+    request: HttpRequest, page: str, environment: Environment, query: Mapping[str, str | None], *, fragment: str = ""
+) -> HttpResponseRedirect:
+    """Answer 303 to a page of this environment as it was when the form was sent, its filters changed by `query`.
+
+    A question that the form answered is not asked again. If the form was on another page, only the period is kept.
+    Browsers say where a form was (Referer); without that, only `query` is in the address.
+    """
+    form_address = _split_referer(request)
+    if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
+        members = QueryDict(form_address.query, mutable=True)
+    else:
+        members = read_form_period(request, environment)
+    removed_members = dict.fromkeys(name for name in (*RESULT_MEMBERS, *QUESTION_MEMBERS) if name not in query)
+    members = change_query(members, removed_members | dict(query))
+    return redirect_to_page(page, environment, members, fragment=fragment)
+
+
+def render_refused_form(
+    request: HttpRequest, page: Page, environment: Environment, name: str, *, now: datetime
+) -> HttpResponse:
+    """Answer a refused form: show its page again, in the period that the page had."""
+    request.GET = QueryDict(read_form_period(request, environment).urlencode())
+    return render_html(request, page, environment, name, parse_period(request.GET, now=now))
+
+
+def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Let a view take only forms, and only from people who are signed in.
+
+    Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again.
+    """
+
+    @wraps(view)
+    def refuse_others(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            detail = "This address only takes what a form sends. Go to the page of the form."
+            raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
+        if not request.user.is_authenticated:
+            return redirect_to_login(_find_form_page(request), f"{reverse('account_login')}?unsent=1")
+        return view(request, *args, **kwargs)
+
+    return refuse_others
+
+
+def _split_referer(request: HttpRequest) -> SplitResult:
+    """Return the parts of the address that a form was sent from (the Referer); empty ones if it is no address."""
+    try:
+        return urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return urlsplit("")
+
+
+def _find_form_page(request: HttpRequest) -> str:
+    """Return the address of the page that a form was sent from (the Referer), or of the home page."""
+    form_address = _split_referer(request)
+    is_own = form_address.netloc == request.get_host()
+    return urlunsplit(("", "", form_address.path, form_address.query, "")) if is_own else reverse("home")
+
+
+def read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
+    """Return the members of the Referer's query that name a period; none if that page is of another workspace."""
+    return read_form_members(request, environment, PERIOD_MEMBERS)
+
+
+def read_form_members(request: HttpRequest, environment: Environment, names: Container[str]) -> QueryDict:
+    """Return the members of the Referer's query with these names; none if that page is of another workspace."""
+    members = QueryDict(mutable=True)
+    form_address = _split_referer(request)
+    if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
+        for name, values in QueryDict(form_address.query).lists():
+            if name in names:
+                members.setlist(name, values)
+    return members
