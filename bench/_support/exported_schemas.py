@@ -10,9 +10,9 @@ import jsonschema_rs
 
 from affidavit import from_descriptor
 from affidavit.operations import OperationSum, OperationSums, build_operation_document, has_begun, is_json, strip_names
-from catalog.downloads.component_schemas import REFERENCE_PREFIX
-from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.openapi import build_openapi_document
+from catalog.downloads.schemas.components import REFERENCE_PREFIX
+from catalog.downloads.schemas.json_schema import build_schema_document
 from catalog.evidence.epochs import EpochEvidence, build_visible_part
 from catalog.ingest.sanitize import Observation, sum_observations
 

@@ -21,9 +21,9 @@ from catalog.browse.tree_filter import find_nodes, find_search_example, find_unk
 from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.curl import build_curl_command
-from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
+from catalog.downloads.schemas.json_schema import build_part_schema
 from catalog.downloads.tools import build_tool
 from catalog.drift.current_presence import find_probably_gone, list_no_longer_seen
 from catalog.drift.exports import export_changes, export_versions

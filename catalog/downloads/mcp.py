@@ -7,8 +7,8 @@ from typing import Any
 
 from affidavit.operations import READS, Identity
 from catalog.downloads.absent_properties import identify_outline
-from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
+from catalog.downloads.schemas.json_schema import build_schema
 from catalog.downloads.tools import build_tool
 from catalog.evidence.outlines import Descriptor, Outline, list_contents
 

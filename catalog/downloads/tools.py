@@ -7,8 +7,8 @@ from typing import Any
 
 from affidavit.operations import PARAMETER, READS, REQUEST
 from catalog.downloads.absent_properties import is_marked
-from catalog.downloads.json_schema import build_fields_schema, build_part_schema, build_schema
 from catalog.downloads.operation_names import name_outlines
+from catalog.downloads.schemas.json_schema import build_fields_schema, build_part_schema, build_schema
 from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
 
 MAX_DESCRIPTION = 1024  # characters, for OpenAI's APIs

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
-from catalog.downloads.json_schema import build_schema
+from catalog.downloads.schemas.json_schema import build_schema
 from catalog.drift.compare import Change, compare_outlines
 from catalog.evidence.pointers import walk_nodes
 

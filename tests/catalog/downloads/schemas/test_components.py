@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from affidavit import Evidence, describe, infer
 from bench._support.exported_schemas import resolve_references
 from catalog.downloads import openapi
-from catalog.downloads.schema_names import MAX_SCHEMA_NAME_LENGTH, MIN_DIGEST_LENGTH
+from catalog.downloads.schemas.names import MAX_SCHEMA_NAME_LENGTH, MIN_DIGEST_LENGTH
 from catalog.evidence.outlines import NO_BODY
 from tests.catalog.json_values import VALUES
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer
-from catalog.downloads.json_schema import build_schema, build_schema_document
+from catalog.downloads.schemas.json_schema import build_schema, build_schema_document
 
 NAMES = st.sampled_from(["id", "name", "items", "", "__proto__", "a/b~c", "ann@example.com", "8f14e45fceea167a"])
 VALUES = st.recursive(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from catalog.downloads.schema_names import (
+from catalog.downloads.schemas.names import (
     ERROR,
     Body,
     BodyUse,

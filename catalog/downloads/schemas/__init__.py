@@ -1,0 +1,1 @@
+"""The schemas in downloads: descriptors as JSON Schema, and the named schemas of an OpenAPI document."""
