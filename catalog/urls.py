@@ -4,6 +4,7 @@ from django.urls import path
 
 from catalog.browse import property_views
 from catalog.drift import views as drift_views
+from catalog.drift.environments import views as comparison_views
 from catalog.review import actions as review_actions
 from catalog.review import views as review_views
 from catalog.rules import actions
@@ -18,7 +19,7 @@ urlpatterns = [
     *page_paths("property", property_views.show_property),
     *page_paths("drift", drift_views.show_drift, is_shareable=True),
     *page_paths("change", review_views.show_change),
-    *page_paths("difference", drift_views.show_environment_comparison),
+    *page_paths("difference", comparison_views.show_environment_comparison),
     *page_paths("rules", rules_views.show_rules),
     path(f"{CHANGE_PATH}/acknowledgement", review_actions.post_acknowledgement, name="acknowledge-change"),
     path(f"{CHANGE_PATH}/mute", review_actions.post_mute, name="mute-change"),

@@ -25,11 +25,11 @@ from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.schemas.json_schema import build_part_schema
 from catalog.downloads.tools import build_tool
-from catalog.drift.current_presence import find_probably_gone, list_no_longer_seen
+from catalog.drift.environments.extent import count_properties
 from catalog.drift.exports import export_changes, export_versions
-from catalog.drift.extent import count_properties
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
-from catalog.drift.no_longer_seen import find_absent_properties
+from catalog.drift.presence.current import find_probably_gone, list_no_longer_seen
+from catalog.drift.presence.no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes
 from catalog.evidence.baselines import count_before_reset, find_unobserved_reset
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days

@@ -27,9 +27,9 @@ from catalog.browse.property_history import (
     find_successor,
     list_property_drift,
 )
-from catalog.drift.compared_operations import ComparedOperation, find_node_presence
-from catalog.drift.current_presence import CurrentPresence
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
+from catalog.drift.presence.current import CurrentPresence
+from catalog.drift.presence.operations import ComparedOperation, find_node_presence
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, find_node, find_node_reset

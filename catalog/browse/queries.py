@@ -27,7 +27,7 @@ from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import Identity
 from catalog.browse.filters import OperationFilters
-from catalog.drift.extent import count_absent_by_operation, count_probably_gone
+from catalog.drift.environments.extent import count_absent_by_operation, count_probably_gone
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
 from catalog.evidence.baselines import find_unobserved_reset

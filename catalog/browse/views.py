@@ -31,7 +31,7 @@ from catalog.browse.queries import (
     summarize_excess,
 )
 from catalog.browse.search import find_property_hits
-from catalog.drift.extent import (
+from catalog.drift.environments.extent import (
     count_absent_by_operation,
     count_probably_gone,
     count_properties_of_operations,

@@ -10,8 +10,8 @@ from django.db import connection
 
 from affidavit.operations import Identity
 from catalog.downloads.operation_names import name_operations, split_name_words
-from catalog.drift.current_presence import AbsentProperties
-from catalog.drift.no_longer_seen import load_no_longer_seen
+from catalog.drift.presence.current import AbsentProperties
+from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.models import CatalogRevision
 from catalog.queries import BY_PATH, visible_operations

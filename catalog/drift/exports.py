@@ -1,20 +1,15 @@
-"""The tables of drift, versions and comparisons as they are downloaded: all rows, columns named as in contract §5."""
+"""The tables of drift and versions as they are downloaded: all rows, columns named as in contract §5."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple
 from typing import Any
 
 from django.db.models import QuerySet
 
 from catalog.drift.compare import Change
-from catalog.drift.compared_operations import ProbablyGone
-from catalog.drift.comparison_summary import LostProperty
-from catalog.drift.current_presence import CurrentPresence
-from catalog.drift.environments import OperationChange
-from catalog.drift.extent import CatalogExtent
 from catalog.drift.history import VersionComparison
+from catalog.drift.presence.operations import ProbablyGone
 from catalog.drift.queries import list_versions
 from catalog.models import Drift, Operation
 from wire.table_exports import Table
@@ -24,21 +19,7 @@ DRIFT_COLUMNS = (
     "id", "at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values", "lastDay",
     "acknowledgedAt", "acknowledgedBy", "mutedUntil",
 )  # fmt: skip
-COMPARISON_COLUMNS = (
-    "method", "path", *CHANGE_COLUMNS, "certain", "state", "seen", "of", "absent",
-    "stateAgainst", "seenAgainst", "ofAgainst", "absentAgainst",
-)  # fmt: skip
-LOST_COLUMNS = ("method", "path", "part", "pointer", "state", "stateAgainst")
 PROBABLY_GONE_COLUMNS = ("method", "path", "part", "pointer", "seen", "of", "absent", "successor")
-EXTENT_COLUMNS = (
-    "environment",
-    "operations",
-    "properties",
-    "noLongerSeen",
-    "firstSeenAt",
-    "lastSeenAt",
-    "probablyGone",
-)
 VERSION_COLUMNS = ("version", "at", "since", "observations", "byHand")
 
 
@@ -70,35 +51,6 @@ def _drift_row(drift: Any) -> Sequence[Any]:
     decisions = (drift.acknowledged_at, drift.acknowledged_by or None, drift.muted_until)
     counts = (drift.seen, drift.of, drift.matching, drift.values)
     return (*version, *list_change_cells(drift), *counts, day, *decisions)
-
-
-def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> Table:
-    """Return the table of an environment comparison; `list_changes` is called when it is downloaded."""
-    return Table("difference", COMPARISON_COLUMNS, lambda: map(_comparison_row, list_changes()))
-
-
-def _comparison_row(row: OperationChange) -> Sequence[Any]:
-    presence = (*_list_presence_cells(row.before), *_list_presence_cells(row.after))
-    return (row.method, row.path, *list_change_cells(row.change), row.is_certain, *presence)
-
-
-def _list_presence_cells(presence: CurrentPresence | None) -> Sequence[Any]:
-    return (presence.state, presence.seen, presence.of, presence.absent) if presence else (None,) * 4
-
-
-def export_lost(list_lost: Callable[[], Iterable[LostProperty]]) -> Table:
-    """Return the table of what both environments have lost; `list_lost` is called when it is downloaded."""
-    return Table("lostByBoth", LOST_COLUMNS, lambda: map(astuple, list_lost()))
-
-
-def export_extents(list_extents: Callable[[], Iterable[CatalogExtent]]) -> Table:
-    """Return the table of the compared environments; `list_extents` is called when it is downloaded."""
-    return Table("environments", EXTENT_COLUMNS, lambda: map(_extent_row, list_extents()))
-
-
-def _extent_row(extent: CatalogExtent) -> Sequence[Any]:
-    counts = (extent.operations, extent.properties, extent.no_longer_seen)
-    return (extent.environment.name, *counts, extent.first_seen_at, extent.last_seen_at, extent.probably_gone)
 
 
 def export_versions(operation: Operation) -> Table:

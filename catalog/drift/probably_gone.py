@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from catalog.drift.compared_operations import ProbablyGone, find_probably_gone_of
+from catalog.drift.presence.operations import ProbablyGone, find_probably_gone_of
 from catalog.drift.queries import list_broken_fields, list_open_drift
 from catalog.models import Operation
 from catalog.queries import visible_operations

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
-from catalog.drift.absence import NO_LONGER_SEEN, PRESENCE_KINDS
-from catalog.drift.compared_operations import OperationKey
 from catalog.drift.filters import DriftFilters
+from catalog.drift.presence.absence import NO_LONGER_SEEN, PRESENCE_KINDS
+from catalog.drift.presence.operations import OperationKey
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.queries import visible_operations

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from affidavit import describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
 from catalog.change_labels import describe_successor
-from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
 from catalog.drift.compare import (
     PATH,
     Change,
@@ -20,6 +19,7 @@ from catalog.drift.compare import (
     describe_descriptor,
 )
 from catalog.drift.fold_result import FoldResult
+from catalog.drift.presence.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
 from catalog.evidence.outlines import Outline
 from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion

@@ -125,7 +125,9 @@ class OperationPart(models.Model):
     epoch = models.PositiveIntegerField(default=0)
     evidence: Any = models.JSONField(help_text="affidavit.Evidence.to_state()")
     absences: Any = models.JSONField(
-        default=dict, db_column="silence", help_text="The members of catalog.drift.absence.Absence, by pointer."
+        default=dict,
+        db_column="silence",
+        help_text="The members of catalog.drift.presence.absence.Absence, by pointer.",
     )
 
     class Meta:

@@ -12,9 +12,9 @@ from catalog.browse.presence import Presence
 from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.browse.property_history import find_predecessor
 from catalog.change_labels import list_counted_types
-from catalog.drift.absence import PRESENCE_KINDS, Absence, AbsenceStates
-from catalog.drift.compared_operations import ComparedOperation, find_node_presence
-from catalog.drift.current_presence import CurrentPresence, PresenceState
+from catalog.drift.presence.absence import PRESENCE_KINDS, Absence, AbsenceStates
+from catalog.drift.presence.current import CurrentPresence, PresenceState
+from catalog.drift.presence.operations import ComparedOperation, find_node_presence
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node

@@ -17,7 +17,7 @@ from django.utils import timezone
 from catalog import queries
 from catalog.downloads import documents
 from catalog.downloads.queries import find_catalog_digest
-from catalog.drift.environments import compare_catalogs
+from catalog.drift.environments.differences import compare_catalogs
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.rules import baseline

@@ -12,7 +12,7 @@ from django.utils import timezone
 from hub.local.static_files import BROTLI_QUALITY
 from workspaces.shared_links.links import share_page
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = "/w/lumen-books/staging/rejections"
 
 

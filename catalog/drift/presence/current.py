@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from catalog.drift.absence import (
+from catalog.drift.presence.absence import (
     ENOUGH,
     LEAST,
     Absence,

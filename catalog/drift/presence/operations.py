@@ -1,4 +1,4 @@
-"""What an environment comparison knows of one side: its operations, and which of their properties are sent now."""
+"""The operations of an environment, and which of their properties are sent now."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from django.db.models import BooleanField, Func, QuerySet
 
-from catalog.drift.absence import LEAST, NOT_ALWAYS, PRESENCE_KINDS, Absence, AbsenceStates, find_new_names
-from catalog.drift.current_presence import (
+from catalog.drift.presence.absence import LEAST, NOT_ALWAYS, PRESENCE_KINDS, Absence, AbsenceStates, find_new_names
+from catalog.drift.presence.current import (
     CurrentPresence,
     PresenceState,
     find_current_presence,

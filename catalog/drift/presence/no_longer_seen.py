@@ -8,8 +8,8 @@ from datetime import date
 from django.db.models import Prefetch
 
 from affidavit.operations import Identity, part_key
-from catalog.drift.absence import NO_LONGER_SEEN
-from catalog.drift.current_presence import AbsentProperties, list_no_longer_seen
+from catalog.drift.presence.absence import NO_LONGER_SEEN
+from catalog.drift.presence.current import AbsentProperties, list_no_longer_seen
 from catalog.evidence.parts import find_absence_states, part_of
 from catalog.models import Drift, Operation, OperationPart
 from catalog.queries import visible_operations

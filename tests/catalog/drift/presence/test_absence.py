@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.drift.absence import (
+from catalog.drift.presence.absence import (
     ENOUGH,
     NO_LONGER_SEEN,
     NOT_ALWAYS,

@@ -1,4 +1,4 @@
-"""The comparison of two environments: how the operations of one differ from those of another."""
+"""How the operations of one environment differ from those of another."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
-from catalog.drift.absence import NOT_ALWAYS
 from catalog.drift.compare import Change, build_not_always, compare_outlines
-from catalog.drift.compared_operations import (
+from catalog.drift.presence.absence import NOT_ALWAYS
+from catalog.drift.presence.current import CurrentPresence, PresenceState
+from catalog.drift.presence.operations import (
     AbsentByOperation,
     AbsentPlaces,
     ComparedOperation,
@@ -19,7 +20,6 @@ from catalog.drift.compared_operations import (
     load_compared_operations,
     split_into_chunks,
 )
-from catalog.drift.current_presence import CurrentPresence, PresenceState
 from catalog.drift.queries import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.type_names import name_types
 from catalog.evidence.outline_nodes import remove_properties

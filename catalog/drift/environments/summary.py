@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.change_labels import NOBODY, PRODUCER
-from catalog.drift.compared_operations import AbsentByOperation, AbsentPlaces
-from catalog.drift.current_presence import PresenceState
-from catalog.drift.environments import WHOLE_OPERATION, OperationChange
+from catalog.drift.environments.differences import WHOLE_OPERATION, OperationChange
+from catalog.drift.presence.current import PresenceState
+from catalog.drift.presence.operations import AbsentByOperation, AbsentPlaces
 from catalog.drift.queries import load_catalog_rows
 from workspaces.models import Environment
 
