@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from outcomes.broken_joins.cause_groups import Cause
+from outcomes.broken_joins.causes.groups import Cause
 from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins
 from wire.time.period import Period
 from wire.time.timestamps import EARLIEST

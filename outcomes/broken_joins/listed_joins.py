@@ -10,7 +10,7 @@ from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
 
-from outcomes.broken_joins.cause_groups import BrokenJoin
+from outcomes.broken_joins.causes.groups import BrokenJoin
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.lookup import (
     NEWEST_DIAGNOSED,

@@ -10,8 +10,8 @@ from itertools import islice
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.analytics.lag import median_length
-from outcomes.broken_joins.cause_groups import BrokenJoin
-from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_form, bare_forms, diagnose
+from outcomes.broken_joins.causes.diagnose import Diagnosis, KnownConversation, bare_form, bare_forms, diagnose
+from outcomes.broken_joins.causes.groups import BrokenJoin
 from outcomes.models import Conversation, Outcome
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from outcomes.broken_joins.cause_groups import Cause, group_by_cause
 from outcomes.broken_joins.cause_starts import find_cause_starts
+from outcomes.broken_joins.causes.groups import Cause, group_by_cause
 from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_broken_joins
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment

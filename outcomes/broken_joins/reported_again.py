@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from outcomes.broken_joins.cause_groups import BrokenJoin, Cause, group_by_cause
+from outcomes.broken_joins.causes.groups import BrokenJoin, Cause, group_by_cause
 from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_reported_again
 from wire.time.period import Period
 from workspaces.models import Environment

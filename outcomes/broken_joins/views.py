@@ -16,10 +16,10 @@ from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_figures import MIN_REPORTED
 from outcomes.analytics.compare import find_sibling
 from outcomes.analytics.snippets import first_report_snippets
-from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.cause_starts import find_cause_starts
-from outcomes.broken_joins.chances import write_advice
-from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.broken_joins.causes.chances import write_advice
+from outcomes.broken_joins.causes.diagnose import ADVICE
+from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters, parse_join_filters
 from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, count_ids, find_listed_joins, page_all, page_matching
@@ -33,7 +33,7 @@ from outcomes.broken_joins.lookup import (
     list_api_keys,
     measure_healing,
 )
-from outcomes.broken_joins.move import find_movable
+from outcomes.broken_joins.moves.move import find_movable
 from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again

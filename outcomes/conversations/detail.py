@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from outcomes.broken_joins.cause_groups import BrokenJoin
-from outcomes.broken_joins.diagnose import Diagnosis
+from outcomes.broken_joins.causes.diagnose import Diagnosis
+from outcomes.broken_joins.causes.groups import BrokenJoin
 from outcomes.broken_joins.lookup import diagnose_ids, list_api_keys, list_environment_names, list_joins_naming
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from workspaces.models import ApiKey, Environment

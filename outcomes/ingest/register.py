@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from outcomes.broken_joins.diagnose import bare_form
+from outcomes.broken_joins.causes.diagnose import bare_form
 from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
 from wire.tallies.shards import FREE_SHARD
 from workspaces.models import Environment

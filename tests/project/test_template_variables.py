@@ -42,7 +42,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.broken_joins import listed_joins
 from outcomes.broken_joins import views as joins_views
-from outcomes.broken_joins.move import move_broken_joins
+from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report

@@ -12,7 +12,7 @@ from hub.templatetags.key_uses import last_use
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from wire.time.period import parse_period

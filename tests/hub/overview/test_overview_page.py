@@ -15,7 +15,7 @@ from hub.overview.facts import Fact
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, observation

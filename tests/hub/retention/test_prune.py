@@ -29,7 +29,7 @@ from intents.reports.prune import REJECTIONS
 from intents.reports.receive import receive_report
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.delete_conversation import delete_conversation
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations

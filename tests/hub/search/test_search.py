@@ -24,7 +24,7 @@ from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from outcomes.broken_joins.move import move_broken_joins
+from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, environment_of, observation, report

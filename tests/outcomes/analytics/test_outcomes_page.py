@@ -10,7 +10,7 @@ from django.utils import timezone
 from outcomes.analytics import chart_figures, outcomes_page
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series

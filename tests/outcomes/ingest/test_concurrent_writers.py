@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Receipt, Report, record_outcomes
 from outcomes.ingest.register import Arrival, RegistrationReceipt, register_conversations
 from outcomes.models import Conversation, Outcome

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection, transaction
 
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest import delete_conversation as room
 from outcomes.ingest.delete_conversation import count_conversation, delete_conversation
 from outcomes.ingest.record import Report, record_outcomes

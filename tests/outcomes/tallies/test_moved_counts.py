@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.broken_joins.rates import read_rates_by_api_key
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations

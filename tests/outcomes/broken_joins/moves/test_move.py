@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outcomes.broken_joins.lookup import find_broken_joins
-from outcomes.broken_joins.move import find_movable, move_broken_joins, undo_move
+from outcomes.broken_joins.moves.move import find_movable, move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome

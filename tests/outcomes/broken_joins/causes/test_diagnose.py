@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.diagnose import (
+from outcomes.broken_joins.causes.diagnose import (
     ADVICE,
     Diagnosis,
     KnownConversation,

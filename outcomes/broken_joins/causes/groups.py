@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from outcomes.broken_joins.diagnose import Diagnosis
+from outcomes.broken_joins.causes.diagnose import Diagnosis
 
 MAX_EXAMPLES = 5
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from outcomes.broken_joins import move_sql
 from outcomes.broken_joins.lookup import IDS_AT_ONCE, diagnose_ids, list_environment_names
-from outcomes.broken_joins.move_rows import (
+from outcomes.broken_joins.moves import sql
+from outcomes.broken_joins.moves.rows import (
     OutcomeRef,
     OutcomeUpdate,
     ReportSummary,
@@ -74,7 +74,7 @@ def find_movable(source: Environment, target: Environment, period: Period) -> Se
     start, end = widen_to_quarters(period)
     with connection.cursor() as cursor:
         query: dict[str, Any] = {"source": source.pk, "target": target.pk, "start": start, "end": end}
-        cursor.execute(move_sql.SELECT_KNOWN_IN_TARGET, query)
+        cursor.execute(sql.SELECT_KNOWN_IN_TARGET, query)
         rows = iter(cursor.fetchall())
     names = list_environment_names(source)
     movable: list[OutcomeRef] = []
@@ -117,7 +117,7 @@ def _detach_joins(source: Environment, target: Environment, refs: Sequence[Outco
     """Delete these outcomes, as far as they are still broken joins, and return the deleted ones."""
     lock_conversations(source, [ref.conversation for ref in refs])
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.LOCK_BROKEN_JOINS, {"source": source.pk, "target": target.pk, **ref_columns(refs)})
+        cursor.execute(sql.LOCK_BROKEN_JOINS, {"source": source.pk, "target": target.pk, **ref_columns(refs)})
         moving_joins = [
             MovingJoin(source_conversation, target_conversation, key, ReportSummary(*summary))
             for source_conversation, target_conversation, key, *summary in cursor.fetchall()

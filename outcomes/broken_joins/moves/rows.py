@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from outcomes.broken_joins import move_sql
+from outcomes.broken_joins.moves import sql
 from outcomes.tallies.adjust import TallyChange, adjust_tallies
 from workspaces.models import Environment
 
@@ -126,12 +126,12 @@ def count_outcome(key: str, summary: ReportSummary, started_at: datetime | None,
 def lock_conversations(environment: Environment, conversations: Sequence[int]) -> None:
     parameters: dict[str, Any] = {"environment": environment.pk, "conversations": list(conversations)}
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.LOCK_CONVERSATIONS, parameters)
+        cursor.execute(sql.LOCK_CONVERSATIONS, parameters)
 
 
 def delete_outcomes(environment: Environment, refs: Sequence[OutcomeRef]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.DELETE_OUTCOMES, {"environment": environment.pk, **ref_columns(refs)})
+        cursor.execute(sql.DELETE_OUTCOMES, {"environment": environment.pk, **ref_columns(refs)})
 
 
 def ref_columns(refs: Sequence[OutcomeRef]) -> dict[str, Any]:
@@ -149,8 +149,8 @@ def lock_outcomes(
     parameters: dict[str, Any] = {"environment": environment.pk, **ref_columns(refs), "now": now}
     with connection.cursor() as cursor:
         if create_missing:
-            cursor.execute(move_sql.CREATE_MISSING, parameters)
-        cursor.execute(move_sql.LOCK_OUTCOMES, parameters)
+            cursor.execute(sql.CREATE_MISSING, parameters)
+        cursor.execute(sql.LOCK_OUTCOMES, parameters)
         return [StoredOutcome.from_row(row) for row in cursor.fetchall()]
 
 
@@ -162,10 +162,10 @@ def write_updates(
     other_changes: tally changes in addition to those of the updates.
     """
     rows = [update.as_row() for update in updates if update.summaries]
-    columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
-    parameters: dict[str, Any] = dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True))
+    columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in sql.UPDATE_PARAMETERS]
+    parameters: dict[str, Any] = dict(zip(sql.UPDATE_PARAMETERS, columns, strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.UPDATE_OUTCOMES, {"environment": environment.pk, **parameters})
+        cursor.execute(sql.UPDATE_OUTCOMES, {"environment": environment.pk, **parameters})
     delete_outcomes(environment, [update.outcome.ref for update in updates if not update.summaries])
     changes = [*other_changes, *(change for update in updates for change in update.tally_changes())]
     if changes:

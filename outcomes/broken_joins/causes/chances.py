@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from outcomes.broken_joins.cause_groups import Cause
-from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.broken_joins.causes.diagnose import ADVICE
+from outcomes.broken_joins.causes.groups import Cause
 from outcomes.templatetags.outcome_words import format_length
 
 

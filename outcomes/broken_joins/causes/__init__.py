@@ -1,0 +1,1 @@
+"""Why broken joins broke, and what to do about it (pure)."""
