@@ -17,7 +17,7 @@ from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
 from catalog.ingest.reporters import read_activity
 from intents.rejections.filters import is_rejection
-from intents.rejections.quarters import read_quarters as read_verifications
+from intents.rejections.tallies.quarters import read_quarters as read_verifications
 from outcomes.tallies.quarters import read_quarters as read_outcomes
 from wire.time.period import Period, floor_to_quarter
 from workspaces.models import Environment

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.queries import OperationCounts
-from intents.rejections.totals import Total, count_rejections, count_verifications
+from intents.rejections.tallies.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.moved_counts import (
     NOTHING_MOVED,
     CountWithoutMoves,

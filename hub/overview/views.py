@@ -27,7 +27,7 @@ from intents.rejections.filters import RejectionFilters
 from intents.rejections.queries import find_first_moment as find_first_verification
 from intents.rejections.queries import has_verifications
 from intents.rejections.rise import Rise
-from intents.rejections.totals import ReasonSummary
+from intents.rejections.tallies.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics

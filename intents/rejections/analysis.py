@@ -14,8 +14,8 @@ from intents.rejections import queries
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.phases import RejectionChange, read_phases
 from intents.rejections.rise import Rise, find_explaining_reason, find_start
-from intents.rejections.series import ResultBucket
-from intents.rejections.totals import (
+from intents.rejections.tallies.series import ResultBucket
+from intents.rejections.tallies.totals import (
     GroupSummary,
     ReasonSummary,
     Total,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intents.rejections.filters import is_rejection
-from intents.rejections.series import ResultBucket
+from intents.rejections.tallies.series import ResultBucket
 from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time.buckets import describe_starts, name_partial
 

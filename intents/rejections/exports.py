@@ -13,8 +13,8 @@ from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.intents_before import find_users
 from intents.rejections.phases import RejectionChange
 from intents.rejections.queries import KeyRejections
-from intents.rejections.series import ResultBucket
-from intents.rejections.totals import GroupSummary, count_rejections, count_verifications
+from intents.rejections.tallies.series import ResultBucket
+from intents.rejections.tallies.totals import GroupSummary, count_rejections, count_verifications
 from wire.batches import split_into_batches
 from wire.table_exports import Table
 from workspaces.annotations.exports import build_annotations_table, list_phase_cells, name_phase_columns

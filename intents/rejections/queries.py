@@ -13,8 +13,8 @@ from django.db.models import Max, Min, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
-from intents.rejections.series import ResultBucket, build_buckets, split_period
-from intents.rejections.totals import (
+from intents.rejections.tallies.series import ResultBucket, build_buckets, split_period
+from intents.rejections.tallies.totals import (
     Total,
     count_verifications,
 )

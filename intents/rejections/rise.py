@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from intents.rejections.filters import is_rejection
-from intents.rejections.series import ResultBucket
-from intents.rejections.totals import NEW_REASON_MINIMUM, ReasonSummary
+from intents.rejections.tallies.series import ResultBucket
+from intents.rejections.tallies.totals import NEW_REASON_MINIMUM, ReasonSummary
 from wire.chance import is_within_chance
 
 RISE_FACTOR = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intents.rejections.totals import ReasonSummary, find_growth
+from intents.rejections.tallies.totals import ReasonSummary, find_growth
 
 
 def describe_reasons(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -14,37 +14,19 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from affidavit import REASONS
-from intents.models import MintedIntent, Rejection, split_operation
-from intents.rejections import chart_figures, queries, sentences, totals
+from intents.rejections import chart_figures, queries, sentences
 from intents.rejections.analysis import RejectionAnalysis
-from intents.rejections.detail import (
-    CALL_EVENT_COLUMNS,
-    MAX_EVENTS,
-    compare_operations,
-    find_alike,
-    find_intent,
-    find_rejection,
-    has_more_events,
-    list_call_events,
-)
-from intents.rejections.expiry import Cause, list_causes
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.intents_before import find_users
-from intents.rejections.order_of_checks import find_failed_checks
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
-from intents.rejections.read_expiry import read_expiry
-from wire.errors import NotFound
-from wire.filters import read_number
-from wire.table_exports import Table
+from intents.rejections.tallies import totals
 from wire.time.period import Period
-from wire.time.timestamps import cut_to_second, read_moment
 from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
-from workspaces.models import Environment, Membership, SigningSecret
+from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
-from workspaces.secrets.uses import find_unused_signer
 from workspaces.templatetags.periods import preceding
 
 REJECTIONS_PER_PAGE = 10
@@ -65,8 +47,6 @@ protection = Protection(
     MemoryDeliveries(),
     reports=VerificationReports(API_KEY, base_url=BASE_URL%s),
 )"""
-
-MISMATCHES = ("operation-mismatch", "method-mismatch", "path-mismatch")  # another operation was signed
 
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -107,76 +87,6 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         "since": lambda _: filters.since,
     }
     return Page("intents/rejections.html", build_context, build_tables(analysis), takes=takes)
-
-
-def show_rejection(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show one rejection, its usual fix, and what happened to its tool call. Raises NotFound if there is none."""
-    rejection = read_rejection(request, environment)
-    intent = find_intent(environment, rejection)
-
-    is_mismatch = rejection.reason in MISMATCHES
-
-    def build_context() -> Mapping[str, Any]:
-        return {
-            "rejection": rejection,
-            "reason": REASONS.get(rejection.reason),
-            "failed_checks": find_failed_checks(rejection.reason),
-            "expiry_causes": _list_expiry_causes(environment, rejection),
-            "alike": find_alike(environment, rejection),
-            "intent": intent,
-            "difference": compare_operations(intent.operation, rejection.operation) if intent and is_mismatch else None,
-            "inspector_path": _find_called_path(rejection, intent),
-            "unused_secret": _find_unused_secret(rejection),
-            "was_v1_accepted": environment.workspace.accepts_v1_at(rejection.occurred_at),
-            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
-            "keys_by_actor": environment.workspace.index_keys_by_actor(),
-            "events": list(list_call_events(environment, rejection, MAX_EVENTS)),
-            "is_cut": has_more_events(environment, rejection.tool_call_id),
-            "max_events": MAX_EVENTS,
-        }
-
-    def event_rows() -> Iterator[Sequence[Any]]:
-        return (event.list_cells() for event in list_call_events(environment, rejection))
-
-    tables = [Table("events", CALL_EVENT_COLUMNS, event_rows)]
-    return Page("intents/rejection.html", build_context, tables, has_period=False)
-
-
-def _list_expiry_causes(environment: Environment, rejection: Rejection) -> Sequence[Cause]:
-    """Return the possible causes of an expired intent, the likelier first; [] for another reason."""
-    return list_causes(read_expiry(environment, rejection)) if rejection.reason == "expired" else []
-
-
-def _find_unused_secret(rejection: Rejection) -> SigningSecret | None:
-    """Return the secret that signs, if the backend's lack of it may be the cause of this rejection."""
-    key = rejection.api_key
-    if rejection.reason != "bad-signature" or key is None:
-        return None
-    signer = find_unused_signer(rejection.environment, key, now=timezone.now())
-    if signer is None or signer.signs_from is None:
-        return None
-    return signer if cut_to_second(signer.signs_from) <= rejection.occurred_at else None
-
-
-def _find_called_path(rejection: Rejection, intent: MintedIntent | None) -> str:
-    """Return the path to inspect: the reported path, or for a template, which nobody calls, the signed path if known.
-
-    After a mismatch another path was signed, so the template stays.
-    """
-    if intent is None or "{" not in rejection.path or rejection.reason in MISMATCHES:
-        return rejection.path
-    return split_operation(intent.operation)[1].partition("?")[0] or rejection.path
-
-
-def read_rejection(request: HttpRequest, environment: Environment) -> Rejection:
-    """Return the rejection that the address names by time and number. Raises NotFound."""
-    rejection = find_rejection(environment, read_moment(request.GET, "at"), read_number(request.GET, "id"))
-    if rejection is None:
-        detail = (
-            "This environment has no such rejection. If it had one, its retention may have ended. Look at the list."
-        )
-        raise NotFound(detail)
-    return rejection
 
 
 def _build_first_report(environment: Environment) -> str:

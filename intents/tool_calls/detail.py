@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from intents.models import Confirmation, MintedIntent, Rejection
-from intents.rejections.detail import list_confirmations_of
+from intents.rejections.detail.call_events import list_confirmations_of
 from workspaces.models import Environment
 
 

@@ -11,7 +11,7 @@ from catalog.models import Operation, ReporterActivity
 from hub.sample import workspace as sample
 from hub.sample.history import DAYS, History
 from intents.models import Rejection
-from intents.rejections.detail import find_intent
+from intents.rejections.detail.rejection import find_intent
 from tests.hub.sample.dates import find_wednesday_noon
 from workspaces.models import ApiKey, SampleWorkspace, SecretUse
 

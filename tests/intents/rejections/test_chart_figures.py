@@ -14,8 +14,8 @@ from plotly import graph_objects
 from affidavit import REASONS
 from intents.rejections.chart_figures import RARE_REASONS, build_rejections_figure, build_table_rows, count_by_reason
 from intents.rejections.sentences import describe_reasons
-from intents.rejections.series import ResultBucket
-from intents.rejections.totals import ReasonSummary
+from intents.rejections.tallies.series import ResultBucket
+from intents.rejections.tallies.totals import ReasonSummary
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 BEFORE = "the 7 days before"

@@ -15,7 +15,7 @@ from django.utils import timezone
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.queries import load_totals
-from intents.rejections.totals import count_rejections, count_verifications
+from intents.rejections.tallies.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from wire.time.period import floor_to_quarter, parse_period

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intents.rejections.rise import Growth, find_explaining_reason, find_reason_growth
-from intents.rejections.totals import ReasonSummary
+from intents.rejections.tallies.totals import ReasonSummary
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 RESULTS = st.dictionaries(st.sampled_from(["accepted", "", "expired", "replayed", "malformed"]), st.integers(0, 2000))

@@ -20,7 +20,7 @@ from intents.models import MintedIntent
 from intents.rejections import exports, queries
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.totals import count_rejections, count_verifications
+from intents.rejections.tallies.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from wire.time.period import parse_period

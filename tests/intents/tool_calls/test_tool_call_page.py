@@ -19,7 +19,7 @@ from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import Confirmation, Rejection
-from intents.rejections.detail import MAX_EVENTS
+from intents.rejections.detail.call_events import MAX_EVENTS
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls.detail import find_tool_call

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db.models import Max, Q, Sum
 
 from intents.models import MintedIntent, Rejection, VerificationTally
-from intents.rejections.detail import select_intents_before
-from intents.rejections.expiry import ExpiryFacts
+from intents.rejections.detail.expiry_causes import ExpiryFacts
+from intents.rejections.detail.rejection import select_intents_before
 from intents.reports.verification import ACCEPTED
 from wire.time.period import QUARTER, floor_to_quarter
 from workspaces.models import Environment

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.expiry import ExpiryFacts, list_causes
+from intents.rejections.detail.expiry_causes import ExpiryFacts, list_causes
 
 REJECTED_AT = datetime(2026, 3, 4, 10, 20, tzinfo=UTC)
 UNKNOWN = ExpiryFacts(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import REASONS
-from intents.rejections import totals as total_rows
-from intents.rejections.totals import Total
+from intents.rejections.tallies import totals as total_rows
+from intents.rejections.tallies.totals import Total
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TOTALS = st.lists(

@@ -19,7 +19,7 @@ from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import MintedIntent, Rejection
-from intents.rejections.detail import compare_operations
+from intents.rejections.detail.operation_difference import compare_operations
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from workspaces.models import SigningSecret, Workspace

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.series import build_buckets
+from intents.rejections.tallies.series import build_buckets
 from wire.time.buckets import find_bucket_start
 from wire.time.period import QUARTER, Period
 

@@ -1,0 +1,1 @@
+"""Verifications as they are summed: by time, reason, version and operation."""
