@@ -7,7 +7,7 @@
 segment. The program prints the figures of each API under weights that were fitted on all other APIs. With `--half` it
 fits on the named APIs, and on invented and described ones, and prints the figures of all other APIs. `--refine` begins
 with the shipped weights. `--new` fits only the signs that have no weight yet. `--write` fits on all APIs and writes
-`affidavit/_paths/weights.py`.
+`affidavit/_paths/signs/weights.py`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 
 import affidavit._paths.classify as classify
 from affidavit._paths.learner import Learner, decode_segments
-from affidavit._paths.segment_signs import Prefix, Siblings
 from affidavit._paths.segments import strip_values
-from affidavit._paths.sibling_signs import list_sibling_signs
-from affidavit._paths.traffic_facts import TrafficFacts
+from affidavit._paths.signs.segment import Prefix, Siblings
+from affidavit._paths.signs.siblings import list_sibling_signs
+from affidavit._paths.signs.traffic import TrafficFacts
 from affidavit._paths.tree import PathNode
 from bench._support.described_apis import describe_recordings
 from bench._support.invented_apis import invent_recordings
@@ -33,7 +33,7 @@ from bench._support.logistic import Table, fit_logistic, fit_new_signs
 from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths
 from bench._support.recordings import PathRecording, list_recordings, read_path_recording, take_samples
 
-WEIGHTS = Path(classify.__file__).with_name("weights.py")
+WEIGHTS = Path(classify.__file__).parent / "signs" / "weights.py"
 BALANCE = 8.0
 SHARES = {"invented": 0.75, "described": 0.1}  # the weight of an API of each source; a recorded API weighs 1
 EITHER_SHARE = 0.05  # a segment for which both answers, data and word, are right counts with this share of its weight

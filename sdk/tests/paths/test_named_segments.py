@@ -8,7 +8,7 @@ from support.lessons import learn, template
 from affidavit._paths import classify
 from affidavit._paths.classify import AMONG_DATA, NAMED_PARAMETER_ABOVE, NOTHING_TO_MIX, Decision, Judgement, Verdict
 from affidavit._paths.learner import Learner
-from affidavit._paths.sign_names import MORE_DATA, OWN_IDENTITY
+from affidavit._paths.signs.names import MORE_DATA, OWN_IDENTITY
 
 SEGMENTS = st.sampled_from(
     ["projects", "acme-corp", "otter", "v-jane0376", "0", "17", "api", "v2", "orders", "_rest", ""]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.lessons import learn, template
 
 from affidavit._json import ABSENT
-from affidavit._paths.text_signs import list_text_signs
+from affidavit._paths.signs.text import list_text_signs
 from affidavit._paths.vocabulary import Style, is_qualified_name
 
 SIGN = "reads like a qualified name"

@@ -13,12 +13,12 @@ from enum import Enum, auto
 from math import exp, nextafter
 from typing import NamedTuple
 
-from .segment_signs import Prefix, Siblings
-from .sibling_signs import list_sibling_signs
-from .sign_names import FOREIGN_CAPITALS, KNOWN_WORDS, MORE_DATA, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES
-from .traffic_facts import TrafficFacts
+from .signs.names import FOREIGN_CAPITALS, KNOWN_WORDS, MORE_DATA, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES
+from .signs.segment import Prefix, Siblings
+from .signs.siblings import list_sibling_signs
+from .signs.traffic import TrafficFacts
+from .signs.weights import WEIGHTS
 from .tree import PathNode, count_paths
-from .weights import WEIGHTS
 
 LITERAL_BELOW = 0.1
 """A segment is a literal below this probability: to keep data as a literal is as bad as to hold back ten segments."""

@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
-from .response_similarity import Shapes, collect_shapes
-from .segments import detect_segment_form, strip_values
-from .sign_names import NEVER_SEEN, PLACED_SIGNS
-from .templates import is_scaffold, is_version, may_be_version
-from .text_signs import list_text_signs
-from .traffic_facts import TrafficFacts
-from .tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
-from .vocabulary import STRANGE_ORIGINS, begins_with_action, find_origin, is_action
-from .words import Reading, singularize, split_words
+from affidavit._paths.response_similarity import Shapes, collect_shapes
+from affidavit._paths.segments import detect_segment_form, strip_values
+from affidavit._paths.templates import is_scaffold, is_version, may_be_version
+from affidavit._paths.tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
+from affidavit._paths.vocabulary import STRANGE_ORIGINS, begins_with_action, find_origin, is_action
+from affidavit._paths.words import Reading, singularize, split_words
+
+from .names import NEVER_SEEN, PLACED_SIGNS
+from .text import list_text_signs
+from .traffic import TrafficFacts
 
 Prefix = tuple["str | None", ...]
 """The segments before a position, None for a parameter."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from .vocabulary import Style, Vocabulary
-from .words import Reading
+from affidavit._paths.vocabulary import Style, Vocabulary
+from affidavit._paths.words import Reading
 
 
 @dataclass(frozen=True)

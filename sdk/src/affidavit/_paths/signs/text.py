@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from .segments import strip_ending
-from .vocabulary import is_qualified_name
+from affidavit._paths.segments import strip_ending
+from affidavit._paths.vocabulary import is_qualified_name
 
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters

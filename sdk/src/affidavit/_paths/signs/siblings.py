@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from .response_similarity import ALIKE_SIMILARITY, UNLIKE_SIMILARITY, Shapes, collect_shapes, measure_similarity
-from .segment_signs import Siblings
-from .segments import strip_values
-from .text_signs import list_text_signs
+from affidavit._paths.response_similarity import (
+    ALIKE_SIMILARITY,
+    UNLIKE_SIMILARITY,
+    Shapes,
+    collect_shapes,
+    measure_similarity,
+)
+from affidavit._paths.segments import strip_values
+
+from .segment import Siblings
+from .text import list_text_signs
 
 MAX_COMPARED = 12  # siblings whose continuations are compared
 SURE_DATA = 0.7  # probability at the first look above which a neighbour counts as data
