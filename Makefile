@@ -60,7 +60,7 @@ matrix: $(VENV)/.dev  ## the SDK's tests with each Python and Django at hand; on
 	UV_PYTHON_DOWNLOADS=never PYENV_VERSION=$(PYENV_VERSIONS) PYTEST_WORKERS=$(PYTEST_WORKERS) \
 		$(BIN)/tox run -c sdk $(if $(only),-e $(only))
 
-bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/; size=small, full or 100M; json=FILE
+bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/hub or bench/sdk; size=small, full or 100M; json=FILE
 	$(BIN)/python -m bench $(only) $(if $(size),--size $(size)) $(if $(json),--json $(json)) $(if $(markdown),--markdown $(markdown))
 
 faults: $(VENV)/.dev  ## kill -9 and other faults under load, then compare with the clients' ledger; kills=200 minutes=60

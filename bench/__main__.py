@@ -23,7 +23,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import bench
+import bench.hub
+import bench.sdk
 from bench._support.measure import PRINTED_ROWS, Row, print_table
 
 FULL = {"BENCH_OUTCOMES": "10000000"}
@@ -43,20 +44,18 @@ SIZES = {
     "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},
 }
 LONG = {"cluster", "timing", "memory"}  # modules that `small` leaves out
-TOOLS = {"fit_paths", "count_path_words"}  # programs with arguments of their own, which are no benchmarks
 NamedRow = tuple[str, Row]
 
 
 def main(arguments: Sequence[str]) -> int:
-    modules = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
-    names = [name for name in modules if name not in TOOLS]
-    options = parse_options(arguments, names)
+    modules = find_modules()
+    options = parse_options(arguments, list(modules))
     for variable, value in SIZES.get(options.size, {}).items():
         os.environ.setdefault(variable, value)
     left_out = LONG if options.size == "small" else set()
-    chosen = options.names or [name for name in names if name not in left_out]
+    chosen = options.names or [name for name in modules if name not in left_out]
     failed: list[str] = []
-    rows = run_module(chosen[0]) if len(chosen) == 1 else run_each(chosen, failed)
+    rows = run_module(chosen[0], modules[chosen[0]]) if len(chosen) == 1 else run_each(chosen, failed)
     if options.json:
         options.json.write_text(json.dumps(describe_run(options.size, rows), indent=1, ensure_ascii=False) + "\n")
     if options.markdown:
@@ -64,6 +63,17 @@ def main(arguments: Sequence[str]) -> int:
     if failed:
         print(f"These ended with an error, and the table lacks them: {', '.join(failed)}")
     return 1 if failed else 0
+
+
+def find_modules() -> dict[str, str]:
+    """Return the modules of all benchmarks, by name, in alphabetical order."""
+    modules = {
+        module.name: f"{room.__name__}.{module.name}"
+        for room in (bench.hub, bench.sdk)
+        for module in pkgutil.iter_modules(room.__path__)
+        if not module.ispkg
+    }
+    return dict(sorted(modules.items()))
 
 
 def parse_options(arguments: Sequence[str], names: Sequence[str]) -> argparse.Namespace:
@@ -78,10 +88,10 @@ def parse_options(arguments: Sequence[str], names: Sequence[str]) -> argparse.Na
     return options
 
 
-def run_module(name: str) -> Sequence[NamedRow]:
-    """Run one module, which prints its table; return the rows of that table."""
+def run_module(name: str, module: str) -> Sequence[NamedRow]:
+    """Run the module of one benchmark, which prints its table; return the rows of that table."""
     print(f"== {name}", flush=True)
-    runpy.run_module(f"bench.{name}", run_name="__main__")
+    runpy.run_module(module, run_name="__main__")
     return [(name, row) for row in PRINTED_ROWS]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from bench._support.outcomes_data import RUN, BenchWorkspace
+from bench.hub.data.outcomes import RUN, BenchWorkspace
 
 FORK = multiprocessing.get_context("fork")
 

@@ -22,7 +22,7 @@ from werkzeug.test import EnvironBuilder
 from affidavit import OutcomeReporter, Witness, make_key
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry
 from affidavit.contrib.wsgi import WitnessMiddleware
-from bench.witness import BODY
+from bench.sdk.witness import BODY
 
 
 class Host:

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from affidavit import IntentVerifier, Json, MemoryDeliveries, MemoryNonces, Protection, Witness, make_key
 from affidavit.contrib import asgi, wsgi
-from bench.intents import AUDIENCE, SECRET, WORKSPACE
+from bench.sdk.intents import AUDIENCE, SECRET, WORKSPACE
 
 CONNECTIONS = 8
 REQUESTS = 2_000

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bench._support.hub_client import make_poster, measure_rate
 from bench._support.measure import Row, print_table
-from bench._support.outcomes_data import BenchWorkspace, load_workspaces
-from bench.outcomes import run_hub
+from bench.hub.data.outcomes import BenchWorkspace, load_workspaces
+from bench.hub.outcomes import run_hub
 
 TURNS, SECONDS, CLIENTS = 12, 2.0, 4
 HIGH_LIMIT = 1_000_000  # requests per second: so high that requests are counted but never refused

@@ -2,7 +2,7 @@
 
 Learned templates are compared with the true ones, and shapes with the bodies. The recordings are the two in
 `../shared/traffic`, every HAR that the environment variable `HAR` names (separated as in PATH), and the HARs given to
-`python -m bench.accuracy`. Paths are also measured on the HARs in the directory that the environment variable
+`python -m bench.sdk.accuracy`. Paths are also measured on the HARs in the directory that the environment variable
 `RECORDINGS` names. The true template of an entry is its member `_template`. The figures about templates count each
 distinct (method, path) once, if it has a true template and a 2xx response. They ignore the names of parameters.
 """
@@ -34,7 +34,7 @@ from bench._support.shape_figures import (
     count_untyped_nullables,
 )
 
-TRAFFIC = Path(__file__).parents[2] / "shared" / "traffic"
+TRAFFIC = Path(__file__).parents[3] / "shared" / "traffic"
 RECORDED = ("datadog.har.gz", "linode.har.gz")
 
 Group = tuple[str, str]

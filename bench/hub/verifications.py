@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bench._support.measure import print_table
 from bench._support.pages import measure_pages
-from bench._support.verifications_data import fill_verifications
-from bench.outcomes import ZONE, run_hub
+from bench.hub.data.verifications import fill_verifications
+from bench.hub.outcomes import ZONE, run_hub
 
 DAYS = int(os.environ.get("BENCH_TALLY_DAYS", "90"))
 PAGES = {

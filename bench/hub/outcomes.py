@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench._support.hub_client import count_lines, make_poster, measure_rate, measure_seconds
 from bench._support.measure import Row, percentile, print_table
-from bench._support.outcomes_data import BenchWorkspace, load_workspaces, measure_bare_sql, measure_copy
+from bench.hub.data.outcomes import BenchWorkspace, load_workspaces, measure_bare_sql, measure_copy
 
 OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
 SMALL = int(os.environ.get("BENCH_SMALL", "100000"))

@@ -27,11 +27,11 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from bench._support.catalog_data import generate_observations
 from bench._support.hub_client import FORK, measure_rate, send_request
 from bench._support.measure import Row, percentile, print_table
 from bench._support.namespaces import FOLDER_VARIABLE, Host, Network, describe_obstacle, run_within
-from bench.outcomes import wait_until_ready
+from bench.hub.data.catalog import generate_observations
+from bench.hub.outcomes import wait_until_ready
 from hub.celery import app
 from hub.local.postgres_programs import find_binaries, find_user_prefix
 
@@ -352,7 +352,7 @@ def main() -> int:
         print("Skipped: redis-server is not installed.")
         return 0
     if FOLDER_VARIABLE not in os.environ:
-        return run_within("bench.cluster")
+        return run_within("bench.hub.cluster")
     print(f"{os.cpu_count()} processors for all hosts together")
     print_table(measure(Path(os.environ[FOLDER_VARIABLE])))
     return 0

@@ -16,11 +16,11 @@ from pathlib import Path
 from time import perf_counter
 from urllib.parse import quote
 
-from bench._support.catalog_data import Catalog, fill
 from bench._support.hub_client import build_request, measure_seconds
 from bench._support.measure import Row, percentile, print_table
 from bench._support.pages import measure_pages
-from bench.outcomes import run_hub
+from bench.hub.data.catalog import Catalog, fill
+from bench.hub.outcomes import run_hub
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
 DOWNLOADED = 1200

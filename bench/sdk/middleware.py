@@ -23,7 +23,7 @@ from affidavit.contrib.asgi import IntentMiddleware
 from bench._support.measure import Row, measure_medians, print_table
 from bench._support.servers import REQUESTS, SERVERS, build_request, measure_servers
 from bench._support.servers import ROUNDS as SERVER_ROUNDS
-from bench.intents import AUDIENCE, SECRET, WORKSPACE
+from bench.sdk.intents import AUDIENCE, SECRET, WORKSPACE
 
 LIMIT = 60
 ROUNDS, CALLS = 1_000, 5

@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 
 from affidavit import REASONS
-from bench._support.catalog_data import create_workspace
-from bench._support.outcomes_data import SELECT_WORKSPACE_IDS, BenchWorkspace, connect
+from bench.hub.data.catalog import create_workspace
+from bench.hub.data.outcomes import SELECT_WORKSPACE_IDS, BenchWorkspace, connect
 from intents.reports.tally_sql import ADD_TO_TALLIES
 from intents.reports.verification import ACCEPTED
 from wire.time.period import QUARTER, floor_to_quarter

@@ -27,10 +27,10 @@ import django
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
-from bench._support.catalog_data import create_workspace, generate_observations
 from bench._support.hub_client import FORK, measure_rate
 from bench._support.measure import Row, print_table
-from bench.outcomes import run_hub
+from bench.hub.data.catalog import create_workspace, generate_observations
+from bench.hub.outcomes import run_hub
 
 OBSERVATIONS = 10
 CLIENTS = 8

@@ -14,7 +14,7 @@ from secrets import token_urlsafe
 
 from affidavit import IntentRejected, IntentVerifier, mint_intent
 from bench._support.measure import Row, pause_garbage_collection, print_table
-from bench.intents import AUDIENCE, AcceptAllNonces
+from bench.sdk.intents import AUDIENCE, AcceptAllNonces
 
 SAMPLES = 100_000
 LIMIT = 4.5

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from affidavit import describe, infer
-from bench._support.outcomes_data import connect
+from bench.hub.data.outcomes import connect
 
 OPERATIONS_PER_REPORT = 100
 NOUNS = ("orders", "customers", "invoices", "shipments", "refunds", "carts", "prices", "stocks", "returns", "coupons")

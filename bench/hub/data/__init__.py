@@ -1,0 +1,1 @@
+"""The data with which benchmarks fill a hub."""

@@ -1,0 +1,1 @@
+"""Programs that learn what the SDK knows of paths: the weights of signs, and words of APIs."""
