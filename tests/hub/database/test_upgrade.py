@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.hub.database.upgrade import ROWS
 from tests.hub.running import running_hub
-from tests.hub.upgrade import ROWS
 
 LONGEST_SECONDS = 5.0  # limit for a request of the old code; long, because other work may share the machine
 
@@ -16,7 +16,7 @@ LONGEST_SECONDS = 5.0  # limit for a request of the old code; long, because othe
 @pytest.mark.xdist_group("whole hub")
 def test_old_code_reads_and_writes_during_and_after_the_migration(tmp_path: Path) -> None:
     with running_hub(tmp_path) as hub:
-        result = hub.manage("shell", "--no-imports", "-c", "from tests.hub.upgrade import main; main()")
+        result = hub.manage("shell", "--no-imports", "-c", "from tests.hub.database.upgrade import main; main()")
     assert result.returncode == 0, result.stderr
     facts = json.loads(result.stdout.splitlines()[-1])
     assert facts["faults"] == []
