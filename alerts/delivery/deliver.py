@@ -67,7 +67,7 @@ def deliver(claim: Claim, *, now: datetime | None = None) -> bool:
     answer = Answer()
     if delivery is not None:
         answer = _try_send(target, delivery, now=now or timezone.now())
-    return _record(claim, target, delivery, answer, now=now or timezone.now())
+    return _record_attempt(claim, target, delivery, answer, now=now or timezone.now())
 
 
 def deliver_due(*, now: datetime) -> int:
@@ -106,7 +106,7 @@ def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
 
 
 @transaction.atomic
-def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Answer, *, now: datetime) -> bool:
+def _record_attempt(claim: Claim, target: Target, delivery: Delivery | None, answer: Answer, *, now: datetime) -> bool:
     """Store the result of the attempt, and when the target is due again.
 
     Store nothing if the claim was lost, or if the workspace was removed.

@@ -77,7 +77,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             target = row.workspace.alert_targets.get(name=fields["name"].strip())
             return _redirect_to_form(request, row, target, fragment="new" if secret else "")
     request.GET = QueryDict(_read_alert_members(request, row).urlencode())
-    return _render(request, row, build_alerts_page(request, row, target_form=form))
+    return _render_in_period(request, row, build_alerts_page(request, row, target_form=form))
 
 
 @sensitive_post_parameters("address")
@@ -89,7 +89,7 @@ def post_target_change(request: HttpRequest, slug: str, environment: str, pk: in
     def change(row: Environment, actor: str, now: datetime) -> None:
         targets.change_target(_find_target(row, pk), name, address, actor=actor, now=now)
 
-    return _act(request, slug, environment, change)
+    return _act_as_admin(request, slug, environment, change)
 
 
 @sensitive_variables("secret")
@@ -101,7 +101,7 @@ def post_rotation(request: HttpRequest, slug: str, environment: str, pk: int) ->
         target = _find_target(row, pk)
         _keep_secret(request, row, target.name, targets.rotate_secret(target, actor=actor, now=now))
 
-    return _act(request, slug, environment, rotate)
+    return _act_as_admin(request, slug, environment, rotate)
 
 
 @member_form
@@ -111,7 +111,7 @@ def post_target_deletion(request: HttpRequest, slug: str, environment: str, pk: 
     def delete(row: Environment, actor: str, now: datetime) -> None:
         targets.delete_target(_find_target(row, pk), actor=actor, now=now)
 
-    return _act(request, slug, environment, delete)
+    return _act_as_admin(request, slug, environment, delete)
 
 
 @member_form
@@ -121,7 +121,7 @@ def post_test(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
     target = _find_target(row, pk)
     url = request.build_absolute_uri(reverse(LOG, args=[row.workspace.slug, row.name]))
     targets.send_test(target, row, url=url, actor=request.user.get_username(), now=timezone.now())
-    return _redirect(request, LOG, row, {"done": "test", "target": str(target.pk)})
+    return _redirect_in_period(request, LOG, row, {"done": "test", "target": str(target.pk)})
 
 
 @member_form
@@ -131,7 +131,7 @@ def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> Ht
     deliveries = Delivery.objects.filter(workspace=row.workspace, event__workspace=row.workspace)
     delivery = get_object_or_404(deliveries.select_related("event", "target"), pk=pk)
     is_queued = targets.send_again(delivery, actor=request.user.get_username(), now=timezone.now())
-    return _redirect(request, LOG, row, {"done": "again" if is_queued else None})
+    return _redirect_in_period(request, LOG, row, {"done": "again" if is_queued else None})
 
 
 def _choose_field(error: DomainError) -> str | None:
@@ -157,8 +157,8 @@ def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> 
         except DomainError as error:
             form.add_error(None, error.detail)
         else:
-            return _redirect(request, NAME, row, {})
-    return _render(request, row, build_alerts_page(request, row, form))
+            return _redirect_in_period(request, NAME, row, {})
+    return _render_in_period(request, row, build_alerts_page(request, row, form))
 
 
 def _act_on_alert(
@@ -167,17 +167,17 @@ def _act_on_alert(
     def act(row: Environment, actor: str, now: datetime) -> None:
         change_alert(get_object_or_404(row.workspace.alerts, pk=pk), actor=actor, now=now)
 
-    return _act(request, slug, environment, act)
+    return _act_as_admin(request, slug, environment, act)
 
 
-def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+def _act_as_admin(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
     """Act and redirect to the page; if the action is refused, show the page with the error."""
     row = _require_admin(request, slug, environment)
     try:
         act(row, request.user.get_username(), timezone.now())
     except DomainError as error:
-        return _render(request, row, build_alerts_page(request, row, fault=error.detail))
-    return _redirect(request, NAME, row, {})
+        return _render_in_period(request, row, build_alerts_page(request, row, fault=error.detail))
+    return _redirect_in_period(request, NAME, row, {})
 
 
 def _find_target(row: Environment, pk: int) -> Target:
@@ -193,7 +193,7 @@ def _require_admin(request: HttpRequest, slug: str, environment: str) -> Environ
     return require_member_environment(request, slug, environment, role=Membership.ADMIN)
 
 
-def _redirect(
+def _redirect_in_period(
     request: HttpRequest, name: str, row: Environment, query: Mapping[str, str | None], *, fragment: str = ""
 ) -> HttpResponse:
     """Answer 303 to a page, with `query` and the period of the page with the form."""
@@ -231,7 +231,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
     return redirect_to_page(NAME, row, members, fragment=fragment or "alert")
 
 
-def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
+def _render_in_period(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
     """Show the page. Keep the period of the page with the form, and the query parameters to which the form was sent."""
     members = read_form_period(request, row)
     members.update(request.GET)

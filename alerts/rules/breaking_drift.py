@@ -49,11 +49,11 @@ def group_breaking_changes(changes: Iterable[BreakingChange]) -> Iterator[Happen
         facts = {
             "operation": group[0].operation,
             "version": version,
-            "changes": [_describe(change) for change in group],
+            "changes": [_describe_change(change) for change in group],
             "changeCount": counts[key],
         }
         yield Happening(f"{operation_id}:{version}", detected_at, gap=timedelta.resolution, facts=facts)
 
 
-def _describe(change: BreakingChange) -> dict[str, str]:
+def _describe_change(change: BreakingChange) -> dict[str, str]:
     return {"part": change.part, "pointer": change.pointer, "change": change.words, "breaks": change.breaks}

@@ -58,7 +58,7 @@ def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, n
     _check_targets(workspace, settings.target_ids)
     columns = {**settings.columns, "created_at": now, "created_by": actor, "active_from": now}
     alert = Alert.objects.create(workspace=workspace, **columns)
-    record_audit(workspace.pk, "alert created", _describe(alert), actor=actor, now=now)
+    record_audit(workspace.pk, "alert created", _list_alert_facts(alert), actor=actor, now=now)
     return alert
 
 
@@ -69,17 +69,17 @@ def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: date
     If its environment, kind or thresholds change, only later events fire it.
     """
     settings.environment.hold()
-    alert = _lock(alert)
+    alert = _lock_alert(alert)
     _check_targets(alert.workspace, settings.target_ids)
-    before = _describe(alert)
+    before = _list_alert_facts(alert)
     condition_before = (alert.environment_id, alert.kind, alert.thresholds)
     for name, value in settings.columns.items():
         setattr(alert, name, value)
     if (alert.environment_id, alert.kind, alert.thresholds) != condition_before:
         alert.active_from, alert.evaluated_at = now, None
     alert.save()
-    if _describe(alert) != before:
-        facts = {"before": before, "after": _describe(alert)}
+    if _list_alert_facts(alert) != before:
+        facts = {"before": before, "after": _list_alert_facts(alert)}
         record_audit(alert.workspace_id, "alert changed", facts, actor=actor, now=now)
 
 
@@ -87,7 +87,7 @@ def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: date
 def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Stop an alert from firing until it is resumed; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk, paused_at=None).update(paused_at=now):
-        record_audit(alert.workspace_id, "alert paused", _describe(alert), actor=actor, now=now)
+        record_audit(alert.workspace_id, "alert paused", _list_alert_facts(alert), actor=actor, now=now)
 
 
 @transaction.atomic
@@ -108,7 +108,7 @@ def pause_every_alert(*, actor: str, now: datetime) -> int:
 def resume_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Let an alert fire again for events from now on; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk).exclude(paused_at=None).update(paused_at=None, active_from=now):
-        record_audit(alert.workspace_id, "alert resumed", _describe(alert), actor=actor, now=now)
+        record_audit(alert.workspace_id, "alert resumed", _list_alert_facts(alert), actor=actor, now=now)
 
 
 @transaction.atomic
@@ -116,10 +116,10 @@ def delete_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Delete an alert. Its deliveries stay in the log."""
     row_count, _ = Alert.objects.filter(pk=alert.pk).delete()
     if row_count:
-        record_audit(alert.workspace_id, "alert deleted", _describe(alert), actor=actor, now=now)
+        record_audit(alert.workspace_id, "alert deleted", _list_alert_facts(alert), actor=actor, now=now)
 
 
-def _lock(alert: Alert) -> Alert:
+def _lock_alert(alert: Alert) -> Alert:
     alerts = Alert.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "environment")
     row = alerts.filter(pk=alert.pk).first()
     if row is None:
@@ -138,7 +138,7 @@ def _check_targets(workspace: Workspace, target_ids: Sequence[int]) -> None:
         raise InvalidRequest("One of the targets was deleted in the meantime. Choose again.")
 
 
-def _describe(alert: Alert) -> dict[str, Any]:
+def _list_alert_facts(alert: Alert) -> dict[str, Any]:
     names = Target.objects.filter(workspace=alert.workspace_id, pk__in=alert.target_ids).values_list("name", flat=True)
     return {
         "alert": describe_alert(alert.kind, alert.thresholds),

@@ -86,7 +86,7 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
         Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
         if workspace.alert_targets.count() >= MAX_TARGETS:
             raise InvalidRequest(f"A workspace has at most {MAX_TARGETS} targets. Delete one first.")
-        _save(
+        _save_target(
             Target(
                 workspace=workspace,
                 kind=kind,
@@ -108,7 +108,7 @@ def change_target(target: Target, name: str, address: str, *, actor: str, now: d
     checked_address = check_address(target.kind, address) if address.strip() else None
     name = _check_name(name)
     with transaction.atomic():
-        target = _lock(target)
+        target = _lock_target(target)
         facts = {"target": target.name}
         if name != target.name:
             target.name = facts["name"] = name
@@ -116,14 +116,14 @@ def change_target(target: Target, name: str, address: str, *, actor: str, now: d
             target.encrypted_address = encrypt(checked_address.text.encode())
             target.shown_address = facts["address"] = checked_address.shown_address
         if len(facts) > 1:
-            _save(target, ["name", "encrypted_address", "shown_address"])
+            _save_target(target, ["name", "encrypted_address", "shown_address"])
             record_audit(target.workspace_id, "alert target changed", facts, actor=actor, now=now)
 
 
 @transaction.atomic
 def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
     """Return a new secret of a webhook, shown once. For 24 hours, messages are signed with the previous ones too."""
-    target = _lock(target)
+    target = _lock_target(target)
     if target.kind != Target.WEBHOOK:
         raise InvalidRequest("Only webhooks are signed.")
     secret = new_secret()
@@ -197,7 +197,7 @@ def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -
     return True
 
 
-def _lock(target: Target) -> Target:
+def _lock_target(target: Target) -> Target:
     row = Target.objects.select_for_update(no_key=True).filter(pk=target.pk).first()
     if row is None:
         raise InvalidRequest("This target was deleted in the meantime.")
@@ -210,7 +210,7 @@ def _check_name(name: str) -> str:
     return name.strip()
 
 
-def _save(target: Target, fields: Sequence[str] | None = None) -> None:
+def _save_target(target: Target, fields: Sequence[str] | None = None) -> None:
     try:
         with transaction.atomic():
             target.save(update_fields=fields)

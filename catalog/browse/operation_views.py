@@ -17,7 +17,7 @@ from catalog.browse import exports
 from catalog.browse.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.presence import list_presence
 from catalog.browse.queries import find_verified
-from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown
+from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown_nodes
 from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.curl import build_curl_command
@@ -165,7 +165,7 @@ def build_tree_context(
     open_branches = set(request.GET.getlist("open"))
     find = read_text(request.GET, "find").strip()
     matches = find_nodes(nodes, split_words(find)) if find else None
-    to_open = [pointer, *(find_unknown(nodes) if request.GET.get("show") == "unknown" else ())]
+    to_open = [pointer, *(find_unknown_nodes(nodes) if request.GET.get("show") == "unknown" else ())]
     build = partial(
         build_rows,
         matches.nodes or nodes[:1] if matches else nodes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from catalog.browse.tree_filter import find_nodes, find_unknown
+from catalog.browse.tree_filter import find_nodes, find_unknown_nodes
 from catalog.evidence.parts import PartShape, choose_part, list_part_nodes
 
 
@@ -24,7 +24,7 @@ def choose_matching_part(
 
 def _has_match(shape: PartShape, words: Sequence[str]) -> bool:
     nodes = list(list_part_nodes(shape))
-    return bool(find_nodes(nodes, words).pointers if words else find_unknown(nodes))
+    return bool(find_nodes(nodes, words).pointers if words else find_unknown_nodes(nodes))
 
 
 def list_other_matches(

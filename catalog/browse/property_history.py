@@ -77,13 +77,13 @@ def find_namesakes(environment: Environment, operation: Operation, part: str, po
     own = (operation.pk, part, pointer)
     columns = ("method", "path", "outline")
     for other in operations.order_by(*BY_PATH).only(*columns)[:MAX_OPERATIONS_SEARCHED]:
-        rows += (Namesake(other, node) for node in _find_nodes(other, name) if (other.pk, *node[:2]) != own)
+        rows += (Namesake(other, node) for node in _find_same_name(other, name) if (other.pk, *node[:2]) != own)
         if len(rows) > MAX_NAMESAKES:
             break
     return Namesakes(rows[:MAX_NAMESAKES], count, len(rows) > MAX_NAMESAKES or count > MAX_OPERATIONS_SEARCHED)
 
 
-def _find_nodes(operation: Operation, name: str) -> Iterator[OutlineNode]:
+def _find_same_name(operation: Operation, name: str) -> Iterator[OutlineNode]:
     return (node for node in list_outline_nodes(json.loads(operation.outline)) if node.name == name)
 
 

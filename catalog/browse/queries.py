@@ -131,7 +131,7 @@ def list_operations(
         case "unverified":
             operations = operations.exclude(pk__in=verified_pks)
     if filters.sort == "properties":
-        return operations.order_by(_count_present(environment).desc(), *BY_PATH).only(*LISTED_COLUMNS)
+        return operations.order_by(_count_present_properties(environment).desc(), *BY_PATH).only(*LISTED_COLUMNS)
     return operations.order_by(*ORDERS[filters.sort]).only(*LISTED_COLUMNS)
 
 
@@ -160,7 +160,7 @@ def find_unobserved_resets(environment: Environment, operations: Collection[Oper
     return {pk: reset for pk, reset in resets.items() if reset}
 
 
-def _count_present(environment: Environment) -> Case:
+def _count_present_properties(environment: Environment) -> Case:
     """Return the number of an operation's properties without those that are no longer seen or probably gone."""
     operations: dict[int, list[int]] = {}
     absent_counts = Counter(count_absent_by_operation(environment)) + Counter(count_probably_gone(environment))

@@ -70,15 +70,15 @@ def find_properties(environment: Environment, text: str, *, limit: int) -> list[
     """
     lowercase_text = text.lower()
     matches: list[MatchingProperty] = []
-    for pk in _list_candidates(environment, lowercase_text.rpartition("/")[2]):
+    for pk in _list_likely_operations(environment, lowercase_text.rpartition("/")[2]):
         operation = Operation.objects.only("method", "path", "outline").get(environment=environment, pk=pk)
-        matches += (MatchingProperty(operation, node) for node in _find_nodes(operation, lowercase_text))
+        matches += (MatchingProperty(operation, node) for node in _find_matching_nodes(operation, lowercase_text))
         if len(matches) >= limit:
             break
-    return [_name_types(match) for match in matches[:limit]]
+    return [_with_type_names(match) for match in matches[:limit]]
 
 
-def _name_types(match: MatchingProperty) -> MatchingProperty:
+def _with_type_names(match: MatchingProperty) -> MatchingProperty:
     """Return the match with the names of its types; an outline only says that there are several."""
     if SEVERAL_TYPES not in match.node.type:
         return match
@@ -119,7 +119,7 @@ def _join_types(names: Sequence[str]) -> str:
     return " or ".join(sorted(known_names, key=lambda name: (name == "null", name)))
 
 
-def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
+def _list_likely_operations(environment: Environment, name: str) -> Iterator[int]:
     """Yield the ids of operations that have a property with such a name, sorted by path.
 
     `search` has the path, then a line for each name with its type. Neither path nor types count here.
@@ -149,7 +149,7 @@ def _of_ascii(text: F | Substr, name: str) -> F | Substr | Collate:
     return Collate(text, "C") if name.isascii() else text
 
 
-def _find_nodes(operation: Operation, lowercase_text: str) -> Iterator[OutlineNode]:
+def _find_matching_nodes(operation: Operation, lowercase_text: str) -> Iterator[OutlineNode]:
     for node in list_outline_nodes(json.loads(operation.outline)):
         if lowercase_text in (node.pointer if "/" in lowercase_text else node.name).lower():
             yield node

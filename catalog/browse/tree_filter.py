@@ -31,7 +31,7 @@ def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
     The best is the first whose name, alone or with a type, is exactly one of the words; otherwise the first match.
     """
     matches = [node for node in nodes if not node.is_nameless and _contains(node, words)]
-    exact = (node for node in matches if any(word in _list_names(node) for word in words))
+    exact = (node for node in matches if any(word in _list_node_texts(node) for word in words))
     best = next(exact, matches[0] if matches else None)
     pointers = frozenset(node.pointer for node in matches)
     return NodeMatches(_with_branches(nodes, pointers), pointers, best.pointer if best else "")
@@ -44,7 +44,7 @@ def find_search_example(nodes: Sequence[Node]) -> str:
     return next((example for example in examples if len(example) <= MAX_EXAMPLE), "")
 
 
-def find_unknown(nodes: Sequence[Node]) -> Sequence[str]:
+def find_unknown_nodes(nodes: Sequence[Node]) -> Sequence[str]:
     """Return the pointers of the nodes of unknown or several types; [] for a part of which no body was ever seen."""
     if not nodes or not nodes[0].seen:
         return []
@@ -53,12 +53,12 @@ def find_unknown(nodes: Sequence[Node]) -> Sequence[str]:
 
 
 def _contains(node: Node, words: Sequence[str]) -> bool:
-    own_text = "\n".join(_list_names(node))
+    own_text = "\n".join(_list_node_texts(node))
     text = f"{node.pointer.casefold()}\n{own_text}"
     return all(word in text for word in words) and any(word in own_text for word in words)
 
 
-def _list_names(node: Node) -> Sequence[str]:
+def _list_node_texts(node: Node) -> Sequence[str]:
     """Return the texts of a node: its name with the shown type, with each type that was seen, and without a type."""
     name = node.name.casefold()
     types = [node.type.casefold(), node.main_type.casefold(), *node.types, *(["null"] if node.nulls else [])]

@@ -102,7 +102,7 @@ def show_catalog(
         }
 
     tables = [
-        exports.export_operations(operations, verified, lambda: _count_absent(environment)),
+        exports.export_operations(operations, verified, lambda: _count_absent_properties(environment)),
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),
     ]
@@ -110,7 +110,7 @@ def show_catalog(
     return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html", takes=takes)
 
 
-def _count_absent(environment: Environment) -> tuple[Mapping[int, int], Mapping[int, int]]:
+def _count_absent_properties(environment: Environment) -> tuple[Mapping[int, int], Mapping[int, int]]:
     """Return how many properties are no longer seen, and how many are probably gone, by operation."""
     return count_absent_by_operation(environment), count_probably_gone(environment)
 

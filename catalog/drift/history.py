@@ -108,7 +108,7 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
     pairs = _load_with_former(operation, [number for number in without_drift if number not in resets])
     return [
         replace(
-            _build_entry(version, drift_by_version[version.number], pairs.get(version.number)),
+            _build_timeline_entry(version, drift_by_version[version.number], pairs.get(version.number)),
             reset=resets.get(version.number),
         )
         for version in versions
@@ -131,7 +131,7 @@ def _load_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int,
     }
 
 
-def _build_entry(
+def _build_timeline_entry(
     version: OperationVersion, drift: Sequence[Drift], outlines: tuple[Outline, Outline] | None
 ) -> TimelineEntry:
     """Return the entry of a version.
@@ -168,7 +168,7 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         return None
     versions = {version.number: version for version in list_versions(operation).filter(number__in=outlines)}
     sides = {
-        number: ComparedVersion(versions[number], *_count_properties(operation, number, outline))
+        number: ComparedVersion(versions[number], *_count_by_state(operation, number, outline))
         for number, outline in outlines.items()
     }
     differences = [
@@ -185,7 +185,8 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     media_types = () if changes else list_first_media_types(outlines[before], outlines[after])
     growing_changes = [change for change in changes if change.kind in ("new", "type", "known")]
     inside = {
-        (change.part, change.pointer): _count_inside(outlines[after], change) - _count_inside(outlines[before], change)
+        (change.part, change.pointer): _count_properties_inside(outlines[after], change)
+        - _count_properties_inside(outlines[before], change)
         for change in growing_changes
     }
     return VersionComparison(sides[before], sides[after], changes, inside, media_types, resets)
@@ -201,7 +202,7 @@ def _is_hidden(change: Change, resets: Sequence[tuple[int, BaselineReset]], befo
     )
 
 
-def _count_properties(operation: Operation, number: int, outline: Outline) -> tuple[int, int]:
+def _count_by_state(operation: Operation, number: int, outline: Outline) -> tuple[int, int]:
     """Return how many properties of a version were still seen in it, and how many no longer were."""
     last_kinds: dict[tuple[str, str], str] = {}
     drift = operation.drift.filter(version__lte=number, kind__in=PRESENCE_KINDS)
@@ -223,7 +224,7 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 9
 
 
-def _count_inside(outline: Outline, change: Change | Drift) -> int:
+def _count_properties_inside(outline: Outline, change: Change | Drift) -> int:
     """Return how many properties are inside the one that changed."""
     start = f"{change.pointer}/"
     return sum(node.part == change.part and node.pointer.startswith(start) for node in list_outline_nodes(outline))

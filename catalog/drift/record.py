@@ -62,11 +62,11 @@ def _list_drift(result: FoldResult, previous_outline: str | None, *, now: dateti
     if previous_outline:
         for change in _list_changes(result, json.loads(previous_outline), json.loads(result.row.outline)):
             seen, of = _count_seen(result, change)
-            yield _build_row(result, change, seen, of, since=_to_datetime(result.new_sum.first), now=now)
+            yield _build_drift(result, change, seen, of, since=_to_datetime(result.new_sum.first), now=now)
     for part, (_, events) in result.absences.items():
         for event in events:
             change = _describe_event(part_key(part), event)
-            yield _build_row(result, change, event.seen, event.of, since=_event_time(result, event), now=now)
+            yield _build_drift(result, change, event.seen, event.of, since=_event_time(result, event), now=now)
 
 
 def _list_changes(result: FoldResult, before: Outline, after: Outline) -> list[Change]:
@@ -114,7 +114,7 @@ def _describe_event(part: str, event: AbsenceEvent) -> Change:
     return Change(part, event.pointer, event.kind, "", describe_descriptor(shape))
 
 
-def _build_row(
+def _build_drift(
     result: FoldResult, change: Change, seen: int, of: int | None, *, since: datetime, now: datetime
 ) -> Drift:
     return Drift(

@@ -116,12 +116,12 @@ def find_gap(operation: Operation, days: DaySpan | None) -> Gap | None:
 
 def load_days(operation: Operation, days: DaySpan) -> ObservedDays:
     rows: dict[int, list[OperationDay]] = {}
-    for row in _list_rows(operation, days):
+    for row in _select_days(operation, days):
         rows.setdefault(row.operation_id, []).append(row)
     return ObservedDays(operation, rows)
 
 
-def _list_rows(operation: Operation, days: DaySpan) -> QuerySet[OperationDay]:
+def _select_days(operation: Operation, days: DaySpan) -> QuerySet[OperationDay]:
     rows = OperationDay.objects.filter(
         environment=operation.environment_id,
         operation__in=[row.pk for row in operation.merged_rows],

@@ -34,18 +34,18 @@ class OutlineNode(NamedTuple):
 def list_outline_nodes(outline: Outline) -> Iterator[OutlineNode]:
     """Yield every property of every part, in the order of the outline."""
     for part, descriptor in list_outline_parts(outline):
-        yield from _walk(part, "", descriptor)
+        yield from _walk_descriptor(part, "", descriptor)
 
 
-def _walk(part: str, pointer: str, descriptor: Descriptor) -> Iterator[OutlineNode]:
+def _walk_descriptor(part: str, pointer: str, descriptor: Descriptor) -> Iterator[OutlineNode]:
     for name, child in descriptor.get("properties", {}).items():
         child_pointer = join_property(pointer, name)
         is_redacted, is_nullable = (bool(child.get(member)) for member in ("redacted", "nullable"))
         yield OutlineNode(part, child_pointer, name, describe_type(child), is_redacted, is_nullable)
-        yield from _walk(part, child_pointer, child)
+        yield from _walk_descriptor(part, child_pointer, child)
     for member, step in (("items", ITEMS), ("values", VALUES)):
         if member in descriptor:
-            yield from _walk(part, f"{pointer}/{step}", descriptor[member])
+            yield from _walk_descriptor(part, f"{pointer}/{step}", descriptor[member])
 
 
 def remove_properties(outline: Outline, properties: Iterable[tuple[str, str]]) -> Outline:

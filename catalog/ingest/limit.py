@@ -77,10 +77,14 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
         excluded_identities = set(new[max(room, 0) :])
         room -= len(new)
         remainder += sum(excess[identity] for identity in excluded_identities)
-        _save(_add(rows, environment, {key: excess[key] for key in batch if key not in excluded_identities}, now=now))
+        _save_excess(
+            _add_counts(
+                rows, environment, {key: excess[key] for key in batch if key not in excluded_identities}, now=now
+            )
+        )
     if remainder:
         rows = find_excess(environment, [ALL_OTHERS])
-        _save(_add(rows, environment, {ALL_OTHERS: remainder}, now=now))
+        _save_excess(_add_counts(rows, environment, {ALL_OTHERS: remainder}, now=now))
 
 
 def delete_excess(environment: Environment, identities: Collection[Identity]) -> None:
@@ -108,7 +112,7 @@ def split_identities(identities: Collection[Identity]) -> Iterator[list[Identity
         yield batch
 
 
-def _add(
+def _add_counts(
     rows: Mapping[Identity, ExcessOperation], environment: Environment, counts: Mapping[Identity, int], *, now: datetime
 ) -> Iterator[ExcessOperation]:
     """Yield the rows of these operations with their counts added, new ones among them."""
@@ -121,7 +125,7 @@ def _add(
         yield row
 
 
-def _save(rows: Iterable[ExcessOperation]) -> None:
+def _save_excess(rows: Iterable[ExcessOperation]) -> None:
     ExcessOperation.objects.bulk_create(
         rows,
         update_conflicts=True,

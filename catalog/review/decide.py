@@ -21,7 +21,7 @@ def acknowledge_drift(drift: Drift, *, actor: str, now: datetime) -> None:
     drift.environment.hold()
     rows = _select(drift).filter(acknowledged_at=None)
     if rows.update(acknowledged_at=now, acknowledged_by=actor):
-        _record(drift, "drift acknowledged", {}, actor=actor, now=now)
+        _record_decision(drift, "drift acknowledged", {}, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -30,7 +30,7 @@ def undo_acknowledgement(drift: Drift, *, actor: str, now: datetime) -> None:
     drift.environment.hold()
     rows = _select(drift).filter(acknowledged_at__isnull=False)
     if rows.update(acknowledged_at=None, acknowledged_by=""):
-        _record(drift, "drift acknowledgement undone", {}, actor=actor, now=now)
+        _record_decision(drift, "drift acknowledgement undone", {}, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -57,7 +57,7 @@ def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
             "muted_by": actor,
         },
     )
-    _record(drift, "drift muted", {"days": days}, actor=actor, now=now)
+    _record_decision(drift, "drift muted", {"days": days}, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -66,14 +66,14 @@ def unmute_drift(drift: Drift, *, actor: str, now: datetime) -> None:
     drift.environment.hold()
     mutes = DriftMute.objects.filter(environment=drift.environment, place_digest=drift.place_digest, until__gt=now)
     if mutes.delete()[0]:
-        _record(drift, "drift unmuted", {}, actor=actor, now=now)
+        _record_decision(drift, "drift unmuted", {}, actor=actor, now=now)
 
 
 def _select(drift: Drift) -> Any:
     return Drift.objects.filter(environment=drift.environment_id, pk=drift.pk)
 
 
-def _record(drift: Drift, action: str, facts: Mapping[str, Any], *, actor: str, now: datetime) -> None:
+def _record_decision(drift: Drift, action: str, facts: Mapping[str, Any], *, actor: str, now: datetime) -> None:
     location = {
         "environment": drift.environment.name,
         "operation": str(drift.operation),

@@ -203,7 +203,7 @@ def find_first_day(drift: Drift) -> date:
     return min(drift.last_day + ONE_DAY, drift.at.astimezone(UTC).date())
 
 
-def list_siblings(drift: Drift) -> Sequence[Drift]:
+def list_simultaneous_changes(drift: Drift) -> Sequence[Drift]:
     """Return other changes that were found at the same moment in the same operation, at most MAX_SIBLINGS."""
     rows: QuerySet[Drift] = Drift.objects.filter(
         environment=drift.environment_id, operation=drift.operation_id, at=drift.at

@@ -60,7 +60,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "successor": find_successor([drift], drift.pointer),
             "predecessor": predecessor,
             "story": detail.list_story(drift),
-            "siblings": detail.list_siblings(drift),
+            "siblings": detail.list_simultaneous_changes(drift),
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
             **_describe_days(field, drift, period, today=today),

@@ -53,7 +53,7 @@ def add_redaction_rule(
     if RedactionRule.objects.filter(**members).exists():
         raise RuleError("same", REDACTION_RULE_ERRORS["same"])
     rule = RedactionRule.objects.create(**members, at=now, actor=actor)
-    _record(rule, "redaction rule added", actor=actor, now=now)
+    _record_redaction_rule(rule, "redaction rule added", actor=actor, now=now)
     return rule
 
 
@@ -63,7 +63,7 @@ def revert_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> 
     for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
         environment.hold()
     if RedactionRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
-        _record(rule, "redaction rule undone", actor=actor, now=now)
+        _record_redaction_rule(rule, "redaction rule undone", actor=actor, now=now)
 
 
 def find_redaction_error(kind: str, name: str) -> str:
@@ -95,7 +95,7 @@ def list_active_redactions(environment: Environment) -> list[dict[str, str]]:
     return [{"kind": kind, "name": name} for kind, name in sorted(set(active))]
 
 
-def _record(rule: RedactionRule, action: str, *, actor: str, now: datetime) -> None:
+def _record_redaction_rule(rule: RedactionRule, action: str, *, actor: str, now: datetime) -> None:
     environment_name = rule.environment.name if rule.environment else "all"
     facts = {"environment": environment_name, "kind": rule.kind, "name": rule.name}
     record_audit(rule.workspace_id, action, facts, actor=actor, now=now)

@@ -61,7 +61,7 @@ def add_template_rule(
         actor=actor,
     )
     move_operations(environment, before, now=now)
-    _record(rule, "operations shown under another template", actor=actor, now=now)
+    _record_template_rule(rule, "operations shown under another template", actor=actor, now=now)
     return rule
 
 
@@ -75,7 +75,7 @@ def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> No
     before = load_template_rules(rule.environment)
     if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         move_operations(rule.environment, before, now=now)
-        _record(rule, "template rule undone", actor=actor, now=now)
+        _record_template_rule(rule, "template rule undone", actor=actor, now=now)
 
 
 def find_target_error(source: str, target: str) -> str:
@@ -117,7 +117,7 @@ def _set_visible_row(environment: Environment, rows: dict[Identity, Operation], 
     row.shown_under = None if rows[identity] == row else rows[identity]
 
 
-def _record(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> None:
+def _record_template_rule(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> None:
     facts = {
         "environment": rule.environment.name,
         "method": rule.method or "all",

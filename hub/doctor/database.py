@@ -74,7 +74,7 @@ def check_clock() -> Result:
 def check_keys() -> Result:
     """Decrypt every signing secret with SECRET_KEY and SECRET_KEY_FALLBACKS."""
     secrets = list(SigningSecret.objects.select_related("workspace").iterator())
-    unreadable = [secret for secret in secrets if not is_readable(secret)]
+    unreadable = [secret for secret in secrets if not is_decryptable(secret)]
     if unreadable:
         return Result(
             "wrong",
@@ -85,7 +85,7 @@ def check_keys() -> Result:
     return Result("ok", f"All {len(secrets)} signing secrets can be decrypted.")
 
 
-def is_readable(secret: SigningSecret) -> bool:
+def is_decryptable(secret: SigningSecret) -> bool:
     try:
         decrypt(bytes(secret.ciphertext))
     except InvalidToken:

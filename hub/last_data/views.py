@@ -21,10 +21,12 @@ COLUMNS = ("environment", "witnessReportAt", "outcomeAt", "verificationAt", "dea
 def show_environments(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the environments of the workspace, and when their last data came."""
     page = environments.show_environments(request, environment, period)
-    return replace(page, tables=[*page.tables, Table("lastData", COLUMNS, lambda: _list_rows(environment.workspace))])
+    return replace(
+        page, tables=[*page.tables, Table("lastData", COLUMNS, lambda: _list_environment_rows(environment.workspace))]
+    )
 
 
-def _list_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
+def _list_environment_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
     for row in read_last_data(workspace):
         moments = (row.witness_report_at, row.outcome_at, row.verification_at)
         yield (row.environment.name, *moments, row.dead_letters)

@@ -89,7 +89,7 @@ def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse
         actor = request.user.get_username()
         is_changed = change_retention(workspace, form.cleaned_data, actor=actor, now=now)
         return return_to_page(request, NAME, environment_row, {"saved": "yes" if is_changed else "same"})
-    return _render(request, environment_row, _build_page(request, environment_row, form, None))
+    return _render_refused(request, environment_row, _build_page(request, environment_row, form, None))
 
 
 @sensitive_post_parameters()
@@ -99,11 +99,13 @@ def post_deletion(request: HttpRequest, slug: str, environment: str) -> HttpResp
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
     form = DeletionForm(request.POST, environment_row.workspace)
     if form.is_valid() and form.cleaned_data["typed"]:
-        return _delete(request, environment_row, form, now=timezone.now())
-    return _render(request, environment_row, _build_page(request, environment_row, None, form))
+        return _delete_subject(request, environment_row, form, now=timezone.now())
+    return _render_refused(request, environment_row, _build_page(request, environment_row, None, form))
 
 
-def _delete(request: HttpRequest, environment: Environment, form: DeletionForm, *, now: datetime) -> HttpResponse:
+def _delete_subject(
+    request: HttpRequest, environment: Environment, form: DeletionForm, *, now: datetime
+) -> HttpResponse:
     workspace, actor = environment.workspace, request.user.get_username()
     subject, name = form.cleaned_data["subject"], form.cleaned_data["name"]
     if subject == "workspace":
@@ -114,14 +116,14 @@ def _delete(request: HttpRequest, environment: Environment, form: DeletionForm, 
     else:
         rows = delete_conversation(workspace, name, form.environment_names, actor=actor, now=now)
     keep_for_next_page(request, REPORT, {"workspace": workspace.pk, "subject": SUBJECTS[subject], "rows": rows})
-    return _redirect(request, environment)
+    return _return_to_deletions(request, environment)
 
 
-def _redirect(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
+def _return_to_deletions(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
     return return_to_page(request, NAME, environment, {}, fragment="deletions")
 
 
-def _render(request: HttpRequest, environment: Environment, page: Page) -> HttpResponse:
+def _render_refused(request: HttpRequest, environment: Environment, page: Page) -> HttpResponse:
     return render_refused_form(request, page, environment, NAME, now=timezone.now())
 
 

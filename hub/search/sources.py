@@ -127,10 +127,10 @@ def search_reports(environment: Environment, text: str) -> ResultGroup:
     title = [(str(report_id), True)]
     results = []
     if witness_report := WitnessReportId.objects.filter(**conditions).first():
-        results.append(SearchResult("catalog", title, detail=f"witness report, {_describe(witness_report)}"))
+        results.append(SearchResult("catalog", title, detail=f"witness report, {_describe_receipt(witness_report)}"))
     if verification_report := VerificationReport.objects.filter(**conditions).first():
         results.append(
-            SearchResult("rejections", title, detail=f"verification report, {_describe(verification_report)}")
+            SearchResult("rejections", title, detail=f"verification report, {_describe_receipt(verification_report)}")
         )
     return ResultGroup("Reports", results)
 
@@ -237,5 +237,5 @@ def _parse_uuid(text: str) -> UUID | None:
         return None
 
 
-def _describe(report: WitnessReportId | VerificationReport) -> str:
+def _describe_receipt(report: WitnessReportId | VerificationReport) -> str:
     return f"received {report.received_at:%-d %b %Y, %H:%M} UTC"

@@ -133,7 +133,7 @@ class SectionCount:
 
 def count_broken_fields(environment: Environment, period: Period, when: str) -> SectionCount:
     fields = list_broken_fields(list_open_drift(environment, period))
-    return _count_rows(fields, f"fields broken and not acknowledged, {when}")
+    return _count_for_section(fields, f"fields broken and not acknowledged, {when}")
 
 
 def count_broken_joins(environment: Environment, period: Period, when: str) -> SectionCount:
@@ -141,10 +141,10 @@ def count_broken_joins(environment: Environment, period: Period, when: str) -> S
 
 
 def count_pending(environment: Environment, period: Period, when: str) -> SectionCount:
-    return _count_rows(list_pending(environment, now=timezone.now()).values("pk"), "waiting", is_waiting=True)
+    return _count_for_section(list_pending(environment, now=timezone.now()).values("pk"), "waiting", is_waiting=True)
 
 
-def _count_rows(rows: QuerySet[Any, Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
+def _count_for_section(rows: QuerySet[Any, Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
     # Without an order, PostgreSQL stops reading at the limit.
     count = rows.order_by()[: MAX_COUNTED + 1].count()
     return SectionCount(min(count, MAX_COUNTED), unit, count > MAX_COUNTED, is_waiting)

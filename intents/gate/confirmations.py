@@ -103,7 +103,7 @@ def decide_confirmation(
     confirmation = _load_again(confirmation_id)
     if not row_count:
         raise NotPending(confirmation.state_at(max(now, confirmation.effective_at or now)))
-    _record(workspace, confirmation, f"confirmation {confirmation.state}", actor=actor, now=now)
+    _record_confirmation(workspace, confirmation, f"confirmation {confirmation.state}", actor=actor, now=now)
     return confirmation
 
 
@@ -121,7 +121,7 @@ def undo_decision(workspace: Workspace, confirmation_id: UUID, *, actor: str, no
     confirmation = _load_again(confirmation_id)
     if not undone:
         raise NotPending(confirmation.state_at(now))
-    _record(workspace, confirmation, "confirmation decision undone", actor=actor, now=now)
+    _record_confirmation(workspace, confirmation, "confirmation decision undone", actor=actor, now=now)
     return confirmation
 
 
@@ -139,7 +139,9 @@ def _load_again(confirmation_id: UUID) -> Confirmation:
     return confirmation
 
 
-def _record(workspace: Workspace, confirmation: Confirmation, action: str, *, actor: str, now: datetime) -> None:
+def _record_confirmation(
+    workspace: Workspace, confirmation: Confirmation, action: str, *, actor: str, now: datetime
+) -> None:
     record_audit(workspace.pk, action, list_audit_facts(confirmation), actor=actor, now=now)
 
 

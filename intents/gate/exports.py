@@ -16,7 +16,7 @@ CONFIRMATION_COLUMNS = (
 
 
 def list_confirmation_rows(confirmations: Iterable[Confirmation], now: datetime) -> Iterator[Sequence[Any]]:
-    return (_list_cells(confirmation, now) for confirmation in confirmations)
+    return (_list_confirmation_cells(confirmation, now) for confirmation in confirmations)
 
 
 def show_args_hash(confirmation: Confirmation, now: datetime) -> str:
@@ -26,7 +26,7 @@ def show_args_hash(confirmation: Confirmation, now: datetime) -> str:
     return decrypt_args_hash(bytes(token)) if is_pending and token else ""
 
 
-def _list_cells(confirmation: Confirmation, now: datetime) -> Sequence[Any]:
+def _list_confirmation_cells(confirmation: Confirmation, now: datetime) -> Sequence[Any]:
     """Return the cells of one row; the time of an event that has not happened is null."""
     return (
         str(confirmation.pk),

@@ -41,7 +41,7 @@ def list_undecided(
     not applied.
     """
     is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
-    confirmations = Confirmation.objects.filter(is_open, _match(filters), environment=environment)
+    confirmations = Confirmation.objects.filter(is_open, _match_filters(filters), environment=environment)
     return confirmations.order_by("created_at", "id")
 
 
@@ -52,7 +52,7 @@ def list_confirmations(
 
     If the filters name one confirmation by its id, the period does not count.
     """
-    rows = Confirmation.objects.filter(_match(filters), environment=environment)
+    rows = Confirmation.objects.filter(_match_filters(filters), environment=environment)
     if not filters.confirmation_id:
         rows = rows.filter(created_at__gte=period.start, created_at__lt=period.end)
     confirmations = rows.order_by("-created_at", "id")
@@ -75,7 +75,7 @@ def match_state(state: str, now: datetime) -> Q:
             return Q(state=state) & has_effect
 
 
-def _match(filters: ConfirmationFilters) -> Q:
+def _match_filters(filters: ConfirmationFilters) -> Q:
     """Return the condition of all filters but the state."""
     conditions = {"sub": filters.user, "id": filters.confirmation_id}
     exact_condition = Q(**{column: value for column, value in conditions.items() if value})

@@ -49,7 +49,9 @@ JOIN intent ON {IS_LAST_BEFORE}
 """
 
 
-def count_rejections(environment: Environment, intents: Sequence[MintedIntent]) -> Mapping[int, Mapping[str, int]]:
+def count_rejections_by_intent(
+    environment: Environment, intents: Sequence[MintedIntent]
+) -> Mapping[int, Mapping[str, int]]:
     """Return, by intent and reason, how often the intent's call was rejected before the next intent of the call."""
     since = min((intent.issued_at for intent in intents), default=None)
     parameters = {"environment": environment.pk, "since": since, **_select_calls(environment, intents)}

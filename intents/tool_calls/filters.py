@@ -63,7 +63,7 @@ def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
     )
 
 
-class Position(NamedTuple):
+class ListPosition(NamedTuple):
     """The time and the id of an intent, after which a page of the list begins."""
 
     issued_at: datetime
@@ -73,11 +73,11 @@ class Position(NamedTuple):
         return f"{round((self.issued_at - EPOCH) / timedelta(microseconds=1))}-{self.number}"
 
 
-def parse_position(cursor: str) -> Position | None:
-    """Read the text of a Position; None, which is the beginning of the list, if it cannot be read."""
+def parse_position(cursor: str) -> ListPosition | None:
+    """Read the text of a ListPosition; None, which is the beginning of the list, if it cannot be read."""
     microseconds, _, number = cursor.partition("-")
     if not (microseconds.isdecimal() and number.isdecimal()):
         return None
     if len(microseconds) > MAX_MICROSECONDS or len(number) > MAX_ID:
         return None
-    return Position(EPOCH + timedelta(microseconds=int(microseconds)), int(number))
+    return ListPosition(EPOCH + timedelta(microseconds=int(microseconds)), int(number))

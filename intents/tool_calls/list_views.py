@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from intents.gate.policy import needs_confirmation
 from intents.models import MintedIntent
-from intents.rejections.intents_before import count_rejections
+from intents.rejections.intents_before import count_rejections_by_intent
 from intents.tool_calls import queries
 from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
 from wire.batches import split_into_batches
@@ -39,7 +39,7 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
         calls = _build_list(environment, period, filters, request.GET.get("cursor", ""))
         return {"first_intent": "", "may_open_keys": may_open_keys, **calls}
 
-    tables = [Table("toolCalls", CALL_COLUMNS, lambda: _list_rows(environment, period, filters))]
+    tables = [Table("toolCalls", CALL_COLUMNS, lambda: _list_call_rows(environment, period, filters))]
     takes = {
         "confirmation": CHOICES.__contains__,
         "stepup": CHOICES.__contains__,
@@ -51,7 +51,7 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
 def _build_list(environment: Environment, period: Period, filters: CallFilters, cursor: str) -> Mapping[str, Any]:
     position = parse_position(cursor)
     page = queries.read_page(environment, period, filters, position, CALLS_PER_PAGE)
-    rejections = count_rejections(environment, page.rows)
+    rejections = count_rejections_by_intent(environment, page.rows)
     return {
         "filters": filters,
         "max_counted": queries.MAX_SCANNED,
@@ -63,14 +63,14 @@ def _build_list(environment: Environment, period: Period, filters: CallFilters, 
     }
 
 
-def _list_rows(environment: Environment, period: Period, filters: CallFilters) -> Iterator[Sequence[Any]]:
+def _list_call_rows(environment: Environment, period: Period, filters: CallFilters) -> Iterator[Sequence[Any]]:
     intents = queries.select_intents(environment, period, filters).iterator()
     for batch in split_into_batches(intents, BATCH):
-        rejections = count_rejections(environment, batch)
-        yield from (_list_cells(intent, rejections.get(intent.pk, {})) for intent in batch)
+        rejections = count_rejections_by_intent(environment, batch)
+        yield from (_list_call_cells(intent, rejections.get(intent.pk, {})) for intent in batch)
 
 
-def _list_cells(intent: MintedIntent, rejections: Mapping[str, int]) -> Sequence[Any]:
+def _list_call_cells(intent: MintedIntent, rejections: Mapping[str, int]) -> Sequence[Any]:
     return (
         intent.issued_at,
         intent.expires_at,

@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from affidavit.operations import READS
 from intents.models import MintedIntent, Rejection
 from intents.reports.operation_pattern import match_signed_operation
-from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, Position
+from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, ListPosition
 from wire.time.period import Period
 from workspaces.models import Environment
 
@@ -53,7 +53,7 @@ class CallPage:
     """
 
     rows: Sequence[MintedIntent]
-    older: Position | None
+    older: ListPosition | None
     searched_since: datetime | None = None
 
 
@@ -65,7 +65,7 @@ def has_intents(environment: Environment, user: str = "") -> bool:
 
 def select_intents(environment: Environment, period: Period, filters: CallFilters) -> QuerySet[MintedIntent]:
     """Return the intents of a period that match the filters, the newest first."""
-    return _select_indexed(environment, period, filters).filter(_match(environment, period, filters))
+    return _select_indexed(environment, period, filters).filter(_match_unindexed(environment, period, filters))
 
 
 def count_calls(environment: Environment, period: Period, filters: CallFilters) -> CallCounts:
@@ -74,7 +74,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
     boundary = _find_boundary(intents)
     if boundary:
         intents = intents.filter(issued_at__gte=boundary.issued_at)
-    by_call = intents.filter(_match(environment, period, filters)).order_by().values("tool_call_id")
+    by_call = intents.filter(_match_unindexed(environment, period, filters)).order_by().values("tool_call_id")
     counts_by_call = by_call.annotate(
         intents=Count("pk"),
         asking_for_confirmation=Count("pk", filter=~NEEDS_NO_CONFIRMATION),
@@ -102,7 +102,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
 
 
 def read_page(
-    environment: Environment, period: Period, filters: CallFilters, position: Position | None, limit: int
+    environment: Environment, period: Period, filters: CallFilters, position: ListPosition | None, limit: int
 ) -> CallPage:
     """Return at most `limit` matching intents after a position; None begins with the newest intent."""
     intents = _select_indexed(environment, period, filters)
@@ -112,13 +112,13 @@ def read_page(
     boundary = _find_boundary(intents) if filters.searches else None
     if boundary:
         intents = intents.filter(issued_at__gte=boundary.issued_at)
-    rows = list(intents.filter(_match(environment, period, filters))[: limit + 1])
+    rows = list(intents.filter(_match_unindexed(environment, period, filters))[: limit + 1])
     if len(rows) > limit:
         last = rows[limit - 1]
-        return CallPage(rows[:limit], Position(last.issued_at, last.pk))
+        return CallPage(rows[:limit], ListPosition(last.issued_at, last.pk))
     if boundary:
         # Rows of the same second were searched, too: go on with the second before.
-        return CallPage(rows, Position(boundary.issued_at, 0), boundary.issued_at)
+        return CallPage(rows, ListPosition(boundary.issued_at, 0), boundary.issued_at)
     return CallPage(rows, None)
 
 
@@ -134,13 +134,13 @@ def _select_indexed(environment: Environment, period: Period, filters: CallFilte
     return intents.order_by("-issued_at", "-pk")
 
 
-def _find_boundary(intents: QuerySet[MintedIntent]) -> Position | None:
+def _find_boundary(intents: QuerySet[MintedIntent]) -> ListPosition | None:
     """Return the last intent that is counted or searched; None if all are."""
     rows = list(intents.values_list("issued_at", "pk")[MAX_SCANNED - 1 : MAX_SCANNED + 1])
-    return Position(*rows[0]) if len(rows) > 1 else None
+    return ListPosition(*rows[0]) if len(rows) > 1 else None
 
 
-def _match(environment: Environment, period: Period, filters: CallFilters) -> Q:
+def _match_unindexed(environment: Environment, period: Period, filters: CallFilters) -> Q:
     """Return the condition of the filters without an index."""
     condition = Q()
     if filters.method:

@@ -83,10 +83,10 @@ def _confirmation_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
 
 
 def _intent_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
-    return (_list_cells(intent) for intent in call.intents.iterator())
+    return (_list_intent_cells(intent) for intent in call.intents.iterator())
 
 
-def _list_cells(intent: MintedIntent) -> Sequence[Any]:
+def _list_intent_cells(intent: MintedIntent) -> Sequence[Any]:
     confirmation_id = str(intent.confirmation_id) if intent.confirmation_id else None
     return (
         intent.issued_at, intent.expires_at, intent.sub, intent.operation, intent.requires_step_up, confirmation_id,

@@ -70,12 +70,12 @@ def _has_stepped_up(intent: Intent, request: Any) -> bool:
     return isinstance(request, ReceivedRequest) and request.step_up
 
 
-def _connect() -> Any:
+def _open_own_connection() -> Any:
     """Open a connection apart from Django's: a used nonce stays used even if the request is rolled back."""
     return connection.get_new_connection(connection.get_connection_params())
 
 
-NONCES = SqlNonces(_connect)
+NONCES = SqlNonces(_open_own_connection)
 
 
 def _tally(

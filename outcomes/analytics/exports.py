@@ -47,7 +47,7 @@ CONVERSATION_COLUMNS = (
 
 def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
     def totals_rows() -> Rows:
-        return _totals_rows(analytics.totals, analytics.compared_totals, _find_kind(analytics.comparison))
+        return _totals_rows(analytics.totals, analytics.compared_totals, _find_comparison_kind(analytics.comparison))
 
     return (
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
@@ -81,7 +81,7 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
 
     def totals_rows() -> Rows:
         compared_totals = read_totals(comparison.environment, comparison.period)
-        return _totals_rows(read_totals(environment, period), compared_totals, _find_kind(comparison))
+        return _totals_rows(read_totals(environment, period), compared_totals, _find_comparison_kind(comparison))
 
     return (
         Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
@@ -95,7 +95,7 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
 
 
 def _key_rows(analytics: Analytics) -> Rows:
-    kind = _find_kind(analytics.comparison)
+    kind = _find_comparison_kind(analytics.comparison)
     for row, lookalikes, share in analytics.stream_keys():
         times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
         compared_cells = _split_compared(kind, row.compared_outcomes)
@@ -146,7 +146,7 @@ def _lost_rows(analytics: Analytics) -> Rows:
             yield step.number, step.key, conversation.conversation_id, unix_seconds(conversation.reached_at)
 
 
-def _find_kind(comparison: Comparison) -> str:
+def _find_comparison_kind(comparison: Comparison) -> str:
     """Return the kind of the comparison. If there were no data before, it is NOTHING, so that cells are null, not 0."""
     if comparison.kind != PREVIOUS:
         return comparison.kind
@@ -178,7 +178,7 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
 
 def _series_rows(chart: Chart, period: Period, comparison: Comparison) -> Rows:
     """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey."""
-    kind = _find_kind(comparison)
+    kind = _find_comparison_kind(comparison)
     compared_numbers = read_compared_numbers(chart, period, comparison) if kind != NOTHING else {}
     for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:

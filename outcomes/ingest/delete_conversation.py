@@ -36,7 +36,7 @@ def delete_conversation(
     """
     for _ in range(ATTEMPTS):
         try:
-            return _delete(workspace, conversation_id, environment_names)
+            return _delete_of_environments(workspace, conversation_id, environment_names)
         except OperationalError as error:
             if not is_lock_timeout(error):
                 raise
@@ -48,7 +48,7 @@ def count_conversation(
 ) -> Mapping[str, int]:
     """Return how many rows a deletion would delete, by table."""
     conversations = _find_conversations(workspace, conversation_id, environment_names)
-    return _count_rows(
+    return _name_counts(
         {
             Conversation: conversations.count(),
             Outcome: sum(_find_outcomes(conversation).count() for conversation in conversations),
@@ -58,7 +58,9 @@ def count_conversation(
 
 
 @transaction.atomic
-def _delete(workspace: Workspace, conversation_id: str, environment_names: Sequence[str]) -> Mapping[str, int]:
+def _delete_of_environments(
+    workspace: Workspace, conversation_id: str, environment_names: Sequence[str]
+) -> Mapping[str, int]:
     row_counts: Counter[type[Model]] = Counter()
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
@@ -72,13 +74,13 @@ def _delete(workspace: Workspace, conversation_id: str, environment_names: Seque
     ):
         lock_conversations(conversation.environment, [conversation.pk])
         row_counts.update(_delete_rows(conversation.environment, conversation))
-    return _count_rows(row_counts)
+    return _name_counts(row_counts)
 
 
 def _delete_rows(environment: Environment, conversation: Conversation) -> Mapping[type[Model], int]:
     conversation.refresh_from_db(from_queryset=Conversation.objects.filter(environment=environment))
     outcomes = _find_outcomes(conversation)
-    changes = list(_list_changes(conversation, list(outcomes)))
+    changes = list(_list_tally_changes(conversation, list(outcomes)))
     # Delete also the records of outcomes that moves brought here. Outcomes that were moved away stay in their new
     # environment; undoing that move restores nothing here.
     move_count = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
@@ -90,7 +92,7 @@ def _delete_rows(environment: Environment, conversation: Conversation) -> Mappin
     return counts
 
 
-def _list_changes(conversation: Conversation, outcomes: Sequence[Outcome]) -> Iterator[TallyChange]:
+def _list_tally_changes(conversation: Conversation, outcomes: Sequence[Outcome]) -> Iterator[TallyChange]:
     """Yield what the tallies lose."""
     if conversation.started_at:
         yield TallyChange("", conversation.started_at, conversations=-1)
@@ -117,5 +119,5 @@ def _find_outcomes(conversation: Conversation) -> QuerySet[Outcome]:
     return Outcome.objects.filter(environment=conversation.environment_id, conversation_id=conversation.pk)
 
 
-def _count_rows(counts: Mapping[type[Model], int]) -> Mapping[str, int]:
+def _name_counts(counts: Mapping[type[Model], int]) -> Mapping[str, int]:
     return {model._meta.db_table: count for model, count in counts.items() if count}

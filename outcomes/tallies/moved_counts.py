@@ -221,8 +221,10 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
     here_by_key: Counter[str] = Counter()
     for key, _, _, count in here_rows:
         here_by_key[key] += count
-    away_counts = _group((api_key, name, count) for api_key, name, is_counted, *_, count in away_rows if is_counted)
-    here_counts = _group((api_key, name, count) for _, api_key, name, count in here_rows)
+    away_counts = _group_by_api_key(
+        (api_key, name, count) for api_key, name, is_counted, *_, count in away_rows if is_counted
+    )
+    here_counts = _group_by_api_key((api_key, name, count) for _, api_key, name, count in here_rows)
     again: Counter[ApiKeyId] = Counter()
     for *_, api_key, is_again, _, count in away_rows:
         again[api_key] += is_again * count
@@ -235,7 +237,7 @@ def _write_moved(row: str, own: str, other: str, *, moves: int) -> str:
     return (MOVED_ONCE if moves > 1 else MOVED).format(row=row, own=own, other=other)
 
 
-def _group(rows: Iterable[tuple[ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
+def _group_by_api_key(rows: Iterable[tuple[ApiKeyId, str, int]]) -> Mapping[ApiKeyId, Mapping[str, int]]:
     counts: dict[ApiKeyId, dict[str, int]] = {}
     for api_key, name, count in rows:
         of_api_key = counts.setdefault(api_key, {})

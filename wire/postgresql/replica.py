@@ -136,16 +136,16 @@ class ReplicaClock:
 
 def read_primary_position() -> Decimal:
     """Return how far the primary has written its log."""
-    return Decimal(_read_value(DEFAULT_DB_ALIAS, PRIMARY_POSITION))
+    return Decimal(_query_value(DEFAULT_DB_ALIAS, PRIMARY_POSITION))
 
 
 def read_replayed_position() -> Decimal | None:
     """Return how far the replica has replayed the primary's log; None if it is not a replica."""
-    value = _read_value(REPLICA_ALIAS, REPLICA_POSITION)
+    value = _query_value(REPLICA_ALIAS, REPLICA_POSITION)
     return None if value is None else Decimal(value)
 
 
-def _read_value(alias: str, statement: str) -> Any:
+def _query_value(alias: str, statement: str) -> Any:
     with connections[alias].cursor() as cursor:
         cursor.execute(statement)
         return cursor.fetchone()[0]

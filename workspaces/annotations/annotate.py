@@ -56,7 +56,7 @@ def add_by_hand(
 ) -> Annotation:
     """Add an annotation as a member does, with an audit entry; raises InvalidRequest or EnvironmentRemoved."""
     annotation = add_annotation(environment, content, at=at, everywhere=everywhere, actor=actor, now=now)
-    record_audit(annotation.workspace_id, "annotation added", _describe(annotation), actor=actor, now=now)
+    record_audit(annotation.workspace_id, "annotation added", _list_annotation_facts(annotation), actor=actor, now=now)
     return annotation
 
 
@@ -72,7 +72,7 @@ def change_annotation(
         return
     annotation.text, annotation.url = content.text, content.url
     annotation.save(update_fields=["text", "url"])
-    facts = {**_describe(annotation), "before": before.text}
+    facts = {**_list_annotation_facts(annotation), "before": before.text}
     record_audit(annotation.workspace_id, "annotation changed", facts, actor=actor, now=now)
 
 
@@ -81,7 +81,9 @@ def delete_annotation(environment: Environment, annotation_id: UUID, *, actor: s
     """Delete an annotation; raises NotFound if this environment has no such annotation."""
     annotation = _lock_annotation(environment, annotation_id)
     Annotation.objects.filter(workspace_id=annotation.workspace_id, pk=annotation.pk).delete()
-    record_audit(annotation.workspace_id, "annotation deleted", _describe(annotation), actor=actor, now=now)
+    record_audit(
+        annotation.workspace_id, "annotation deleted", _list_annotation_facts(annotation), actor=actor, now=now
+    )
 
 
 def _lock_annotation(environment: Environment, annotation_id: UUID) -> Annotation:
@@ -92,6 +94,6 @@ def _lock_annotation(environment: Environment, annotation_id: UUID) -> Annotatio
     return annotation
 
 
-def _describe(annotation: Annotation) -> dict[str, str]:
+def _list_annotation_facts(annotation: Annotation) -> dict[str, str]:
     name = annotation.environment.name if annotation.environment else "all"
     return {"annotation": annotation.text, "at": annotation.at.isoformat(), "environment": name}

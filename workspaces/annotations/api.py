@@ -83,7 +83,7 @@ class Annotations(MachineView):
         rows = list(list_after(environment, position)[: ANNOTATIONS_A_PART + 1])
         part = rows[:ANNOTATIONS_A_PART]
         next_address = _build_next_address(request, part[-1]) if len(rows) > len(part) else None
-        document = {"annotations": [_describe(row) for row in part], "next": next_address}
+        document = {"annotations": [_build_answer(row) for row in part], "next": next_address}
         content = json.dumps(document, ensure_ascii=False).encode()
         etag = f'"{sha256(content).hexdigest()[:32]}"'
         headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": HEADER}
@@ -111,7 +111,7 @@ def _build_next_address(request: Request, last: Annotation) -> str:
     return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 
-def _describe(row: Annotation) -> Mapping[str, Any]:
+def _build_answer(row: Annotation) -> Mapping[str, Any]:
     return {
         "annotationId": str(row.pk),
         "at": unix_seconds(row.at),

@@ -17,10 +17,10 @@ COLUMNS = ("at", "text", "url", "environment", "createdBy")
 
 def build_annotations_table(environment: Environment, period: Period) -> Table:
     """Return the table `annotations`, the latest first; `environment` is null for an annotation of all environments."""
-    return Table("annotations", COLUMNS, lambda: _list_rows(environment, period))
+    return Table("annotations", COLUMNS, lambda: _list_annotation_rows(environment, period))
 
 
-def _list_rows(environment: Environment, period: Period) -> Iterator[Sequence[Any]]:
+def _list_annotation_rows(environment: Environment, period: Period) -> Iterator[Sequence[Any]]:
     for row in list_annotations_of_period(environment, period).iterator():
         name = row.environment.name if row.environment else None
         yield row.at, row.text, row.url or None, name, row.created_by

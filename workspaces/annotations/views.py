@@ -44,10 +44,10 @@ def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpRe
 
     def add(environment_row: Environment, actor: str, now: datetime) -> None:
         everywhere = request.POST.get("environment") == EVERYWHERE
-        at = _read_moment(request, now)
+        at = _read_form_moment(request, now)
         add_by_hand(environment_row, _read_content(request), at=at, everywhere=everywhere, actor=actor, now=now)
 
-    return _act(request, slug, environment, add)
+    return _act_as_editor(request, slug, environment, add)
 
 
 @member_form
@@ -57,7 +57,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, annotation_id
     def change(environment_row: Environment, actor: str, now: datetime) -> None:
         change_annotation(environment_row, annotation_id, _read_content(request), actor=actor, now=now)
 
-    return _act(request, slug, environment, change, changed_id=annotation_id)
+    return _act_as_editor(request, slug, environment, change, changed_id=annotation_id)
 
 
 @member_form
@@ -67,10 +67,10 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_
     def delete(environment_row: Environment, actor: str, now: datetime) -> None:
         delete_annotation(environment_row, annotation_id, actor=actor, now=now)
 
-    return _act(request, slug, environment, delete)
+    return _act_as_editor(request, slug, environment, delete)
 
 
-def _act(
+def _act_as_editor(
     request: HttpRequest, slug: str, environment: str, act: Act, *, changed_id: UUID | None = None
 ) -> HttpResponse:
     """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in.
@@ -93,7 +93,7 @@ def _read_content(request: HttpRequest) -> AnnotationText:
     return AnnotationText(read_text(request.POST, "text").strip(), read_text(request.POST, "url").strip())
 
 
-def _read_moment(request: HttpRequest, now: datetime) -> datetime:
+def _read_form_moment(request: HttpRequest, now: datetime) -> datetime:
     """Return the time of the form; raises InvalidRequest."""
     text = request.POST.get("at", "")
     if not text:

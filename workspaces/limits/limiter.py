@@ -76,12 +76,12 @@ def get_limiter() -> Limiter:
 
 def limit_key(key_id: int) -> None:
     """Count a request of this key; raises RateLimited."""
-    _count(f"key:{key_id}", Limit("key", settings.RATE_LIMIT))
+    _take_or_refuse(f"key:{key_id}", Limit("key", settings.RATE_LIMIT))
 
 
 def limit_address(address: str) -> None:
     """Count a request without a valid key from this address; raises RateLimited."""
-    _count(f"address:{find_network(address)}", Limit("address", settings.ADDRESS_RATE_LIMIT))
+    _take_or_refuse(f"address:{find_network(address)}", Limit("address", settings.ADDRESS_RATE_LIMIT))
 
 
 def find_network(address: str) -> IPv4Network | IPv6Network | None:
@@ -93,6 +93,6 @@ def find_network(address: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-def _count(bucket_name: str, limit: Limit) -> None:
+def _take_or_refuse(bucket_name: str, limit: Limit) -> None:
     if limit.rate and not get_limiter().take(bucket_name, limit):
         raise RateLimited(limit)

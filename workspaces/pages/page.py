@@ -183,7 +183,7 @@ def _respond(
         raise Problem("invalid-request", detail)
     if format_ == "csv":
         name = f"{environment.workspace.slug}-{environment.name}-{route.name}"
-        days = _name_days(period) if page.has_period else ""
+        days = _name_period(period) if page.has_period else ""
         response = stream_csv(page.tables, request.GET.get("table"), name, period=days)
     else:
         response = stream_json(page.tables, _export_facts(environment, route.name, period if page.has_period else None))
@@ -191,7 +191,7 @@ def _respond(
     return response
 
 
-def _name_days(period: Period) -> str:
+def _name_period(period: Period) -> str:
     """Return the period as the name of a file has it: `7d`, or `2026-11-01-to-2026-11-08`."""
     if period.preset:
         return period.preset

@@ -52,7 +52,7 @@ def prepare_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotati
 
     Raises InvalidRequest if another one is prepared already.
     """
-    _lock(workspace)
+    _lock_workspace(workspace)
     _refuse_prepared(workspace)
     text, secret = _issue(workspace, signs=False, actor=actor, now=now)
     record_audit(workspace.pk, "signing secret prepared", {"secret": secret.prefix}, actor=actor, now=now)
@@ -62,7 +62,7 @@ def prepare_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotati
 @transaction.atomic
 def activate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
     """Let the prepared secret sign from now on; raises InvalidRequest if there is none."""
-    _lock(workspace)
+    _lock_workspace(workspace)
     secret = find_prepared(workspace)
     if secret is None:
         raise InvalidRequest("No secret is prepared. Prepare one first, and give it to every backend.")
@@ -79,7 +79,7 @@ def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotatio
 
     Raises InvalidRequest while a secret is prepared.
     """
-    _lock(workspace)
+    _lock_workspace(workspace)
     _refuse_prepared(workspace)
     until = _retire_signers(workspace, now=now)
     text, secret = _issue(workspace, signs=True, actor=actor, now=now)
@@ -93,7 +93,7 @@ def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
 
     Raises InvalidRequest for the secret that signs: rotate first.
     """
-    _lock(secret.workspace)
+    _lock_workspace(secret.workspace)
     secret.refresh_from_db()
     if secret.revoked_at is not None:
         return False
@@ -130,7 +130,7 @@ def find_secret(text: str) -> SigningSecret:
     return matches[0]
 
 
-def _lock(workspace: Workspace) -> None:
+def _lock_workspace(workspace: Workspace) -> None:
     """Let one rotation of a workspace run at a time."""
     Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
 

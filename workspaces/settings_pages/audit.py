@@ -78,7 +78,7 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
         environment_names = set(environment.workspace.environments.values_list("name", flat=True))
         return {
             "entries": entry_page,
-            "rows": [_build_row(entry, environment_names) for entry in entry_page],
+            "rows": [_build_audit_row(entry, environment_names) for entry in entry_page],
             "first_at": all_entries.aggregate(first=Min("at"))["first"],
             "total": 0 if entry_page else all_entries.filter(_select_kind(chosen_kind)).count(),
             "hidden_count": hidden_entries.count(),
@@ -98,7 +98,7 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
     return Page("workspaces/audit.html", build_context, tables, takes={"kind": KIND_LABELS.__contains__})
 
 
-def _build_row(entry: AuditEntry, environment_names: Collection[str]) -> AuditRow:
+def _build_audit_row(entry: AuditEntry, environment_names: Collection[str]) -> AuditRow:
     row = AuditRow(entry, describe_action(entry.action), describe_facts(entry.facts))
     environment_name, operation = entry.facts.get("environment"), entry.facts.get("operation")
     if not (isinstance(operation, str) and isinstance(environment_name, str) and environment_name in environment_names):

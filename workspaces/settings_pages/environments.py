@@ -46,7 +46,7 @@ def post_environment(request: HttpRequest, slug: str, environment: str) -> HttpR
     def create(workspace: Workspace, actor: str, now: datetime) -> None:
         create_environment(workspace, name, label=label, actor=actor, now=now)
 
-    return _act(request, slug, environment, create)
+    return _change_environments(request, slug, environment, create)
 
 
 @member_form
@@ -58,7 +58,7 @@ def post_change(request: HttpRequest, slug: str, environment: str, name: str) ->
         environment = get_object_or_404(workspace.environments, name=name)
         change_environment(environment, label=label, audience=audience, actor=actor, now=now)
 
-    return _act(request, slug, environment, change, changed_name=name)
+    return _change_environments(request, slug, environment, change, changed_name=name)
 
 
 @member_form
@@ -68,7 +68,7 @@ def post_archiving(request: HttpRequest, slug: str, environment: str, name: str)
     def archive(workspace: Workspace, actor: str, now: datetime) -> None:
         archive_environment(get_object_or_404(workspace.environments, name=name), actor=actor, now=now)
 
-    return _act(request, slug, environment, archive)
+    return _change_environments(request, slug, environment, archive)
 
 
 @member_form
@@ -78,7 +78,7 @@ def post_restoring(request: HttpRequest, slug: str, environment: str, name: str)
     def restore(workspace: Workspace, actor: str, now: datetime) -> None:
         restore_environment(get_object_or_404(workspace.environments, name=name), actor=actor, now=now)
 
-    return _act(request, slug, environment, restore)
+    return _change_environments(request, slug, environment, restore)
 
 
 @member_form
@@ -88,7 +88,7 @@ def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpRes
     def set_end(workspace: Workspace, actor: str, now: datetime) -> None:
         set_v1_end(workspace, None if request.POST.get("open") else _read_end(request), actor=actor, now=now)
 
-    return _act(request, slug, environment, set_end)
+    return _change_environments(request, slug, environment, set_end)
 
 
 def _read_end(request: HttpRequest) -> datetime:
@@ -98,7 +98,9 @@ def _read_end(request: HttpRequest) -> datetime:
         raise InvalidRequest("Enter a date and a time, as 2026-12-31 00:00.") from None
 
 
-def _act(request: HttpRequest, slug: str, environment: str, act: Act, *, changed_name: str = "") -> HttpResponse:
+def _change_environments(
+    request: HttpRequest, slug: str, environment: str, act: Act, *, changed_name: str = ""
+) -> HttpResponse:
     build_page = partial(_build_page, changed_name=changed_name)
     return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=build_page)
 

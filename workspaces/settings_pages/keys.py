@@ -80,7 +80,7 @@ class KeyForm(forms.Form):
 
 def show_keys(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show every key of the workspace, and the form that creates one."""
-    return _build_page(request, environment, KeyForm(None, _list_names(environment)))
+    return _build_page(request, environment, KeyForm(None, _list_environment_names(environment)))
 
 
 @member_form
@@ -88,7 +88,7 @@ def show_keys(request: HttpRequest, environment: Environment, period: Period) ->
 def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Create a key and go to the page, which shows it once; with a fault, show the form again."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    form = KeyForm(request.POST, _list_names(environment_row))
+    form = KeyForm(request.POST, _list_environment_names(environment_row))
     now = timezone.now()
     if form.is_valid():
         try:
@@ -147,7 +147,7 @@ def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -
     return Page("workspaces/keys.html", build_context, tables, has_period=False, holds_secrets=True)
 
 
-def _list_names(environment: Environment) -> list[str]:
+def _list_environment_names(environment: Environment) -> list[str]:
     names = environment.workspace.environments.filter(archived_at=None).values_list("name", flat=True)
     return list(names)
 

@@ -80,7 +80,7 @@ def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -
     if role not in ROLES:
         return return_to_page(request, NAME, environment_row, {"fault": "role"})
     try:
-        change_role(environment_row.workspace, user_id, role, **_stamp(request))
+        change_role(environment_row.workspace, user_id, role, **_name_actor(request))
     except LastAdmin:
         return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
     return return_to_page(request, NAME, environment_row, {})
@@ -91,7 +91,7 @@ def post_removal(request: HttpRequest, slug: str, environment: str, user_id: int
     """Remove a member; a second time changes nothing."""
     environment_row = _require_admin_environment(request, slug, environment)
     try:
-        remove_member(environment_row.workspace, user_id, **_stamp(request))
+        remove_member(environment_row.workspace, user_id, **_name_actor(request))
     except LastAdmin:
         return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
     if request.user.pk == user_id and not request.user.is_superuser:  # they may not see the page any more
@@ -145,7 +145,7 @@ def _require_admin_environment(request: HttpRequest, slug: str, name: str) -> En
     return require_member_environment(request, slug, name, role=Membership.ADMIN)
 
 
-def _stamp(request: HttpRequest) -> dict[str, Any]:
+def _name_actor(request: HttpRequest) -> dict[str, Any]:
     """Return the arguments that `change_role` and `remove_member` share: who acts, and when."""
     actor, by_operator = request.user.get_username(), request.user.is_superuser
     return {"actor": actor, "by_operator": by_operator, "now": timezone.now()}

@@ -60,7 +60,7 @@ def post_preparation(request: HttpRequest, slug: str, environment: str) -> HttpR
         rotation: Rotation = prepare_secret(workspace, actor=actor, now=now)
         keep_for_next_page(request, NEW_SECRET, {"workspace": workspace.pk, "text": rotation.text})
 
-    return _act(request, slug, environment, prepare)
+    return _change_secrets(request, slug, environment, prepare)
 
 
 @member_form
@@ -70,7 +70,7 @@ def post_activation(request: HttpRequest, slug: str, environment: str) -> HttpRe
     def activate(workspace: Workspace, actor: str, now: datetime) -> None:
         activate_secret(workspace, actor=actor, now=now)
 
-    return _act(request, slug, environment, activate)
+    return _change_secrets(request, slug, environment, activate)
 
 
 @member_form
@@ -80,10 +80,10 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, secret_id
     def revoke(workspace: Workspace, actor: str, now: datetime) -> None:
         revoke_secret(get_object_or_404(workspace.signing_secrets, pk=secret_id), actor=actor, now=now)
 
-    return _act(request, slug, environment, revoke)
+    return _change_secrets(request, slug, environment, revoke)
 
 
-def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+def _change_secrets(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
     return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=_build_page)
 
 
@@ -95,7 +95,7 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
         backends = list_backends(workspace, now=now)
         states = _list_states(workspace, now)
         actors = _find_revoking_actors(workspace, [secret for secret, _ in states])
-        rows = [_build_row(secret, state, backends, actors) for secret, state in states]
+        rows = [_build_secret_row(secret, state, backends, actors) for secret, state in states]
         active_rows = [row for row in rows if row.state in ACTIVE_STATES]
         signer = next((row.secret for row in active_rows if row.state == "signs"), None)
         prepared = next((row.secret for row in active_rows if row.state == "prepared"), None)
@@ -133,7 +133,9 @@ def _find_revoking_actors(workspace: Workspace, secrets: Sequence[SigningSecret]
     return {entry.facts["secret"]: entry.actor for entry in entries}
 
 
-def _build_row(secret: SigningSecret, state: str, backends: Sequence[Backend], actors: Mapping[str, str]) -> SecretRow:
+def _build_secret_row(
+    secret: SigningSecret, state: str, backends: Sequence[Backend], actors: Mapping[str, str]
+) -> SecretRow:
     users = [(backend, backend.last_uses[secret.pk]) for backend in backends if secret.pk in backend.last_uses]
     users.sort(key=lambda user: user[1], reverse=True)
     return SecretRow(secret, state, users, actors.get(secret.prefix, ""))

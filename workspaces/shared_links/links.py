@@ -37,7 +37,7 @@ def share_page(
         created_by=actor,
         expires_at=now + timedelta(days=days),
     )
-    record_audit(link.workspace_id, "page shared", {**_describe(link), "days": days}, actor=actor, now=now)
+    record_audit(link.workspace_id, "page shared", {**_list_link_facts(link), "days": days}, actor=actor, now=now)
     return link, token
 
 
@@ -49,7 +49,7 @@ def revoke_link(workspace: Workspace, link_id: int, *, actor: str, now: datetime
     if link is None:
         return
     SharedLink.objects.filter(pk=link.pk).update(revoked_at=now)
-    record_audit(workspace.pk, "shared link revoked", _describe(link), actor=actor, now=now)
+    record_audit(workspace.pk, "shared link revoked", _list_link_facts(link), actor=actor, now=now)
 
 
 def list_links(workspace: Workspace) -> QuerySet[SharedLink]:
@@ -69,5 +69,5 @@ def find_link(token: str, *, now: datetime) -> SharedLink | None:
     return link
 
 
-def _describe(link: SharedLink) -> dict[str, str]:
+def _list_link_facts(link: SharedLink) -> dict[str, str]:
     return {"page": link.page, "environment": link.environment.name, "query": link.query}

@@ -197,7 +197,7 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
     if whole := describe_resets(WHOLE_OPERATION, ""):
         yield whole
         return
-    for row in _compare_shapes(key, path, before, after):
+    for row in _compare_sides(key, path, before, after):
         reset_row = describe_resets(row.change.part, row.change.pointer)
         if reset_row is None:
             yield row
@@ -206,7 +206,7 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
             yield reset_row
 
 
-def _compare_shapes(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
+def _compare_sides(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
     """Yield the changes of what is sent, then what only one side has not sent lately, then changes of presence."""
     absent_before, absent_after = before.find_absent(key), after.find_absent(key)
     outline_before = remove_properties(before.outlines[key], absent_before.gone)

@@ -96,7 +96,7 @@ def group_by_reason(totals: Sequence[Total], previous: Sequence[Total]) -> Seque
     previous: the totals of the period before.
     """
     all_rejections = count_rejections(totals)
-    groups, previous_groups = (_group(part, lambda total: total.result) for part in (totals, previous))
+    groups, previous_groups = (_group_totals(part, lambda total: total.result) for part in (totals, previous))
     summaries = []
     for reason in filter(is_rejection, {**groups, **previous_groups}):
         group, previous_group = groups.get(reason, ()), previous_groups.get(reason, ())
@@ -108,20 +108,20 @@ def group_by_reason(totals: Sequence[Total], previous: Sequence[Total]) -> Seque
 
 def group_by_version(totals: Sequence[Total]) -> Sequence[GroupSummary]:
     """Summarize each version, the newest first; verifications without a version come last."""
-    groups = _group(totals, lambda total: total.version)
+    groups = _group_totals(totals, lambda total: total.version)
     return [_summarize(version, groups[version]) for version in sorted(groups, reverse=True)]
 
 
 def group_by_operation(totals: Sequence[Total]) -> Sequence[GroupSummary]:
     """Summarize each operation: the most rejected first, then the most verified, then by name."""
-    groups = _group(totals, lambda total: total.operation)
+    groups = _group_totals(totals, lambda total: total.operation)
     summaries = [_summarize(operation, group) for operation, group in groups.items()]
     return sorted(summaries, key=lambda summary: (-summary.rejections, -summary.verifications, summary.name))
 
 
 def compute_version_share(totals: Sequence[Total]) -> VersionShare:
     """Count verifications of version 1 and of version 2."""
-    groups = _group(totals, lambda total: total.version)
+    groups = _group_totals(totals, lambda total: total.version)
     return VersionShare(v1=count_verifications(groups.get(1, [])), v2=count_verifications(groups.get(2, [])))
 
 
@@ -187,7 +187,7 @@ def _count_results(totals: Iterable[Total]) -> Counter[str]:
     return counts
 
 
-def _group(totals: Iterable[Total], key: Callable[[Total], Any]) -> Mapping[Any, Sequence[Total]]:
+def _group_totals(totals: Iterable[Total], key: Callable[[Total], Any]) -> Mapping[Any, Sequence[Total]]:
     groups: dict[Any, list[Total]] = defaultdict(list)
     for total in totals:
         groups[key(total)].append(total)

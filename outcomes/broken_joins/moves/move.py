@@ -157,10 +157,10 @@ def _restore_in_source(move: Move, moved_rows: Sequence[MovedOutcome], *, now: d
     """Add the moved reports to those sent since; the outcome is healed if its conversation is known there by now."""
     summaries = {OutcomeRef(row.came_from_id, row.outcome_key): _summary_of(row) for row in moved_rows}
     outcomes = lock_outcomes(move.source, list(summaries), now=now, create_missing=True)
-    write_updates(move.source, [_restore(outcome, summaries[outcome.ref]) for outcome in outcomes])
+    write_updates(move.source, [_undo_for_outcome(outcome, summaries[outcome.ref]) for outcome in outcomes])
 
 
-def _restore(outcome: StoredOutcome, summary: ReportSummary) -> OutcomeUpdate:
+def _undo_for_outcome(outcome: StoredOutcome, summary: ReportSummary) -> OutcomeUpdate:
     own = merge_summaries([outcome.own, summary]) if outcome.own else summary
     return OutcomeUpdate(outcome, own, outcome.moved_summaries, outcome.registered_at)
 

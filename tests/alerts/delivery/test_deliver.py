@@ -173,7 +173,7 @@ def test_the_delivery_of_a_worker_that_dies_is_sent_again(workspace, target, rec
     queue(workspace, target)
     claim = claim_target(now=NOW)
     assert claim_target(now=NOW) is None
-    monkeypatch.setattr(delivering, "_record", lambda *_, **__: False)
+    monkeypatch.setattr(delivering, "_record_attempt", lambda *_, **__: False)
     deliver(claim, now=NOW)  # the worker dies before it records the answer
     monkeypatch.undo()
     assert claim_target(now=NOW + LEASE - MINUTE) is None

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from catalog.models import Operation
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
-from tests.catalog.drift.test_environment_comparison import compare, load_table, observe, open_page, read_words
+from tests.catalog.drift.environments.test_views import compare, load_table, observe, open_page, read_words
 from tests.catalog.reports import deliver, observation
 from workspaces.models import Membership
 

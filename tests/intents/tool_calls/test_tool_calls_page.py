@@ -23,7 +23,7 @@ from intents.models import MintedIntent
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls import list_views, queries
-from intents.tool_calls.filters import CallFilters, Position, parse_position
+from intents.tool_calls.filters import CallFilters, ListPosition, parse_position
 from wire.time.period import parse_period
 from workspaces.models import Environment, Membership
 
@@ -305,7 +305,7 @@ def test_an_unreadable_cursor_is_the_beginning(browser_client, address, calls, c
 
 
 def test_a_position_is_read_back_from_its_text():
-    position = Position(NOW, 17)
+    position = ListPosition(NOW, 17)
     assert parse_position(str(position)) == position
     assert not CallFilters()
 

@@ -148,7 +148,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
             elif _is_too_long((path_template := learner.template(item.path)).path):
                 skip_counts[Skip.TOO_LARGE] += 1
             else:
-                _add(observations, item, path_template, left_out)
+                _add_exchange(observations, item, path_template, left_out)
                 if path_template.undecided and path_template.path not in reasons:
                     reasons[path_template.path] = _explain(learner.judge(item.path)[path_template.undecided[0]])
     decided_entries, undecided_entries = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
@@ -206,7 +206,9 @@ def send_recording(recording: Recording, transport: Transport, key: str, environ
         delivered_count += len(part)
 
 
-def _add(observations: Observations, exchange: Exchange, path_template: Template, left_out: Counter[LeftOut]) -> None:
+def _add_exchange(
+    observations: Observations, exchange: Exchange, path_template: Template, left_out: Counter[LeftOut]
+) -> None:
     left_out.update(body for body in (exchange.request, exchange.response) if isinstance(body, LeftOut))
     observations.add(
         exchange.method,

@@ -70,17 +70,19 @@ async def _ask(program: Program, question_id: str, vector: Vector) -> JsonObject
     try:
         answer = parse(line)
     except InvalidJson:
-        raise ProgramFault(f"a line that is not JSON: {_shorten(line)}") from None
+        raise ProgramFault(f"a line that is not JSON: {_show_beginning(line)}") from None
     if not isinstance(answer, dict):
-        raise ProgramFault(f"a line that is not a JSON object: {_shorten(line)}")
+        raise ProgramFault(f"a line that is not a JSON object: {_show_beginning(line)}")
     if "id" not in answer:
-        raise ProgramFault(f"an answer without an id: {_shorten(line)}")
+        raise ProgramFault(f"an answer without an id: {_show_beginning(line)}")
     if answer["id"] != question_id:
-        raise ProgramFault(f"an answer with the wrong id, where {json.dumps(question_id)} was due: {_shorten(line)}")
+        raise ProgramFault(
+            f"an answer with the wrong id, where {json.dumps(question_id)} was due: {_show_beginning(line)}"
+        )
     return answer
 
 
-def _shorten(line: bytes) -> str:
+def _show_beginning(line: bytes) -> str:
     """Return the beginning of a line in printable ASCII."""
     return ascii(line[:_MAX_LINE_SHOWN].decode(errors="replace").rstrip("\n")) + (
         "…" if len(line) > _MAX_LINE_SHOWN else ""

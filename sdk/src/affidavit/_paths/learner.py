@@ -187,10 +187,10 @@ class Learner:
 
 def decode_segments(path: str) -> list[str]:
     """Return the segments of a raw path, decoded and without the values inside them."""
-    return [unquote(replace_values(segment, _erase)) for segment in split_segments(path)]
+    return [unquote(replace_values(segment, _omit_value)) for segment in split_segments(path)]
 
 
-def _erase(name: str, value: str) -> str:
+def _omit_value(name: str, value: str) -> str:
     return ""
 
 

@@ -98,7 +98,7 @@ class Style:
             for segment in segments
             if find_origin(segment) in WORD_ORIGINS[:4] and not is_qualified_name(segment)
         ]
-        self._cases = Counter(map(_read_case, familiar_segments))
+        self._cases = Counter(map(_name_case, familiar_segments))
         self._joints = Counter(filter(None, map(_read_joint, familiar_segments)))
 
     def compare(self, segment: str, *, in_namespace: bool) -> Iterator[str]:
@@ -106,7 +106,7 @@ class Style:
 
         in_namespace: whether the segment is a qualified name in a namespace of the API: then its capitals say nothing.
         """
-        origin, case = find_origin(segment), _read_case(segment)
+        origin, case = find_origin(segment), _name_case(segment)
         if origin is None:
             return
         strange = False
@@ -163,7 +163,7 @@ def _read_namespace(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _read_case(segment: str) -> str:
+def _name_case(segment: str) -> str:
     stem = strip_ending(segment).strip("_-")
     if not stem[:1].isupper():
         return ""

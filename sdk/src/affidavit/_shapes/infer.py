@@ -46,10 +46,10 @@ def observe(evidence: Evidence, value: Json, *, redactor: Redactor | None = DEFA
     """
     if redactor is not None and redactor.replace is not None:
         value = redactor.replace(value)
-    _count(evidence, value, 1, redactor)
+    _count_value(evidence, value, 1, redactor)
 
 
-def _count(evidence: Evidence, value: Typed, level: int, redactor: Redactor | None) -> None:
+def _count_value(evidence: Evidence, value: Typed, level: int, redactor: Redactor | None) -> None:
     """Count one value at `level`, and everything in it."""
     kind = _find_kind(value, _KINDS if level <= MAX_DEPTH else _CUT)
     evidence.count(kind)
@@ -62,8 +62,8 @@ def _count(evidence: Evidence, value: Typed, level: int, redactor: Redactor | No
 def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
     """Count the members of one object, each under its name.
 
-    Every single value goes through this loop. `_count`, `_find_kind` and `Evidence.count` are inlined, because calling
-    them took longer than their work.
+    Every single value goes through this loop. `_count_value`, `_find_kind` and `Evidence.count` are inlined, because
+    calling them took longer than their work.
     """
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     properties = evidence.properties
@@ -96,7 +96,7 @@ def _count_items(evidence: Evidence, items: Sequence[Typed], level: int, redacto
     if inner is None:
         inner = evidence.items = Evidence()
     if len(items) == 1:
-        _count(inner, items[0], level, redactor)
+        _count_value(inner, items[0], level, redactor)
     else:
         _count_all(inner, items, {type(item) for item in items}, level, redactor)
 

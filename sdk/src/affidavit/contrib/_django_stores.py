@@ -39,10 +39,10 @@ def create_tables(apps: Any, schema_editor: Any) -> None:
 def _make_connect(alias: str) -> Any:
     if connections[alias].vendor not in _VENDORS:
         raise ImproperlyConfigured("the Django stores need PostgreSQL or SQLite; use the SQL or the Redis store")
-    return partial(_connect, alias)
+    return partial(_open_connection, alias)
 
 
-def _connect(alias: str) -> Any:
+def _open_connection(alias: str) -> Any:
     """Return a new DB-API connection with Django's settings, neither shared nor from Django's pool."""
     wrapper = connections.create_connection(alias)
     options = {name: value for name, value in wrapper.settings_dict["OPTIONS"].items() if name != "pool"}

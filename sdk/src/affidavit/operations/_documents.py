@@ -89,11 +89,11 @@ def choose_names(positions: Iterable[Counter[str]]) -> list[str]:
     names: list[str] = []
     for counts in positions:
         ranked_names = sorted(counts, key=lambda name: (-counts[name], name))
-        names.append(next(name for name in _list_candidates(ranked_names) if name not in names))
+        names.append(next(name for name in _list_possible_names(ranked_names) if name not in names))
     return names
 
 
-def _list_candidates(ranked_names: Sequence[str]) -> Iterator[str]:
+def _list_possible_names(ranked_names: Sequence[str]) -> Iterator[str]:
     yield from ranked_names
     number = 2
     while True:

@@ -25,10 +25,10 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 @lru_cache(maxsize=20_000)
 def list_text_signs(text: str) -> tuple[str, ...]:
     """Return the signs in the text of a segment."""
-    return tuple(_read_text(text))
+    return tuple(_list_signs_of_text(text))
 
 
-def _read_text(text: str) -> Iterator[str]:
+def _list_signs_of_text(text: str) -> Iterator[str]:
     stem, letters = strip_ending(text), [character for character in text if character.isalpha()]
     is_source_file = _SOURCE_FILE.fullmatch(text) is not None  # hardly any API answers in these formats
     if is_source_file:
