@@ -15,6 +15,7 @@ from alerts.evaluation.preview import preview
 from alerts.models import Alert, Delivery, Event, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, change_alert, delete_alert, pause_alert, resume_alert
+from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, ReporterActivity, WitnessReport
 from intents.models import ALL_VERSIONS, VerificationRollup
 from outcomes.ingest.record import Report, record_outcomes
@@ -218,6 +219,20 @@ def test_a_reporter_whose_reports_wait_for_a_worker_is_not_silent(api, workspace
     body = report(observation(), reporter="shop")
     assert api.post("/api/witness-reports", body).status_code == 202
     WitnessReport.objects.update(received_at=quarter)
+    assert evaluate(alert.pk, now=quarter + 3 * QUARTER) == 0
+
+
+def test_a_reporter_whose_reports_become_dead_letters_is_not_silent(api, workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4)
+    production = environment_of(workspace)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter="shop", starts_at=quarter - n * QUARTER) for n in range(3, 50)
+    )
+    assert api.post("/api/witness-reports", report(observation(), reporter="shop")).status_code == 202
+    WitnessReport.objects.update(received_at=quarter, sums=[{"method": "GET"}])
+    fold_reports(production)
+    assert WitnessReport.objects.get().dead_lettered_at
     assert evaluate(alert.pk, now=quarter + 3 * QUARTER) == 0
 
 
