@@ -22,6 +22,7 @@ from workspaces.models import RetentionPolicy, Workspace
 from workspaces.refusals import prune as refusals
 
 ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
+ACTIVITY_DAYS = 32  # at least: the alert of silent reporters reads the activity of that time
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
 REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says otherwise (contract §1)
 
@@ -33,11 +34,17 @@ class RowSource:
     find: returns the rows that are older than a time.
     delete: deletes a batch of these rows.
     log: the table's monthly partitions if it has any: whole months are dropped.
+    least_days: the days for which the rows are kept although the policy says fewer.
     """
 
     find: Callable[[Workspace, datetime], QuerySet[Any]]
     delete: Callable[[Workspace, datetime, int], int]
     log: MonthlyLog | None = None
+    least_days: int = 0
+
+    def find_end(self, days: int, *, now: datetime) -> datetime:
+        """Return the time before which rows have expired, if a policy keeps them for these days."""
+        return now - timedelta(days=max(days, self.least_days))
 
 
 @dataclass(frozen=True)
@@ -62,8 +69,7 @@ class Kind:
         days = self.days(policy)
         if days is None:
             return 0
-        before = now - timedelta(days=days)
-        return sum(source.find(workspace, before).count() for source in self.sources)
+        return sum(source.find(workspace, source.find_end(days, now=now)).count() for source in self.sources)
 
 
 KINDS = (
@@ -127,10 +133,10 @@ KINDS = (
     Kind(
         "alerts",
         "Alerts",
-        "What fired, with its deliveries, and in which quarter hours each reporter reported.",
+        "What fired, with its deliveries; and, for at least 32 days, in which quarter hours each reporter reported.",
         (
             RowSource(alerts.find_expired_events, alerts.delete_expired_events),
-            RowSource(reporters.find_expired_activity, reporters.delete_expired_activity),
+            RowSource(reporters.find_expired_activity, reporters.delete_expired_activity, least_days=ACTIVITY_DAYS),
         ),
         default_days=ALERT_DAYS,
     ),

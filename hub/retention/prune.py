@@ -68,8 +68,9 @@ def prune_workspace(
     for kind in KINDS:
         days = kind.days(policy)
         if days is not None:
-            before = now - timedelta(days=days)
-            row_counts[kind.name] = sum(_delete_all(source, workspace, before, batch, turn) for source in kind.sources)
+            row_counts[kind.name] = sum(
+                _delete_all(source, workspace, source.find_end(days, now=now), batch, turn) for source in kind.sources
+            )
     return row_counts
 
 

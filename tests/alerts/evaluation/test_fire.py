@@ -17,12 +17,14 @@ from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, change_alert, delete_alert, pause_alert, resume_alert
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, ReporterActivity, WitnessReport
+from hub.retention.prune import prune_workspace
 from intents.models import ALL_VERSIONS, VerificationRollup
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation, report
 from wire.time.period import QUARTER, floor_to_quarter
+from workspaces.models import RetentionPolicy
 
 NOW = timezone.now()
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -234,6 +236,21 @@ def test_a_reporter_whose_reports_become_dead_letters_is_not_silent(api, workspa
     fold_reports(production)
     assert WitnessReport.objects.get().dead_lettered_at
     assert evaluate(alert.pk, now=quarter + 3 * QUARTER) == 0
+
+
+def test_a_short_retention_of_alerts_does_not_make_usual_pauses_silences(workspace, target):
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4)
+    last = floor_to_quarter(NOW) - 4 * HOUR
+    moments = [last - n * QUARTER for n in range(10 * 96)]
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=environment_of(workspace), reporter="shop", starts_at=moment)
+        for moment in moments
+        if not last - 7 * DAY <= moment < last - 4.5 * DAY
+    )
+    assert evaluate(alert.pk, now=NOW) == 0
+    RetentionPolicy.objects.create(workspace=workspace.workspace, alerts=4)
+    prune_workspace(workspace.workspace, now=NOW)
+    assert evaluate(alert.pk, now=NOW + MINUTE) == 0
 
 
 def test_a_paused_alert_does_not_fire_later_for_what_happened_during_the_pause(api, workspace, target):

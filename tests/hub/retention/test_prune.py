@@ -16,7 +16,11 @@ from django.db import connection
 from django.utils import timezone
 
 from affidavit import args_hash
+from alerts.evaluation.fire import LOOKBACK
 from alerts.models import Event
+from alerts.pages.forms import SILENT_SPANS
+from alerts.rules.silences import choose_activity
+from alerts.rules.thresholds import Thresholds
 from catalog.models import Operation, OperationDay, ReporterActivity, WitnessReport
 from hub.retention import tasks
 from hub.retention.kinds import KINDS, REPORT_ID_DAYS
@@ -159,8 +163,19 @@ def test_events_and_reporter_activity_are_kept_90_days_unless_the_policy_says_ot
         ReporterActivity.objects.create(environment=production, reporter="shop", starts_at=at)
     assert prune(workspace) == {"alerts": 2}
     keep(workspace, alerts=10)
-    assert prune(workspace) == {"alerts": 4}
-    assert (Event.objects.count(), ReporterActivity.objects.count()) == (1, 1)
+    assert prune(workspace) == {"alerts": 3}
+    assert (Event.objects.count(), ReporterActivity.objects.count()) == (1, 2)
+
+
+def test_the_activity_that_the_alert_of_silent_reporters_reads_is_kept(workspace, production):
+    longest = choose_activity(Thresholds(minutes=max(SILENT_SPANS))) + LOOKBACK
+    for at in (NOW - longest, NOW - 33 * DAY):
+        ReporterActivity.objects.create(environment=production, reporter="shop", starts_at=at)
+    keep(workspace, alerts=1)
+    (kind,) = (kind for kind in KINDS if kind.name == "alerts")
+    assert kind.count_expired(workspace.workspace, RetentionPolicy.objects.get(), now=NOW) == 1
+    assert prune(workspace) == {"alerts": 1}
+    assert ReporterActivity.objects.get().starts_at == NOW - longest
 
 
 def test_pruning_continues_in_small_batches_until_nothing_is_left(workspace, production):
