@@ -103,5 +103,5 @@ def list_deliveries(workspace: Workspace, *, state: str = "", target: int | None
 
 
 def _find_latest_attempt(workspace: Workspace, target: Target) -> Delivery | None:
-    attempted_deliveries = Delivery.objects.filter(workspace=workspace, target=target, attempts__gt=0)
+    attempted_deliveries = Delivery.objects.filter(workspace=workspace, target=target).exclude(last_attempt_at=None)
     return attempted_deliveries.order_by("-last_attempt_at").first()

@@ -454,6 +454,22 @@ def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace
     assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == LOG
 
 
+def test_a_target_still_shows_the_error_of_its_last_attempt_while_a_dead_letter_waits_again(
+    admin, workspace, target, receiver
+):
+    for code in (200, 410):
+        receiver.codes = [code]
+        admin.post(f"{PAGE}/targets/{target.pk}/test")
+        deliver_due(now=timezone.now())
+    failed = Delivery.objects.get(code=410)
+    Delivery.objects.filter(pk=failed.pk).update(state="dead", finished_at=timezone.now(), next_attempt_at=None)
+    Target.objects.update(next_attempt_at=None)
+    admin.post(f"{LOG}/{failed.pk}/again")
+    text = read(admin, PAGE)
+    assert '<span class="bad">answered 410</span>' in text
+    assert "1 waiting" in text
+
+
 def test_a_delivery_behind_one_that_fails_has_no_time_of_its_next_attempt(admin, workspace, target, receiver):
     receiver.codes = [500] * 2
     for _ in range(2):
