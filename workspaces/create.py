@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils.text import slugify
 
 from workspaces.audit.record import record_audit
@@ -81,6 +81,9 @@ def create_workspace(
 
 
 def _choose_slug(name: str) -> str:
+    """Return a slug that no workspace has. Until the end of the transaction, nobody else chooses one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('workspaces.slug', 0))")
     base = slugify(name)[:50] or "workspace"
     existing_slugs = set(Workspace.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     candidates = (base, *(f"{base}-{number}" for number in range(2, len(existing_slugs) + 3)))

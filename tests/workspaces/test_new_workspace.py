@@ -1,9 +1,14 @@
 """The first page and the making of workspaces."""
 
+import threading
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
+from django.db import connections
+from django.utils import timezone
 
+from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Membership, Workspace
 
 
@@ -91,3 +96,21 @@ def test_the_page_for_an_unknown_address_has_a_way_back(browser_client):
     assert "This page does not exist, or you have no access." in page
     assert "req-of-mine" in page
     assert 'href="/"' in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workspaces_of_one_name_that_are_created_at_once_get_slugs_of_their_own():
+    barrier = threading.Barrier(3)
+    slugs: list[str] = []
+
+    def create() -> None:
+        barrier.wait()
+        slugs.append(create_workspace("Tea House", actor="ada", now=timezone.now()).workspace.slug)
+        connections.close_all()
+
+    threads = [threading.Thread(target=create) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(slugs) == ["tea-house", "tea-house-2", "tea-house-3"]
