@@ -26,7 +26,7 @@ WITH tally AS (
   GROUP BY outcome_key
 ), sample AS (
   SELECT * FROM tally WHERE outcome_key <> '' AND outcomes + broken <= %(most_outcomes)s
-  ORDER BY md5(outcome_key || %(seed)s::text) LIMIT %(most_keys)s
+  ORDER BY md5(outcome_key || (%(seed)s)::text) LIMIT %(most_keys)s
 )
 SELECT sample.outcome_key, sample.outcomes::bigint, sample.broken::bigint, stored.outcomes, stored.broken
 FROM sample CROSS JOIN LATERAL (

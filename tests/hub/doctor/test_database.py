@@ -132,6 +132,11 @@ def test_equal_seeds_recount_the_same_day(workspace):
     assert check_tallies(3).detail == details[3]
 
 
+def test_a_negative_seed_recounts_a_day_too(api):
+    api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES})
+    assert check_tallies(-5).state == "ok"
+
+
 def test_a_report_that_waits_for_an_hour_is_wrong(workspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
     assert check_fold_lag().state == "ok"
