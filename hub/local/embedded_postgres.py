@@ -250,7 +250,8 @@ def lend_server(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def needs_database(arguments: Sequence[str]) -> bool:
-    return bool(arguments) and arguments[0] not in COMMANDS_WITHOUT_DATABASE and "--help" not in arguments
+    is_help = "--help" in arguments or "-h" in arguments
+    return bool(arguments) and arguments[0] not in COMMANDS_WITHOUT_DATABASE and not is_help
 
 
 def is_alive(pid: int) -> bool:

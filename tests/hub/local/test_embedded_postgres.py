@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hub.local import embedded_postgres
-from hub.local.embedded_postgres import OLD_LOGS, Server
+from hub.local.embedded_postgres import OLD_LOGS, Server, needs_database
 from tests.hub.running import prepare_empty_database, wait_for
 
 
@@ -45,3 +45,8 @@ def test_a_start_that_fails_names_the_reason_of_the_log(server):
     (server.cluster / "global/pg_control").unlink()
     with pytest.raises(embedded_postgres.StartupError, match=r"pg_control|not find the database"):
         server.start()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["prune", "--help"], ["prune", "-h"], ["restore", "-h"]])
+def test_help_needs_no_database(arguments):
+    assert not needs_database(arguments)
