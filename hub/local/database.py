@@ -66,6 +66,12 @@ def is_unused() -> bool:
     return not MigrationRecorder(connection).has_table()
 
 
+def refuse_unused_database() -> None:
+    """Raise StartupError if nobody has used this database yet: it is probably not that of the hub."""
+    if is_unused():
+        raise StartupError("no hub has used this database yet. Set HUB_DATA_DIR or DATABASE_URL as for the hub.")
+
+
 def count_pending_migrations() -> int:
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

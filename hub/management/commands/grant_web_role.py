@@ -2,6 +2,7 @@
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from hub.local.database import refuse_unused_database
 from hub.local.web_role import grant_web_role
 
 
@@ -12,5 +13,6 @@ class Command(BaseCommand):
         parser.add_argument("role")
 
     def handle(self, *args: object, role: str, **options: object) -> None:
+        refuse_unused_database()
         grant_web_role(role)
         self.stdout.write(f"{role} may read and write, and only add to the audit log.")

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from hub.local.database import prepare_unused_database
 from hub.retention.prune import prune_all
 
 
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        prepare_unused_database()
         row_counts = prune_all(now=timezone.now())
         if options["json"]:
             self.stdout.write(json.dumps(row_counts))

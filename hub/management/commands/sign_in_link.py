@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
-from hub.local.database import is_unused, prepare_unused_database
+from hub.local.database import prepare_unused_database, refuse_unused_database
 from hub.local.startup_errors import StartupError
 from hub.local.up import build_address
 from workspaces.people.sign_in_links import create_link
@@ -18,8 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("username", nargs="?", default="operator")
 
     def handle(self, *args: object, username: str, **options: object) -> None:
-        if is_unused():
-            raise StartupError("no hub has used this database yet. Set HUB_DATA_DIR or DATABASE_URL as for the hub.")
+        refuse_unused_database()
         prepare_unused_database()  # refuses a database that the next start has to upgrade
         user = get_user_model().objects.filter(username=username).first()
         if user is None:

@@ -1,0 +1,21 @@
+"""Commands with a data directory whose database nobody has used yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.hub.running import running_hub
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_prune_finds_nothing_and_a_role_gets_no_rights_on_tables_that_are_missing(tmp_path: Path):
+    with running_hub(tmp_path) as hub:
+        result = hub.manage("grant_web_role", "affidavit")
+        assert result.returncode == 1
+        assert result.stderr.startswith("affidavit: no hub has used this database yet.")
+        assert result.stderr.count("\n") == 1
+        result = hub.manage("prune")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "0  broken joins" in result.stdout
