@@ -72,16 +72,20 @@ def complete_archive(path: Path, manifest: Manifest, secret_key: str | None) -> 
 
 
 def read_archive(path: Path) -> Archive:
-    """Read a backup, and check the digest of its dump. Raises StartupError, or OSError if the file cannot be read."""
+    """Read a backup, and check the digest of its dump. Raises StartupError."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = json.loads(archive.read(MANIFEST))
             secret_key = archive.read(KEY).decode() if KEY in archive.namelist() else None
         migrations = [(app, name) for app, name in members.pop("migrations")]
         manifest = Manifest(**members, migrations=migrations)
+        is_whole = hash_dump(path, manifest.dump_bytes) == manifest.dump_sha256
+    except OSError as error:
+        cure = "Name a file that `manage.py backup` wrote."
+        raise StartupError(f"{path}: cannot be read ({error.strerror or error}). {cure}") from None
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
         raise StartupError(f"{path} is not a backup by `manage.py backup`, or a part of it is missing.") from None
-    if hash_dump(path, manifest.dump_bytes) != manifest.dump_sha256:
+    if not is_whole:
         raise StartupError(f"{path} is damaged: its content is not what was written. Use another copy or backup.")
     return Archive(path, manifest, secret_key)
 

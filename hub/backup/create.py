@@ -71,17 +71,24 @@ def dump_database(folder: Path, database: Mapping[str, Any], path: Path, *, snap
 
 @contextmanager
 def new_file_beside(path: Path) -> Iterator[Path]:
-    """Yield an empty file of mode 0600 in the folder of `path`. If the block succeeds, rename the file to `path`."""
-    descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    os.close(descriptor)
-    new_path = Path(name)
+    """Yield an empty file of mode 0600 in the folder of `path`. If the block succeeds, rename the file to `path`.
+
+    Raises StartupError if a file cannot be written there.
+    """
     try:
-        yield new_path
-        synchronize(new_path)
-        new_path.replace(path)
-        synchronize(path.absolute().parent)
-    finally:
-        new_path.unlink(missing_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        os.close(descriptor)
+        new_path = Path(name)
+        try:
+            yield new_path
+            synchronize(new_path)
+            new_path.replace(path)
+            synchronize(path.absolute().parent)
+        finally:
+            new_path.unlink(missing_ok=True)
+    except OSError as error:
+        cure = "Name a file in a folder that exists, can be written and has space."
+        raise StartupError(f"{path}: cannot be written ({error.strerror or error}). {cure}") from None
 
 
 def synchronize(path: Path) -> None:

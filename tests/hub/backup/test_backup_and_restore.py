@@ -12,6 +12,7 @@ import pytest
 
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
+from hub.backup.create import new_file_beside
 from hub.local.startup_errors import StartupError
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.running import Hub, running_hub
@@ -110,3 +111,16 @@ def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(hub, secon
     result = second.manage("restore", str(file))
     assert result.returncode == 0, result.stderr
     assert second.manage("migrate", "--check").returncode == 0
+
+
+def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_path):
+    file = tmp_path / "missing" / "affidavit.backup"
+    with (
+        pytest.raises(StartupError, match=f"{file}: cannot be written .No such file or directory.") as caught,
+        new_file_beside(file),
+    ):
+        pass
+    assert "HUB_DATA_DIR" not in str(caught.value)
+    with pytest.raises(StartupError, match=f"{file}: cannot be read .No such file or directory.") as caught:
+        read_archive(file)
+    assert "HUB_DATA_DIR" not in str(caught.value)
