@@ -76,6 +76,12 @@ def test_operating_md_lists_exactly_the_variables_that_compose_yaml_requires():
     assert set(re.findall(r"^(\w+)=", example, re.MULTILINE)) == wanted
 
 
+def test_every_setting_can_be_set_in_the_file_of_variables():
+    for service in HUB_SERVICES.values():
+        assert service["env_file"] == ".env"
+        assert "${DEFAULT_FROM_EMAIL:-" in service["environment"]["DEFAULT_FROM_EMAIL"]
+
+
 def test_the_containers_of_the_hub_can_write_only_their_data():
     for service in HUB_SERVICES.values():
         assert service["read_only"]
