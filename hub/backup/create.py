@@ -20,7 +20,7 @@ from affidavit import __version__
 from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
 from hub.backup.client_programs import build_environment, find_clients, find_first_error, read_major
 from hub.backup.tables import count_rows, refuse_pooler
-from hub.local.database import is_unused, lock_migrations
+from hub.local.database import hold_back_migrations, is_unused
 from hub.local.startup_errors import StartupError
 
 
@@ -36,7 +36,7 @@ def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
         raise StartupError("there is nothing to back up: the database is empty.")
     clients = find_clients(cast(DatabaseWrapper, connection).pg_version // 10_000)
     # Let nobody migrate meanwhile: a migration would wait for the dump, and everybody else for the migration.
-    with lock_migrations(), new_file_beside(path) as new_path:
+    with hold_back_migrations(), new_file_beside(path) as new_path:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             cursor.execute("SELECT pg_export_snapshot()")

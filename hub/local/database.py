@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import cast
 
 from django.conf import settings
@@ -128,7 +128,8 @@ def check_written_version(migrations: Iterable[tuple[str, str]] | None = None, *
 def migrate() -> None:
     try:
         load_first_schema()
-        call_command(Migrate(), verbosity=0, interactive=False)  # Django's command: ours would repeat the checks
+        with _hold_lock("pg_advisory_xact_lock", "hub.schema") if count_pending_migrations() else nullcontext():
+            call_command(Migrate(), verbosity=0, interactive=False)  # Django's command: ours would repeat the checks
         create_partitions(now=timezone.now())
     except DatabaseError as error:
         may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE
@@ -140,11 +141,24 @@ def migrate() -> None:
 @contextmanager
 def lock_migrations() -> Iterator[None]:
     """Let only one start or command migrate at a time, also across hosts; the second finds all tables made."""
+    with _hold_lock("pg_advisory_xact_lock", "hub.database"):
+        yield
+
+
+@contextmanager
+def hold_back_migrations() -> Iterator[None]:
+    """Let no migration begin before the end of the block. Starts and commands that migrate nothing do not wait."""
+    with _hold_lock("pg_advisory_xact_lock_shared", "hub.schema"):
+        yield
+
+
+@contextmanager
+def _hold_lock(function: str, name: str) -> Iterator[None]:
     lock_connection = connection.copy()
     try:
         lock_connection.set_autocommit(False)  # the lock is the transaction's, because poolers lose a session's lock
         with lock_connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('hub.database', 0))")
+            cursor.execute(f"SELECT {function}(hashtextextended(%s, 0))", [name])
         yield
     finally:
         lock_connection.close()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import stat
 import subprocess
+import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.db import connections
+from django.utils import timezone
 
+from hub.backup import create
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
 from hub.backup.create import new_file_beside
+from hub.local import database
 from hub.local.startup_errors import StartupError
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.running import Hub, running_hub
@@ -124,3 +129,36 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_pa
     with pytest.raises(StartupError, match=f"{file}: cannot be read .No such file or directory.") as caught:
         read_archive(file)
     assert "HUB_DATA_DIR" not in str(caught.value)
+
+
+def is_done_during_a_backup(monkeypatch, tmp_path: Path, work: Callable[[], object], seconds: float) -> bool:
+    """Start this work while a backup is written. Return whether it ends within these seconds."""
+    is_done: list[bool] = []
+
+    def run() -> None:
+        work()
+        connections.close_all()
+
+    thread = threading.Thread(target=run, daemon=True)
+
+    def dump(*arguments: object, snapshot: str) -> None:
+        thread.start()
+        thread.join(seconds)
+        is_done.append(not thread.is_alive())
+
+    monkeypatch.setattr(create, "dump_database", dump)
+    create.write_backup(tmp_path / "affidavit.backup", with_key=False, now=timezone.now())
+    thread.join()
+    return is_done[0]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("work", [database.prepare_database, database.prepare_unused_database])
+def test_starts_and_commands_do_not_wait_for_a_backup(monkeypatch, tmp_path, work):
+    assert is_done_during_a_backup(monkeypatch, tmp_path, work, seconds=20)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_migration_waits_for_a_backup(monkeypatch, tmp_path):
+    monkeypatch.setattr(database, "count_pending_migrations", lambda: 1)
+    assert not is_done_during_a_backup(monkeypatch, tmp_path, database.prepare_database, seconds=2)
