@@ -82,6 +82,12 @@ class Cart(View):
         return JsonResponse(request.intent.args)
 
 
+class Basket(View):
+    async def post(self, request):
+        SHOP.runs.append("basket")
+        return JsonResponse(request.intent.args)
+
+
 @intent_required
 def rendered(request):
     SHOP.runs.append("rendered")
@@ -113,6 +119,8 @@ urlpatterns = [
     path("awaited", awaited),
     path("health", health),
     path("cart", Cart.as_view()),
+    path("basket", method_decorator(intent_required, name="dispatch")(type("Wrapped", (Basket,), {})).as_view()),
+    path("bag", intent_required(Basket.as_view())),
     path("rendered", rendered),
     path("gone", missing),
     path("streamed", streamed),
@@ -322,6 +330,26 @@ def test_under_asgi_views_run_once_and_a_retry_gets_the_kept_response(site):
     assert [answer.status_code for answer in answers] == [201, 200, 200]
     assert answers[2].headers["Idempotent-Replayed"] == "true"
     assert SHOP.runs == [ARGS, "awaited"]
+
+
+@pytest.mark.parametrize("address", ["/basket", "/bag"])
+@pytest.mark.parametrize("under_asgi", [False, True])
+def test_a_class_with_async_methods_is_protected_like_any_view(site, under_asgi, address):
+    client = site(everything=False)
+
+    def call(header):
+        if not under_asgi:
+            return post(client, address, header)
+        async_client, headers = AsyncClient(raise_request_exception=False), {"x-service-intent": header}
+        return asyncio.run(
+            async_client.post(address, encode_json(ARGS), content_type="application/json", headers=headers)
+        )
+
+    assert call("nonsense!").status_code == 403
+    first, second = (call(sign_call(f"POST {address}", ARGS, tool_call_id="c")) for _ in range(2))
+    assert (first.status_code, first.content) == (second.status_code, second.content) == (200, encode_json(ARGS))
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert SHOP.runs == ["basket"]
 
 
 @pytest.mark.parametrize("setting", [None, "no.such.module", object()])

@@ -15,10 +15,9 @@ and a response is kept only after its transaction is committed.
 
 from collections.abc import Callable
 from functools import partial, wraps
-from inspect import iscoroutinefunction
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured, RequestDataTooBig
 from django.core.handlers.base import BaseHandler
@@ -114,7 +113,7 @@ def intent_required(
     demands = Demands(minimum_version, operation)
 
     def protect(view: View) -> View:
-        wrapper = (_wrap_async if iscoroutinefunction(view) else _wrap_sync)(view, demands, protection)
+        wrapper = (_wrap_async if _is_async(view) else _wrap_sync)(view, demands, protection)
         # Django reads the first two attributes. The transaction begins inside the wrapper, see _wrap_in_transaction.
         vars(wrapper).update({"csrf_exempt": True, "_non_atomic_requests": set(connections), _VIEW_RULE: "required"})
         return wrapper
@@ -131,6 +130,13 @@ def intent_exempt(view: View) -> View:
 
     setattr(wrapper, _VIEW_RULE, "exempt")
     return wrapper
+
+
+def _is_async(view: View) -> bool:
+    """Return whether a view returns a coroutine, as the `dispatch` of a class with async methods does."""
+    instance = getattr(getattr(view, "func", None), "__self__", None)  # behind the partial of `method_decorator`
+    is_method_async = getattr(instance, "view_is_async", False) and getattr(view, "__name__", "") == "dispatch"
+    return is_method_async or iscoroutinefunction(view)
 
 
 def _wrap_sync(view: View, demands: Demands, own_protection: Protection | None) -> View:
