@@ -235,6 +235,20 @@ def test_without_everything_only_decorated_views_are_protected():
     assert post(app, "/refunds", None).get_json(force=True)["reason"] == "missing-header"
 
 
+def test_a_decorated_view_may_be_async():
+    pytest.importorskip("asgiref", reason="async views of Flask need asgiref")
+    app = shop(make_protection(), everything=False)
+
+    @app.post("/awaited")
+    @intent_required
+    async def awaited():
+        return current_intent().args
+
+    assert post(app, "/awaited", None).status_code == 403
+    answer = post(app, "/awaited", sign_call("POST /awaited", ARGS))
+    assert (answer.status_code, answer.get_json()) == (200, ARGS)
+
+
 def test_a_decorated_view_without_the_middleware_never_runs():
     app = flask.Flask(__name__)
     app.testing = True

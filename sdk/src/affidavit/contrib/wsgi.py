@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from http import HTTPStatus
+from inspect import iscoroutinefunction
 from io import BytesIO
 from itertools import chain, islice
 from typing import Any, ParamSpec, TypeVar, overload
@@ -61,15 +62,24 @@ def intent_required(
     def protect(view: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(view)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            gate = _GATE.get(None)
-            if gate is None:
-                raise RuntimeError("intent_required needs affidavit.contrib.wsgi.IntentMiddleware around the app")
-            refusal = gate.refusal(demands)
+            refusal = _require_gate().refusal(demands)
             return view(*args, **kwargs) if refusal is None else _build_view_response(refusal)
 
-        return wrapper
+        @wraps(view)
+        async def async_wrapper(*args: Any, **kwargs: Any) -> Any:  # Flask runs it on an event loop of its own
+            refusal = _require_gate().refusal(demands)
+            return await view(*args, **kwargs) if refusal is None else _build_view_response(refusal)
+
+        return async_wrapper if iscoroutinefunction(view) else wrapper
 
     return protect if view is None else protect(view)
+
+
+def _require_gate() -> "_Gate":
+    gate = _GATE.get(None)
+    if gate is None:
+        raise RuntimeError("intent_required needs affidavit.contrib.wsgi.IntentMiddleware around the app")
+    return gate
 
 
 class IntentMiddleware:
