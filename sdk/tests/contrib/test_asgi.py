@@ -148,6 +148,17 @@ async def test_a_body_over_the_limit_is_413():
     assert app.state.runs == []
 
 
+@pytest.mark.parametrize("everything", [True, False])
+@in_loop
+async def test_a_body_that_breaks_off_says_nothing_about_the_intent(everything):
+    app = shop(make_protection(reports=(reports := RecordedReports())), everything=everything)
+    for chunks in ([encode_json(ARGS)[:9], None], [None]):
+        headers = [JSON, ("x-service-intent", sign_call("POST /refunds", ARGS))]
+        answer = await exchange(app, "POST", "/refunds", headers, chunks)
+        assert (answer.status, answer.json["code"]) == (400, "body-incomplete")
+    assert (reports.verifications, app.state.runs) == ([], [])
+
+
 @in_loop
 async def test_the_limit_of_a_body_may_depend_on_method_and_path():
     app = shop(make_protection(max_body=lambda method, path: 10 if (method, path) == ("POST", "/orders") else 100))

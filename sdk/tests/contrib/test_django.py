@@ -1,6 +1,7 @@
 """Protected Django views: calls that pass or are refused, responses that are kept, results that are reported."""
 
 import asyncio
+import io
 import json
 import time
 from types import SimpleNamespace
@@ -265,6 +266,15 @@ def test_a_body_over_the_limit_of_the_protection_or_of_django_is_413(site, setti
         settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limits.pop("django")
     answer = post(site(make_protection(**limits)), "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status_code, json.loads(answer.content)["code"]) == (413, "body-too-large")
+
+
+def test_a_body_that_breaks_off_says_nothing_about_the_intent(site):
+    client = site(make_protection(reports=(reports := RecordedReports())))
+    header = {"x-service-intent": sign_call("POST /orders", ARGS)}
+    cut_off = {"wsgi.input": io.BytesIO(encode_json(ARGS)[:-1])}
+    answer = client.generic("POST", "/orders", encode_json(ARGS), "application/json", headers=header, **cut_off)
+    assert (answer.status_code, json.loads(answer.content)["code"]) == (400, "body-incomplete")
+    assert (reports.verifications, SHOP.runs) == ([], [])
 
 
 @pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])

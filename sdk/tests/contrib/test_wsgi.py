@@ -276,6 +276,18 @@ def test_a_body_over_the_limit_is_413(chunked):
     assert (answer.status_code, answer.get_json(force=True)["code"]) == (413, "body-too-large")
 
 
+def test_a_body_that_breaks_off_says_nothing_about_the_intent():
+    app = shop(make_protection(reports=(reports := RecordedReports())))
+    data = encode_json(ARGS)
+    answer = app.test_client().post(
+        "/orders", input_stream=io.BytesIO(data[:-1]), content_type="application/json",
+        headers={"X-Service-Intent": sign_call("POST /orders", ARGS)},
+        environ_overrides={"CONTENT_LENGTH": str(len(data))},
+    )  # fmt: skip
+    assert (answer.status_code, answer.get_json(force=True)["code"]) == (400, "body-incomplete")
+    assert (reports.verifications, app.runs) == ([], [])
+
+
 def test_the_mount_prefix_is_part_of_the_operation():
     app = shop(make_protection(reports=(reports := RecordedReports())))
     mount = {"base_url": "http://localhost/shop"}

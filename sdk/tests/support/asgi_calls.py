@@ -24,13 +24,18 @@ async def exchange(
     method: str,
     target: str,
     headers: Sequence[tuple[str, str]] = (),
-    chunks: Sequence[bytes] = (b"",),
+    chunks: Sequence[bytes | None] = (b"",),
     **scope: Any,
 ) -> AsgiResponse:
-    """Return the app's response to one request with a body in these chunks; raise the errors of the app."""
+    """Return the app's response to one request with a body in these chunks; raise the errors of the app.
+
+    A chunk that is None means that the client disconnects.
+    """
     path, _, query = target.partition("?")
     requests = [
-        {"type": "http.request", "body": chunk, "more_body": number + 1 < len(chunks)}
+        {"type": "http.disconnect"}
+        if chunk is None
+        else {"type": "http.request", "body": chunk, "more_body": number + 1 < len(chunks)}
         for number, chunk in enumerate(chunks)
     ]
     messages: list[Any] = []

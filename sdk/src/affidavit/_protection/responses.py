@@ -37,6 +37,12 @@ def answer_body_too_large(limit: int, setting: str = "max_body") -> StoredRespon
     return _build_problem(413, "body-too-large", "The body is too large", detail)
 
 
+def answer_body_incomplete() -> StoredResponse:
+    """Return 400 for a request whose body broke off: it says nothing about the intent."""
+    detail = "The connection ended before the whole body had come, so nothing was verified and nothing ran."
+    return _build_problem(400, "body-incomplete", "The body is incomplete", detail)
+
+
 def answer_response_not_kept() -> StoredResponse:
     """Return 409 for a call that has run and whose response was not kept: it never runs twice."""
     detail = (

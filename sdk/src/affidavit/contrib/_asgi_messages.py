@@ -19,6 +19,7 @@ class RequestBody:
     """The body of a request. The app may read it before the verifier, after it or never.
 
     No body over `limit` bytes is kept.
+    is_cut_off: whether the client was gone before the whole body had come.
     """
 
     def __init__(self, receive: Receive, limit: int) -> None:
@@ -26,7 +27,7 @@ class RequestBody:
         self.limit = limit
         self._chunks: list[bytes] = []
         self._size = 0
-        self._is_whole = False
+        self._is_whole = self.is_cut_off = False
         self._unread: deque[Message] = deque()
 
     async def receive(self) -> Message:
@@ -48,8 +49,8 @@ class RequestBody:
             else:
                 self._chunks.clear()
             self._is_whole = not message.get("more_body", False)
-        else:  # the client is gone: nothing more will come
-            self._is_whole = True
+        elif not self._is_whole:  # the client is gone: nothing more will come
+            self._is_whole = self.is_cut_off = True
         return message
 
 

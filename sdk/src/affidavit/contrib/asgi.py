@@ -28,7 +28,7 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
-from affidavit._protection.responses import answer_body_too_large
+from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit.contrib._asgi_messages import (
     AsgiApp,
     HeldResponse,
@@ -231,6 +231,8 @@ class Gate:
         body = await self._body.read_all()
         if body is None:
             return answer_body_too_large(self._body.limit)
+        if self._body.is_cut_off:
+            return answer_body_incomplete()
         call = self._build_call(body)
         if self._is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)

@@ -29,7 +29,7 @@ from django.utils.module_loading import import_string
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection
-from affidavit._protection.responses import answer_body_too_large
+from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
 from affidavit.contrib._django_witness import WitnessMiddleware
 
@@ -202,8 +202,8 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
     except RequestDataTooBig:
         own_limit, setting = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0, "DATA_UPLOAD_MAX_MEMORY_SIZE of Django"
         return _build_response(answer_body_too_large(own_limit, setting))
-    if body is None:
-        return _build_response(answer_body_too_large(limit))
+    if isinstance(body, StoredResponse):
+        return _build_response(body)
     result = protection.admit(_build_call(request, body), demands)
     if isinstance(result, StoredResponse):
         return _build_response(result)
@@ -228,17 +228,21 @@ def _build_call(request: HttpRequest, body: bytes) -> Call:
     )
 
 
-def _read_body(request: HttpRequest, limit: int) -> bytes | None:
-    """Return the whole body, which the view can still read; None if it is over the limit.
+def _read_body(request: HttpRequest, limit: int) -> bytes | StoredResponse:
+    """Return the whole body, which the view can still read; or the refusal of a body that is too large or incomplete.
 
     Raises RequestDataTooBig if it is over Django's own limit. That limit also holds for uploads, because they are read
     whole, too.
     """
     length = request.META.get("CONTENT_LENGTH") or ""
-    if length.isdecimal() and int(length) > limit:
-        return None
+    expected_size = int(length) if length.isdecimal() else 0
+    if expected_size > limit:
+        return answer_body_too_large(limit)
+    was_read_before = hasattr(request, "_body")  # by other middleware, which may have changed it
     body: bytes = request.body
-    return body if len(body) <= limit else None
+    if len(body) > limit:
+        return answer_body_too_large(limit)
+    return body if was_read_before or len(body) >= expected_size else answer_body_incomplete()
 
 
 def _read_raw_path(request: HttpRequest) -> str | None:

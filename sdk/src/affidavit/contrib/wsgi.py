@@ -23,7 +23,7 @@ from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
-from affidavit._protection.responses import answer_body_too_large
+from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_prefix
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
@@ -125,10 +125,9 @@ class _Gate:
         """Return the response to send in place of the view's; None if the call may run."""
         if self.admission is not None:
             return self.admission.refusal(demands)
-        limit = self.protection.find_max_body(self.method, self.path)
-        body = _read_body(self._environ, limit)
-        if body is None:
-            return answer_body_too_large(limit)
+        body = _read_body(self._environ, self.protection.find_max_body(self.method, self.path))
+        if isinstance(body, StoredResponse):
+            return body
         result = self.protection.admit(self._build_call(body), demands)
         if isinstance(result, StoredResponse):
             return result
@@ -263,18 +262,20 @@ def _close(chunks: Iterable[bytes]) -> None:
         close()
 
 
-def _read_body(environ: Environ, limit: int) -> bytes | None:
-    """Return the whole body, which the app can still read; None if it is over `limit` bytes."""
+def _read_body(environ: Environ, limit: int) -> bytes | StoredResponse:
+    """Return the whole body, which the app can still read; or the refusal of a body that is too large or incomplete."""
     length = environ.get("CONTENT_LENGTH") or ""
     if length.isdecimal():
         body_length = int(length) if len(length) < 16 else limit + 1
     else:
         body_length = limit + 1 if environ.get("wsgi.input_terminated") else 0
     if length and body_length > limit:
-        return None
+        return answer_body_too_large(limit)
     body = _read_at_most(environ["wsgi.input"], body_length)
     if len(body) > limit:
-        return None
+        return answer_body_too_large(limit)
+    if length and len(body) < body_length:
+        return answer_body_incomplete()
     environ["wsgi.input"] = BytesIO(body)
     environ["CONTENT_LENGTH"] = str(len(body))
     environ.pop("HTTP_TRANSFER_ENCODING", None)
