@@ -289,6 +289,14 @@ async def test_an_exempt_request_needs_no_intent():
     assert (await exchange(app, "GET", "/orders/1")).status == 403
 
 
+def test_an_async_exemption_is_refused_since_its_coroutine_would_exempt_everything():
+    async def exempt(method, path):
+        return False
+
+    with pytest.raises(ValueError, match="exempt: this function is async"):
+        make_protection(exempt=exempt)
+
+
 @in_loop
 async def test_web_sockets_are_closed_unless_exempt():
     opened, messages = [], []

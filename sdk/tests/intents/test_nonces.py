@@ -157,6 +157,21 @@ def test_a_store_that_cannot_be_reached_says_so(make):
             question()
 
 
+def test_a_client_that_has_to_be_awaited_accepts_no_nonce():
+    class AsyncRedis:
+        async def eval(self, *_):
+            return 1
+
+        async def exists(self, *_):
+            return 0
+
+    store = RedisNonces(AsyncRedis())
+    for question in (lambda: store.burn("w", "n", NOW, now=NOW), lambda: store.is_burnt("w", "n")):
+        with pytest.raises(StoreUnavailable) as caught:
+            question()
+        assert "the client is asynchronous" in caught.value.describe()
+
+
 def test_a_connection_that_was_closed_is_opened_anew(tmp_path):
     connect, opened = sqlite_in(tmp_path), []
     store = with_table(SqlNonces(lambda: opened.append(connect()) or opened[-1]))

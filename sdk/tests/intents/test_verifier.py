@@ -1,5 +1,6 @@
 """A verifier: which calls it accepts, why it rejects others, and how it explains a check."""
 
+import functools
 import json
 import math
 
@@ -256,6 +257,19 @@ def test_the_step_up_gate_gets_the_intent_and_the_request():
     assert reason(mint_example(requires_step_up=True).header, gate, request="stale") == "step-up-required"
     assert reason(mint_example(requires_step_up=False).header, gate, request="unasked") is None
     assert seen == [("user-1", "fresh"), ("user-1", "stale")]
+
+
+def test_an_async_step_up_gate_is_refused_since_its_coroutine_would_always_pass():
+    async def step_up(intent, request):
+        return False
+
+    class Gate:
+        async def __call__(self, intent, request):
+            return False
+
+    for gate in (step_up, Gate(), functools.partial(step_up)):
+        with pytest.raises(ValueError, match="step_up: this function is async"):
+            verifier(step_up=gate)
 
 
 def test_during_a_rotation_both_secrets_verify():

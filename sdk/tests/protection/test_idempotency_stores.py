@@ -135,6 +135,16 @@ def test_a_redis_client_may_decode_responses_or_not(tmp_path, decode):
         assert claim_call(store) == Finished(RESPONSE)
 
 
+def test_a_client_that_has_to_be_awaited_is_unavailable():
+    class AsyncRedis:
+        async def eval(self, *_):
+            return []
+
+    with pytest.raises(StoreUnavailable) as caught:
+        claim_call(RedisDeliveries(AsyncRedis()))
+    assert "the client is asynchronous" in caught.value.describe()
+
+
 def test_a_command_that_a_redis_client_repeats_has_its_effect_once(tmp_path):
     with redis_server(tmp_path) as client:
         store = RedisDeliveries(RepeatingRedis(client))

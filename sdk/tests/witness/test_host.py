@@ -81,6 +81,14 @@ def test_an_exempt_request_is_not_observed():
     assert (witness.stats.observed, len(hub.entries)) == (1, 1)
 
 
+def test_an_async_exemption_is_refused_since_its_coroutine_would_exempt_everything():
+    async def exempt(method, path):
+        return False
+
+    with pytest.raises(ValueError, match="exempt: this function is async"):
+        make_witness(exempt=exempt)
+
+
 def test_many_threads_neither_lose_nor_repeat_a_request():
     witness = make_witness(hub := Hub())
 

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any, Protocol
 
+from affidavit._callables import require_value
+
 from .sql import Database, run_unfailing
 from .sqlite_file import open_file
 from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
@@ -156,6 +158,8 @@ return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
 class RedisNonces:
     """Used nonces in Redis, through a client that you pass, such as `redis.Redis`. Redis itself deletes old nonces.
 
+    With a client of `redis.asyncio`, which would have to be awaited, the store is unavailable.
+
     The maxmemory-policy of Redis has to be noeviction: an evicted nonce could be used again.
     """
 
@@ -176,6 +180,6 @@ class RedisNonces:
 
     def _call_redis(self, question: Callable[[], Any]) -> Any:
         try:
-            return question()
+            return require_value(question())
         except Exception as failure:  # the client's own error classes are not known here, and none may let a call pass
             raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from secrets import token_urlsafe
 from typing import Any
 
+from affidavit._callables import refuse_async
 from affidavit._credentials import (
     AUDIENCE_VARIABLE,
     SECRET_VARIABLE,
@@ -75,8 +76,8 @@ class IntentVerifier:
 
     Without `secrets`, `workspace` or `audience`, the environment variables AFFIDAVIT_SIGNING_SECRET,
     AFFIDAVIT_WORKSPACE (unless `secrets` is a callable) and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for
-    a secret that is empty, is short or holds white space, and for a value whose prefix is that of something else, such
-    as a key in place of a secret.
+    a secret that is empty, is short or holds white space, for a value whose prefix is that of something else, such as a
+    key in place of a secret, and for a `step_up` that is async.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class IntentVerifier:
     ) -> None:
         if not 0 < max_lifetime <= DAY:
             raise ValueError("max_lifetime is a number of seconds, more than 0 and at most a day")
+        refuse_async("step_up", step_up)
         secrets = read_variable(None, SECRET_VARIABLE) or "" if secrets is None else secrets
         workspace = workspace if callable(secrets) else read_variable(workspace, WORKSPACE_VARIABLE)
         audience = read_variable(audience, AUDIENCE_VARIABLE)

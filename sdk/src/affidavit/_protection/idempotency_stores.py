@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from affidavit._callables import require_value
 from affidavit._intents.sql import Database, Execute, run_unfailing
 from affidavit._intents.sqlite_file import open_file
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, store_key
@@ -183,7 +184,7 @@ class RedisDeliveries:
 
     def _run(self, script: str, claim: Claim, *arguments: object) -> Any:
         try:
-            return self._client.eval(script, 1, self._prefix + claim.key, *arguments)
+            return require_value(self._client.eval(script, 1, self._prefix + claim.key, *arguments))
         except Exception as failure:  # the client's own exceptions are unknown here; none may escape
             raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from affidavit._callables import refuse_async
 from affidavit._intents.intent import Intent
 from affidavit._intents.stores import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
@@ -98,6 +99,8 @@ class Protection:
     now: the clock of the deliveries, in Unix seconds.
 
     A protection is safe to share between threads and across fork.
+    Raises ValueError for an `exempt` that is async.
+
     is_in_memory: whether verifying and settling never wait for anything outside this process. Then an event loop may do
         both without a thread.
     """
@@ -113,6 +116,7 @@ class Protection:
         max_kept: int = _MAX_KEPT,
         now: Callable[[], float] = time.time,
     ) -> None:
+        refuse_async("exempt", exempt)
         self.verifier = verifier
         self.exempt = exempt
         self.max_body = max_body

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from affidavit._callables import refuse_async
 from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
@@ -81,7 +82,7 @@ class Witness(Reporter):
     send_undecided: whether to report paths even if some of their segments may be values; these stay as they are.
     transport: used in place of `base_url` and `timeout`.
 
-    Raises ReportError for an invalid key or address.
+    Raises ReportError for an invalid key or address, and ValueError for an `exempt` that is async.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Witness(Reporter):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
+        refuse_async("exempt", exempt)
         self._key = require_secret_key(api_key)
         self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._environment, self._reporter = read_variable(environment, ENVIRONMENT_VARIABLE), reporter
