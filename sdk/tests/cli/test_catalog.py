@@ -1,3 +1,5 @@
+import socket
+
 import pytest
 from support.scripted_hub import Handler, ReceivedRequest, ScriptedHub, answer, problem, raw, reset
 
@@ -43,6 +45,14 @@ def test_a_first_pull_writes_the_file_and_says_that_it_has_changed(file, capsys)
     assert "if-none-match" not in request.headers
     assert capsys.readouterr().out == f"{file} has changed.\n"
     assert sorted(path.name for path in file.parent.iterdir()) == ["catalog.json", "catalog.json.etag"]
+
+
+def test_the_hub_may_have_an_ipv6_address_without_a_port(file, monkeypatch):
+    addresses = []
+    monkeypatch.setattr(socket, "create_connection", lambda address, *_, **__: addresses.append(address) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["catalog", "pull", str(file), "--hub", "http://[2001:db8::5]", "--key", KEY])
+    assert addresses == [("2001:db8::5", 80)]
 
 
 def test_an_empty_environment_is_refused_and_does_not_mean_production(file, capsys):

@@ -15,7 +15,14 @@ from affidavit._cli._hub import Undelivered, UsageError, read_hub_options
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import HubAnswer, parse_answer, read_refusal
-from affidavit._hub.transport import CHECK_THE_HUB, DEFAULT_TIMEOUT, USER_AGENT, describe_failure, resolve_base_url
+from affidavit._hub.transport import (
+    CHECK_THE_HUB,
+    DEFAULT_TIMEOUT,
+    USER_AGENT,
+    build_connection,
+    describe_failure,
+    resolve_base_url,
+)
 
 
 @dataclass(frozen=True)
@@ -58,11 +65,8 @@ class HubReader:
 
     def _connect(self) -> http.client.HTTPConnection:
         """Return a connection to the hub, whose address is valid: http or https, with a host."""
-        host, port = str(self.hub.hostname), self.hub.port
-        if self.hub.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=DEFAULT_TIMEOUT, context=context)
-        return http.client.HTTPConnection(host, port, timeout=DEFAULT_TIMEOUT)
+        context = ssl.create_default_context() if self.hub.scheme == "https" else None
+        return build_connection(str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context)
 
 
 def replace_file(path: Path, body: bytes) -> None:

@@ -259,9 +259,20 @@ class _HubAddress:
         return f"{'https' if self.secure else 'http'}://{host}{port}{self.prefix}"
 
     def build_connection(self, timeout: float, context: ssl.SSLContext | None) -> http.client.HTTPConnection:
-        if self.secure:
-            return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=context)
-        return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        return build_connection(self.host, self.port, timeout, context if self.secure else None)
+
+
+def build_connection(
+    host: str, port: int | None, timeout: float, context: ssl.SSLContext | None
+) -> http.client.HTTPConnection:
+    """Return a connection that is not open yet.
+
+    port: None for the usual one. It is always named, because http.client takes the end of an IPv6 address for a port.
+    context: None for plain HTTP.
+    """
+    if context is None:
+        return http.client.HTTPConnection(host, port or http.client.HTTP_PORT, timeout=timeout)
+    return http.client.HTTPSConnection(host, port or http.client.HTTPS_PORT, timeout=timeout, context=context)
 
 
 def _make_invalid_base_url() -> ReportError:
