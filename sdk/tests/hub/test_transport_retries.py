@@ -64,7 +64,9 @@ def test_retry_after_may_be_a_date(open_transport, sleeper):
     assert sleeper.waits == [9.0]
 
 
-@pytest.mark.parametrize("value", ["soon", "-3", "", "²", "Wed, 99 Foo 2026", formatdate(0, usegmt=True)])
+@pytest.mark.parametrize("value", [
+    "soon", "-3", "", "²", "Wed, 99 Foo 2026", "1 Jan 99999999999 00:00:00 GMT", formatdate(0, usegmt=True),
+])  # fmt: skip
 def test_an_invalid_retry_after_costs_only_the_jitter(open_transport, sleeper, value):
     refusal = f"HTTP/1.1 429 No\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n"
     with ScriptedHub(raw(refusal.encode()), answer(200, {})) as hub:

@@ -205,7 +205,7 @@ class HttpTransport:
             return float(text)
         try:
             return max(0.0, parsedate_to_datetime(text).timestamp() - self._wall_clock())
-        except ValueError:
+        except (ValueError, OverflowError):
             return 0.0
 
     def _make_unreachable(self, error: Exception) -> HubUnreachable:
