@@ -44,6 +44,18 @@ def test_several_calls_share_one_connection(open_transport):
     assert len({request.connection for request in hub.received}) == 1
 
 
+def test_interim_answers_are_passed_over(open_transport):
+    def step(handler):
+        for interim in (b"102 Processing", b"103 Early Hints\r\nLink: </style.css>; rel=preload"):
+            handler.wfile.write(b"HTTP/1.1 " + interim + b"\r\n\r\n")
+        answer(200, {"number": len(handler.server.received)})(handler)
+
+    with ScriptedHub(step) as hub:
+        transport = open_transport(hub.url)
+        answers = [transport.post_json("/x", b"{}", HEADERS) for _ in range(2)]
+    assert answers == [{"number": 1}, {"number": 2}]
+
+
 def test_an_error_answer_leaves_the_connection_usable(open_transport):
     with ScriptedHub(problem(400, "invalid-request", "Look."), answer(200, {})) as hub:
         transport = open_transport(hub.url)

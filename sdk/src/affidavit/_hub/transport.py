@@ -270,9 +270,23 @@ def build_connection(
     port: None for the usual one. It is always named, because http.client takes the end of an IPv6 address for a port.
     context: None for plain HTTP.
     """
-    if context is None:
-        return http.client.HTTPConnection(host, port or http.client.HTTP_PORT, timeout=timeout)
-    return http.client.HTTPSConnection(host, port or http.client.HTTPS_PORT, timeout=timeout, context=context)
+    connection = (
+        http.client.HTTPConnection(host, port or http.client.HTTP_PORT, timeout=timeout)
+        if context is None
+        else http.client.HTTPSConnection(host, port or http.client.HTTPS_PORT, timeout=timeout, context=context)
+    )
+    connection.response_class = _FinalResponse
+    return connection
+
+
+class _FinalResponse(http.client.HTTPResponse):
+    """The answer after all interim ones, such as 103 of a proxy. Of these, http.client itself passes over 100 only."""
+
+    def begin(self) -> None:
+        super().begin()
+        while http.client.PROCESSING <= self.status < http.client.OK:
+            self.headers = self.msg = None  # type: ignore[assignment]  # as before the first answer
+            super().begin()
 
 
 def _make_invalid_base_url() -> ReportError:
