@@ -69,6 +69,25 @@ def test_without_a_key_the_variable_is_named():
         OutcomeReporter()
 
 
+@pytest.mark.parametrize("environment", ["", 7])
+@pytest.mark.parametrize("make", [
+    OutcomeReporter, Witness, VerificationReports,
+    lambda key, **options: report_outcomes(key, [], **options),
+    lambda key, **options: send_observations([], api_key=key, **options),
+])  # fmt: skip
+def test_an_environment_that_no_hub_has_is_refused_at_once(make, environment):
+    with pytest.raises(ReportError, match="The environment is empty or not text") as caught:
+        make(KEY, environment=environment)
+    assert caught.value.code == "invalid-request"
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "a\0b", "\ud800", 7])
+def test_a_name_of_the_program_that_the_hub_refuses_is_refused_at_once(name):
+    with pytest.raises(ReportError, match="at most 200 characters") as caught:
+        Witness(KEY, reporter=name)
+    assert caught.value.code == "invalid-request"
+
+
 def test_every_reporter_reads_the_same_variables(monkeypatch):
     with ScriptedHub(accept_all) as hub:
         monkeypatch.setenv("AFFIDAVIT_HUB", hub.url)

@@ -5,9 +5,9 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import Fault, ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
+from affidavit._hub.environments import require_environment
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport, resolve_base_url
 from affidavit._json import Json
@@ -55,7 +55,7 @@ def report_outcomes(
     """
     key = require_secret_key(api_key)
     items = [build_item(outcome, index) for index, outcome in enumerate(_require_list(outcomes))]
-    target = read_variable(environment, ENVIRONMENT_VARIABLE)
+    target = require_environment(environment)
     bodies = [(len(chunk), encode_body(chunk, target)) for chunk in _split_chunks(items)]
     channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
     recorded_count, unknown, delivered_count = 0, dict[str, None](), 0

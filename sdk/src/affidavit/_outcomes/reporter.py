@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.availability import Availability
 from affidavit._hub.background import Background
+from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import Reporter
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
@@ -60,7 +60,7 @@ class OutcomeReporter(Reporter):
         their content. Without `on_error` these errors are logged.
     transport: used in place of `base_url` and `timeout`.
 
-    Raises ReportError at once for an invalid key or address.
+    Raises ReportError at once for an invalid key or address, or an empty environment.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class OutcomeReporter(Reporter):
         transport: Transport | None = None,
     ) -> None:
         self._key = require_secret_key(api_key)
-        self._environment = read_variable(environment, ENVIRONMENT_VARIABLE)
+        self._environment = require_environment(environment)
         self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._capacity, self._flush_every, self.exit_timeout = capacity, flush_every, exit_timeout
         self._on_error = on_error

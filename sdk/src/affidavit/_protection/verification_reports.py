@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.availability import Availability
 from affidavit._hub.background import Background
+from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
 from affidavit._hub.responses import bad_answer
@@ -66,7 +66,7 @@ class VerificationReports(Reporter):
     process ends. While the hub cannot be reached, or something else answers in its place, counts are kept and sent
     later. Verifications that the hub refuses for their content, or does not take before the process ends, are lost.
     `dropped` counts the lost ones. The logger `affidavit.reports` warns in each of these cases. Raises ReportError for
-    an invalid key or address.
+    an invalid key or address, or an empty environment.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class VerificationReports(Reporter):
         transport: Transport | None = None,
     ) -> None:
         self._headers = {KEY_HEADER: require_secret_key(api_key)}
-        self._environment = read_variable(environment, ENVIRONMENT_VARIABLE)
+        self._environment = require_environment(environment)
         self._transport = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._limit = limit
         self._background = Background("affidavit-reports", self._send, lambda: every)

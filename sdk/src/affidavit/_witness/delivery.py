@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
+from affidavit._hub.environments import require_environment
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport, resolve_base_url
 from affidavit._json import Json
@@ -63,7 +63,7 @@ def send_observations(
     key = require_secret_key(api_key)
     channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
     observation_count, entries, ids = 0, 0, list[str]()
-    target = read_variable(environment, ENVIRONMENT_VARIABLE)
+    target = require_environment(environment)
     for report in build_reports(observations, environment=target, report_id=report_id):
         ids.append(report.report_id)
         try:

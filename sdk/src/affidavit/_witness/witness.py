@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from affidavit._callables import refuse_async
-from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.availability import Availability
 from affidavit._hub.background import Background
+from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
@@ -24,7 +24,7 @@ from .bodies import BODILESS, CopiedBody, select_body
 from .delivery import build_reports, deliver_report
 from .hub_rules import apply_rules, fetch_rules
 from .intake import Intake, find_routed_key
-from .observations import EARLIEST, METHOD, SECONDS_A_DAY, find_media_types
+from .observations import EARLIEST, METHOD, SECONDS_A_DAY, UNSENDABLE, find_media_types
 from .schedule import Schedule
 
 _MAX_BODY = 256 * 1024
@@ -32,9 +32,18 @@ _MAX_OPERATIONS = 2_000
 _BATCH = 0.1
 """Seconds in which bodies are queued, to be inspected together."""
 _REPORTER = "affidavit-python"
+_MAX_REPORTER = 200  # code points
 _USUAL_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 _log = logging.getLogger("affidavit.witness")
+
+
+def _require_reporter(name: str) -> str:
+    """Return the name of a program. Raises ReportError for one that the hub would refuse, and each report with it."""
+    if isinstance(name, str) and len(name) <= _MAX_REPORTER and not UNSENDABLE.search(name):
+        return name
+    detail = f"The reporter is the name of this program: a text of at most {_MAX_REPORTER} characters, without NUL."
+    raise ReportError(detail, code="invalid-request")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +84,15 @@ class Witness(Reporter):
     environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
     redactor: how values and names are redacted; the hub's rules are added, and nothing is sent before they are known,
         unless `rules` is False.
-    reporter: the name of this program in the hub.
+    reporter: the name of this program in the hub, at most 200 characters.
     exempt: a function that is called with method and path. It returns True for requests that are not observed.
     max_body: the limit in bytes; larger bodies get no shape.
     max_operations: how many operations are kept apart.
     send_undecided: whether to report paths even if some of their segments may be values; these stay as they are.
     transport: used in place of `base_url` and `timeout`.
 
-    Raises ReportError for an invalid key or address, and ValueError for an `exempt` that is async.
+    Raises ReportError for an invalid key, address or reporter, or an empty environment, and ValueError for an `exempt`
+    that is async.
     """
 
     def __init__(
@@ -107,7 +117,7 @@ class Witness(Reporter):
         refuse_async("exempt", exempt)
         self._key = require_secret_key(api_key)
         self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
-        self._environment, self._reporter = read_variable(environment, ENVIRONMENT_VARIABLE), reporter
+        self._environment, self._reporter = require_environment(environment), _require_reporter(reporter)
         self._own_redactor, self._redactor = redactor, None if rules else redactor
         self._exempt, self.max_body, self._max_operations = exempt, max_body, max_operations
         self._interval, self._send_undecided = interval, send_undecided
