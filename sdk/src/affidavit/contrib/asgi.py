@@ -191,7 +191,8 @@ class Gate:
                 raise
         finally:
             if self._admitting is not None or self._is_unsettled():
-                await self._abandon_unsettled()
+                # A task of its own, because frameworks such as Starlette cancel a cancelled request again and again.
+                await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
         if self._refusal is not None:
             await _send_whole(self._refusal, self._send)
 
@@ -275,7 +276,7 @@ class Gate:
         if self._admitting is not None and not self._admitting.done():
             await asyncio.wait({self._admitting})
         if self.admission is not None and not self.admission.is_settled:
-            await asyncio.shield(self._run_step(self.admission.abandon))
+            await self._run_step(self.admission.abandon)
 
 
 _GATE: ContextVar[Gate] = ContextVar("affidavit_asgi_gate")
