@@ -13,7 +13,7 @@ from enum import Enum, auto
 from math import exp, nextafter
 from typing import NamedTuple
 
-from .signs.names import FOREIGN_CAPITALS, KNOWN_WORDS, MORE_DATA, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES
+from .signs.names import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES, UNLIKE_DATA
 from .signs.segment import Prefix, Siblings
 from .signs.siblings import list_sibling_signs
 from .signs.traffic import TrafficFacts
@@ -24,8 +24,10 @@ LITERAL_BELOW = 0.1
 """A segment is a literal below this probability: to keep data as a literal is as bad as to hold back ten segments."""
 PARAMETER_ABOVE = 0.85
 """A segment is a parameter above this probability: to treat a word as a parameter mixes operations."""
-NAMED_PARAMETER_ABOVE = 0.5
-"""The same for a segment that a body of its exchange names, if it is alone or most segments beside it are data."""
+LIKELY_ABOVE = 0.7
+"""The same where it mixes no words: beside a parameter that answers like it, or if no other segment is likely data."""
+NAMED_LIKELY_ABOVE = 0.5
+"""The same for a segment that a body of its exchange names, beside a parameter or alone at its position."""
 
 
 class Verdict(Enum):
@@ -55,8 +57,8 @@ LEAST_IN_DOUBT = 3
 NEVER_ANSWERED = "never answered with success"
 IN_DOUBT = "most strange words beside it may be data"
 NAMED_IN_CAPITALS = "in capitals, and in a body of its exchange"
-NOTHING_TO_MIX = "the only segment of its position"
-AMONG_DATA = "named by its exchange like the data beside it"
+NOTHING_TO_MIX = "no other segment of its position is likely data"
+AMONG_DATA = "likely data beside parameters"
 
 UNKNOWN_SIGN = (0.0, 0.0)
 """The weights of a sign that no recording had."""
@@ -105,7 +107,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
     judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
     _doubt_strange_words(siblings, judgements)
     _doubt_named_capitals(judgements)
-    _decide_named_segments(siblings, judgements)
+    _decide_likely_segments(siblings, judgements)
     decision = Decision(siblings, judgements, first_look)
     parameters = {segment for segment, judgement in judgements.items() if judgement.verdict is Verdict.PARAMETER}
     for segment in sorted(siblings.words.keys() - parameters):
@@ -138,19 +140,36 @@ def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
             judgements[segment] = Judgement(LITERAL_BELOW, {**judgement.signs, NAMED_IN_CAPITALS: 0.0})
 
 
-def _decide_named_segments(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Make a parameter of each segment that is likely data and that a body of its exchange names (OWN_IDENTITY).
+def _decide_likely_segments(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
+    """Make parameters of the segments that are likely data, where this mixes no words with each other.
 
-    It must be the only one of its position, where a parameter mixes nothing, or have more data than words beside it.
+    So it is where the position has a parameter already, and where only one segment is likely data.
     """
-    open_segments = [segment for segment in judgements if not siblings.is_fixed(segment)]
-    is_alone = len(open_segments) == 1 and not siblings.data
-    for segment in open_segments:
-        judgement = judgements[segment]
-        is_likely = judgement.verdict is Verdict.UNDECIDED and judgement.probability > NAMED_PARAMETER_ABOVE
-        if is_likely and OWN_IDENTITY in judgement.signs and (is_alone or MORE_DATA in judgement.signs):
-            reason = NOTHING_TO_MIX if is_alone else AMONG_DATA
-            judgements[segment] = Judgement(nextafter(PARAMETER_ABOVE, 1.0), {**judgement.signs, reason: 0.0})
+    has_parameter = bool(siblings.data) or Verdict.PARAMETER in {judged.verdict for judged in judgements.values()}
+    is_alone = not siblings.data and sum(not siblings.is_fixed(segment) for segment in judgements) == 1
+    likely = [
+        segment
+        for segment, judgement in judgements.items()
+        if judgement.verdict is Verdict.UNDECIDED
+        and judgement.probability > _find_limit(judgement, is_alone=is_alone, has_parameter=has_parameter)
+    ]
+    if not has_parameter and len(likely) > 1:
+        return
+    reason = AMONG_DATA if has_parameter else NOTHING_TO_MIX
+    for segment in likely:
+        signs = {**judgements[segment].signs, reason: 0.0}
+        judgements[segment] = Judgement(nextafter(PARAMETER_ABOVE, 1.0), signs)
+
+
+def _find_limit(judgement: Judgement, *, is_alone: bool, has_parameter: bool) -> float:
+    """Return the probability above which a segment is likely data.
+
+    is_alone: whether it is the only segment of its position.
+    has_parameter: whether the position has a parameter already.
+    """
+    if OWN_IDENTITY in judgement.signs and (is_alone or has_parameter):
+        return NAMED_LIKELY_ABOVE
+    return PARAMETER_ABOVE if UNLIKE_DATA in judgement.signs else LIKELY_ABOVE
 
 
 def take_first_look(siblings: Siblings) -> dict[str, float]:

@@ -23,7 +23,7 @@ KNOWN_WORDS = frozenset({"word of a property name", "an action"})
 
 OWN_IDENTITY = "value of an identifying property of its own exchange"
 
-MORE_DATA = "more data than words beside it"
+UNLIKE_DATA = "answers unlike the data beside it"
 
 OWN_VALUES = frozenset({OWN_IDENTITY, "value of a property of its own exchange"})
 
