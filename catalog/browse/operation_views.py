@@ -226,7 +226,7 @@ def build_tree_context(
 
 
 def list_branches_of(pointer: str) -> list[str]:
-    """Return the pointer and the pointers of all branches above it."""
+    """Return the pointer and the pointers of all branches above it, without the root."""
     steps = pointer.split("/")
     return ["/".join(steps[: number + 1]) for number in range(1, len(steps))]
 

@@ -15,9 +15,9 @@ from catalog.queries import BY_PATH, visible_operations
 from catalog.shape_pointers import parent_pointer
 from workspaces.models import Environment
 
-MAX_OPERATIONS_SEARCHED = 50  # further operations with a property of this name are not read
+MAX_OPERATIONS_SEARCHED = 50  # operations with a property of this name; further ones are not read
 MAX_NAMESAKES = 20  # rows on the page
-# The changes of an object that are changes of all its properties, too: only the outermost node is reported
+# Kinds of changes that are reported for an object only, and hold for all properties in it
 KINDS_OF_WHOLE = ("new", "gone", "quiet", "back")
 
 

@@ -45,7 +45,7 @@ from workspaces.pages.page import Page
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values")
 PRESENCE_COLUMNS = ("state", "seen", "of", "absent")
 MAX_RUNS = 100  # runs of equal days on the page
-KEPT_DAYS = 400  # how long counts by day are kept, unless a workspace says otherwise
+KEPT_DAYS = 400  # the days of a chart over all time; counts by day are kept as long by default
 MAX_CHANGES = 50  # on the page
 
 

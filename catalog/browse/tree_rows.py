@@ -165,7 +165,10 @@ def _close_large_branches(
     open_at_first: Container[str],
     closed_from: int,
 ) -> Iterator[TreeRow]:
-    """Yield the nodes as rows. The first one is open; other large branches are closed, without their nodes."""
+    """Yield the nodes as rows. The first one is open.
+
+    Other large branches are closed, without their nodes, unless the reader or the page opens them.
+    """
     index = 0
     while index < len(nodes):
         size = sizes[index]

@@ -29,7 +29,7 @@ from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "7"  # increased when the same catalog is rendered differently, so that its ETag changes
+EDITION = "7"  # increased when one of FORMATS is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """The values of tools' hints that manual overrides set, by operation."""

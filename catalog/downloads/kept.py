@@ -18,7 +18,8 @@ def get_or_render(
 ) -> Document:
     """Return the kept document. If the catalog has changed since, render the document again and keep the new one.
 
-    One request at a time renders a document; requests that come meanwhile wait for it.
+    One request at a time renders a document; requests that come meanwhile wait for it. A document of more than
+    MAX_KEPT_BYTES is rendered for each request.
     """
     if document := find_document(environment, name, compute_etag()):
         return document

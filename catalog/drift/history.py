@@ -50,7 +50,8 @@ class TimelineEntry:
     def has_own_changes(self) -> bool:
         """Return whether anything changed with the version itself.
 
-        Absence is detected only after many observations. It belongs to the version of that time, but did not cause it.
+        Absence is detected only after many observations. Its drift is listed with the version of that time, which it
+        did not cause.
         """
         return any(not isinstance(change, Drift) or change.at <= self.version.at for change in self.changes)
 

@@ -1,4 +1,7 @@
-"""The properties of an environment that are probably gone, which pages show before drift reports them."""
+"""The properties of an environment that are probably gone, which pages show before drift reports them.
+
+The rule is `catalog.drift.presence.absence.is_probably_gone`.
+"""
 
 from __future__ import annotations
 

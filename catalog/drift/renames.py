@@ -45,9 +45,9 @@ def _find_successor(
 def _list_candidates(parent: Evidence, name: str, absent: int, latecomers: Collection[str]) -> Iterator[str]:
     """Yield properties of the same shape that came when the absent one vanished.
 
-    There are two cases. Either the property was first seen on or after the last day of the absent one, in at most as
-    many objects as lacked the absent one. Or old and new versions of a server answered side by side: the property came
-    late, and every object had exactly one of the two.
+    There are two cases. Either the property was first seen on or after the last day of the absent one, as far as the
+    days are known, in at most as many objects as lacked the absent one. Or old and new versions of a server answered
+    side by side: the property came late, and both together were seen as often as there are objects.
     """
     old, objects = parent.properties[name], parent.counts.get("object", 0)
     for candidate, node in parent.properties.items():

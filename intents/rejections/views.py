@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from affidavit import REASONS
-from intents.rejections import chart_figures, queries, sentences
+from intents.rejections import chart_figures, chart_sentence, queries
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
@@ -115,7 +115,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
         "figure": chart_figures.build_rejections_figure(analysis.buckets),
-        "sentence": sentences.describe_reasons(
+        "sentence": chart_sentence.describe_reasons(
             analysis.reasons,
             step=step,
             before=before,

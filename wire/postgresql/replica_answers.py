@@ -21,7 +21,7 @@ def answer_from_replica(request: HttpRequest, respond: Callable[[], HttpResponse
     """Call `respond` with reads from the replica, and say in a header how old the data may be.
 
     `respond` reads from the primary if the replica is away, fails or is older than REPLICA_MAX_AGE, or if this browser
-    has just changed something. `respond` must not write.
+    has just changed something. If the replica fails, `respond` is called again on the primary, so it must not write.
     """
     age = _find_usable_age(request)
     if age is None:

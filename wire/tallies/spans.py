@@ -47,9 +47,9 @@ def cover_period(period: Period) -> Sequence[Segment]:
 
 
 def cover(start: datetime, end: datetime) -> Sequence[Segment]:
-    """Return at most five segments that make up [start, end) exactly, of the coarsest grains that fit.
+    """Return at most five segments that make up [start, end), of the coarsest grains that fit.
 
-    Ends within a quarter hour are widened to it: tallies are no finer.
+    Ends within a quarter hour are widened to it, because tallies are no finer.
     """
     start, end = floor_to_quarter(start), ceil_to_quarter(end)
     return [segment for segment in _split_at_days(start, end) if segment.start < segment.end]

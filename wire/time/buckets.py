@@ -1,4 +1,4 @@
-"""The hours, days or months of a zone that a chart shows (pure)."""
+"""The hours, days or months of a zone that a chart shows; `Period.step` chooses which (pure)."""
 
 from __future__ import annotations
 

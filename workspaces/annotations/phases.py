@@ -11,8 +11,8 @@ from wire.chance import is_within_chance
 from wire.time.buckets import Bucket
 from wire.time.period import QUARTER, floor_to_quarter
 
-MAX_PHASES = 6  # a page shows the latest
-MOST_PENDING = 0.1  # of the count of a phase; if a larger share may still change, the rate says nothing yet
+MAX_PHASES = 6  # on a page, the latest
+MOST_PENDING = 0.1  # the share of a phase's count that may still change; a rate with more says nothing yet
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,8 @@ def split_at_annotations(start: datetime, end: datetime, annotations: Iterable[t
     """Split [start, end) at annotations, given with their texts in order of time.
 
     Tallies are no finer than a quarter hour. A quarter hour with an annotation is partly before and partly after it, so
-    it belongs to neither phase, unless the annotation is at its start. Annotations between which there is no other
-    quarter hour begin one phase together. The phase of the last annotations is empty until their quarter hour has
-    ended.
+    it belongs to neither phase, unless the annotation is at its start. Annotations in neighbouring quarter hours
+    begin one phase together. The phase of the last annotations is empty until their quarter hour has ended.
     """
     by_quarter: dict[datetime, list[tuple[datetime, str]]] = {start: []}
     for moment, text in annotations:

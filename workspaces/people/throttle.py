@@ -1,4 +1,4 @@
-"""Bound how often somebody may guess links, by the limits that allauth counts for signing in (ACCOUNT_RATE_LIMITS)."""
+"""Bound how often somebody may guess links, by the limit `link` of ACCOUNT_RATE_LIMITS, which allauth counts."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def count_dead_link(request: HttpRequest) -> None:
 
 
 def refuse_attempt(request: HttpRequest) -> NoReturn:
-    """Refuse an attempt; allauth calls this when its limit for an address is reached."""
+    """Refuse an attempt: Django calls this (`handler429`) when one of the limits is reached."""
     raise TooManyAttempts

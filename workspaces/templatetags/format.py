@@ -100,7 +100,10 @@ def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) 
 
 @register.filter
 def ago(moment: datetime | None, now: datetime | None = None) -> str:
-    """Write `2 min ago` as a <time>; its title is the exact moment, in the active time zone."""
+    """Write `2 min ago` or `in 3 h` as a <time>, beyond 30 days a date, and `never` for None.
+
+    The title of the <time> is the exact moment, in the active time zone.
+    """
     if moment is None:
         return "never"
     now = now or timezone.now()
@@ -178,7 +181,7 @@ def member(values: Mapping[Any, Any], key: Any) -> Any:
 
 @register.filter
 def breakable(path: str) -> SafeString:
-    """Let a path wrap behind its slashes and nowhere else."""
+    """Let a path wrap behind its slashes but the first, and nowhere else."""
     return SafeString(escape(path[:1]) + escape(path[1:]).replace("/", "/<wbr>"))
 
 

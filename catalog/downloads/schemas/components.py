@@ -19,7 +19,7 @@ from catalog.downloads.schemas.names import (
 Schema = dict[str, Any]
 REFERENCE_PREFIX = "#/components/schemas/"
 NULL = {"type": "null"}
-ANNOTATIONS = frozenset({"deprecated", "description"})  # of one use of an object, not of the object
+ANNOTATIONS = frozenset({"deprecated", "description"})  # of one use of an object, outside of its schema
 NULLABLE_OBJECT = ["object", "null"]
 NESTING = ("items", "additionalProperties")  # members that hold one schema
 NESTED = frozenset({*NESTING, "properties"})
@@ -92,7 +92,7 @@ class ComponentSchemas:
                 yield schema
 
     def _choose_names(self) -> dict[int, str]:
-        """Name the schemas of bodies first, then those nested in them, level by level."""
+        """Name the common error, then the schemas of bodies, then those nested in them, level by level."""
         common_error = choose_common_error(self._uses)
         names = {} if common_error is None else {common_error: ERROR}
         body_uses = {

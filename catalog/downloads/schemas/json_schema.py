@@ -38,7 +38,7 @@ def build_schema(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def build_fields_schema(descriptor: Descriptor) -> dict[str, Any]:
-    """Return the schema of a query or a form: a name that is sometimes repeated is a text or a list of texts."""
+    """Return the schema of a query or a form: a name that is sometimes repeated has one value or a list of such."""
     schema = build_schema(descriptor)
     if not schema:  # an unknown type: its properties are those of some bodies only
         return schema

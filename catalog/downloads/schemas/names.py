@@ -18,7 +18,7 @@ from http import HTTPStatus
 from affidavit.operations import singularize, split_words
 from catalog.downloads.resources import parse_resources
 
-MAX_SCHEMA_NAME_LENGTH = 80
+MAX_SCHEMA_NAME_LENGTH = 80  # without the digest that makes a name unique
 MIN_DIGEST_LENGTH = 8
 PASCAL_WORD = re.compile(r"[A-Z][a-z0-9]*|[a-z0-9]+")
 ERROR = "Error"  # the body of most error responses

@@ -30,7 +30,8 @@ from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # the part of a change that concerns no single part
 BASELINE_RESET = "reset"  # the kind of a change: a side was not observed since its reset, so it is not compared
-# A property is certainly missing if it should have been seen this often, judged by its rate on the other side.
+# A property is certainly missing if it should have been seen this often, judged by its rate on the other side, where it
+# was seen at least as often.
 LIKELY = 3
 ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()
@@ -207,7 +208,7 @@ def _compare_operation(key: OperationKey, path: str, before: _Side, after: _Side
 
 
 def _compare_sides(key: OperationKey, path: str, before: _Side, after: _Side) -> Iterator[OperationChange]:
-    """Yield the changes of what is sent, then what only one side has not sent lately, then changes of presence."""
+    """Yield the changes of what is sent, then what only one side has lost lately, then changes of presence."""
     absent_before, absent_after = before.find_absent(key), after.find_absent(key)
     outline_before = remove_properties(before.outlines[key], absent_before.gone)
     outline_after = remove_properties(after.outlines[key], absent_after.gone)

@@ -74,11 +74,11 @@ def measure_catalog(environment: Environment, absent: AbsentByOperation) -> Cata
 
 def _count_probably_gone(environment: Environment, absent: AbsentByOperation) -> int:
     """Return how many properties are probably gone, including those inside them."""
-    places = {key: its for key, its in absent.items() if its.probably_gone}
-    outlines = load_outlines(environment, places) if places else {}
+    absent_by_key = {key: places for key, places in absent.items() if places.probably_gone}
+    outlines = load_outlines(environment, absent_by_key) if absent_by_key else {}
     return sum(
-        _count_others_inside(outlines[key], its.no_longer_seen, its.probably_gone)
-        for key, its in places.items()
+        _count_others_inside(outlines[key], places.no_longer_seen, places.probably_gone)
+        for key, places in absent_by_key.items()
         if key in outlines
     )
 
@@ -131,7 +131,7 @@ def count_properties_of_operations(
     absent_counts = count_absent_by_operation(environment, operations)
     gone_counts = count_probably_gone(environment, operations)
     counts = {row: (absent_counts.get(row.pk, 0), gone_counts.get(row.pk, 0)) for row in operations}
-    return {row.pk: PropertyCounts(row.properties - sum(its), *its) for row, its in counts.items()}
+    return {row.pk: PropertyCounts(row.properties - sum(absent), *absent) for row, absent in counts.items()}
 
 
 def _count_inside(outline: Outline, places: Iterable[tuple[str, str]]) -> int:

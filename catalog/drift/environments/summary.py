@@ -26,8 +26,7 @@ class ComparisonSummary:
     probably_breaking, perhaps_breaking: the probable and the uncertain differences that do.
     perhaps: the differences of `perhaps_breaking` that the headline mentions: whole operations, and what was sent often
         enough.
-    is_for_clients: whether none of `breaking` breaks only the server. If `breaking` is 0, this is about
-        `probably_breaking`.
+    is_for_clients: whether each of `breaking` breaks clients, or each of `probably_breaking` if `breaking` is 0.
     first: the first of `breaking`, or of `probably_breaking` if there is none.
     """
 
@@ -129,9 +128,9 @@ class LostProperty:
 def find_lost_by_both(
     environment: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
 ) -> list[LostProperty]:
-    """Return the properties that both have lost. They are no difference, so the comparison does not show them.
+    """Return the properties that both have lost, if one of the two has not reported at least one of these losses yet.
 
-    First come those for which a side has not reported the loss yet; if there are none, return [].
+    They are no difference, so the comparison does not show them. First come those with an unreported loss.
     """
     rows = load_catalog_rows(environment)
     properties: list[LostProperty] = []
@@ -140,7 +139,7 @@ def find_lost_by_both(
         if other is None or key not in rows:
             continue
         for pointer_of_part in absent_here.gone & other.gone:
-            states = (_find_state(its, pointer_of_part) for its in (absent_here, other))
+            states = (_find_state(places, pointer_of_part) for places in (absent_here, other))
             properties.append(LostProperty(key[0], rows[key].path, *pointer_of_part, *states))
     properties.sort(key=lambda item: (not item.is_unreported, item.path, item.method, item.part, item.pointer))
     return properties if any(item.is_unreported for item in properties) else []

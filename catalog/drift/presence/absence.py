@@ -1,7 +1,8 @@
 """Detect absent properties (pure): no longer seen, seen again, or no longer always present.
 
 An absence is counted in objects that could have had the property, not in time, so that a busy hour and a quiet night
-count alike. A property that has always come in bursts has to be absent for longer than ever before.
+count alike. A property that has always come in bursts has to be absent for more than three times as long
+as ever before.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, Absen
 
 
 def _count_always(absence: Absence, occasion: Occasion) -> int:
-    """Return how many objects had the property since it first came; 0 if it was absent before its current absence."""
+    """Return how many objects had the property after its first fold; 0 if it was absent before its current absence."""
     present = occasion.seen_before - absence.first_seen
     return present if occasion.objects_before - absence.first_objects - present == absence.absent else 0
 
@@ -195,7 +196,7 @@ def is_unusual(absence: Absence, present: int, objects: int) -> bool:
 
 
 def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether an unusual absence is hardly by chance, judged by the counts of all objects.
+    """Return whether an absence is unusual, and a run as long improbable anywhere among all objects.
 
     objects: all objects, including those in which it was absent.
     """
@@ -207,7 +208,7 @@ def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
 
 
 def is_always_present(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether a property was in every object from its first fold up to its absence, if it is absent now."""
+    """Return whether a property was in every object after its first fold, up to its absence, if it is absent now."""
     return present - absence.first_seen >= objects - absence.first_objects - absence.absent
 
 

@@ -1,4 +1,4 @@
-"""Read when each operation was last verified, in any period."""
+"""Read when each operation was last verified, over all time."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from support.scripted_hub import ScriptedHub, answer, problem, reset
 from support.witness_hub import wait_until
 
 from affidavit import OutcomeReporter, VerificationReports, Witness, make_key, report_outcomes
-from affidavit._hub.availability import Availability
+from affidavit._hub.availability_log import Availability
 
 KEY = make_key("gak_")
 STORED = {"recorded": 1, "accepted": 1, "rules": [], "unknownConversations": []}

@@ -1,4 +1,4 @@
-"""A segment that is likely data is a parameter where it mixes no words: beside parameters, or as the only likely one."""
+"""Likely data is a parameter where it mixes no words: beside parameters, or as the only likely one of its position."""
 
 from hypothesis import given
 from hypothesis import strategies as st

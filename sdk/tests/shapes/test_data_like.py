@@ -31,6 +31,8 @@ DATA = {
     "key": [
         "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
         "AKIAIOSFODNN7EXAMPLE",
+        "AKIAQWRTPLKJHGFZXCVB",
+        "AIzaQwrtplkjhgfzxCvbnmQwrtplkjhgfzxCvbn",
         "glpat-UNwhc-uhHzwTBIDHZPXR",
         "hf_riHphkdmttWsGlwbqaUJ",
         "npm_WGXELCFLLYJxoqyfgSXkkQBISmaXAdefo",

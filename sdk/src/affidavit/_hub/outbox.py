@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from affidavit._errors import ReportError
 
-from .availability import Availability
+from .availability_log import Availability
 from .responses import is_refusal
 
 

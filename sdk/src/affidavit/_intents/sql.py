@@ -76,10 +76,12 @@ class Turns:
 
 
 class Database:
-    """Runs short transactions on a few connections of its own. No connection is used after a fork or a failure.
+    """Runs short transactions on a few connections of its own.
 
-    connect: a callable that returns a new connection, outside any transaction of a request. Several threads use a
-        connection, one after the other, so a SQLite connection needs check_same_thread=False.
+    A forked child uses no connection of its parent, and no connection is used after a failure.
+
+    connect: a callable that returns a new connection, which takes part in no transaction of a request. Several threads
+        use a connection, one after the other, so a SQLite connection needs check_same_thread=False.
     paramstyle: the style of the driver, `qmark` or `format` (also `pyformat`); by default the one that the connection's
         module names.
 

@@ -1,6 +1,6 @@
 """Recognize data by its form: names, keys and path segments that are values rather than words (contract §4).
 
-Every pattern runs in linear time. Of the judged texts only ordinary names are remembered, never data.
+Every pattern runs in linear time. Only names that may be kept are remembered, never data.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from ipaddress import ip_address
 from urllib.parse import unquote
 
 MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
-MAX_REMEMBERED = 20_000  # the most ordinary names that are remembered, so that each is judged once
-MIN_MIXED = 24  # a mix of fewer letters and digits is not judged
-_LONGEST_WORDS = 3.5  # below this mean length of its runs of digits and letters, a text has no words
+MAX_REMEMBERED = 20_000  # ordinary names, remembered so that each is judged once
+MIN_MIXED = 24  # characters; a shorter run of letters and digits is not judged
+_LEAST_MEAN_RUN = 3.5  # below this mean length of its runs of digits and letters, a text has no words
 # In a random mix of capitals and small letters, the mean run is shorter, or the share in words is smaller.
-_LONGEST_MIXED_WORDS = 4.5
+_LEAST_MEAN_MIXED_RUN = 4.5
 _LEAST_IN_WORDS = 0.8
 
 _PREFIXES_OF_KEYS_ALONE = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|shpat|whsec|dop_v1|gak"
 _KEY_PREFIXES = rf"{_PREFIXES_OF_KEYS_ALONE}|npm|pypi|hf|gas|pk|sk"
 _LONG_KEY = 32  # characters behind a prefix that ordinary names have too
 
-_HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]")
+_HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]|AKIA|ASIA|AIza")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _EMAIL = re.compile(r"[^@\s]@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![^\W_])")
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.")
@@ -67,7 +67,7 @@ _ordinary: set[str] = set()
 
 
 def detect_form(text: str) -> str | None:
-    """Return the kind of value that `text` is or holds, None if it reads like a word.
+    """Return the kind of value that `text` is or holds, None if no form is recognized.
 
     The kind is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url,
     and prefixed-number (`order-1700`), which is data in a path and an ordinary name elsewhere.
@@ -149,7 +149,7 @@ def _is_mixed(part: str) -> bool:
 
 
 def _is_random(body: str, has_own_prefix: bool) -> bool:
-    """Return whether the rest of a key behind its prefix is random: a run with a digit, or letters without words.
+    """Return whether what follows the prefix of a key looks random: it has a digit, or no words.
 
     has_own_prefix: whether only keys have this prefix. An ordinary name that begins like a key has letters of one case.
     """
@@ -161,13 +161,13 @@ def _is_random(body: str, has_own_prefix: bool) -> bool:
 
 
 def _has_no_words(part: str) -> bool:
-    return len(part) / len(_RUNS.findall(part)) < _LONGEST_WORDS
+    return len(part) / len(_RUNS.findall(part)) < _LEAST_MEAN_RUN
 
 
 def _has_hardly_words(part: str) -> bool:
     runs = _RUNS.findall(part)
     in_words = sum(len(run) for run in runs if _WORD.fullmatch(run))
-    return len(part) / len(runs) < _LONGEST_MIXED_WORDS or in_words / sum(map(len, runs)) < _LEAST_IN_WORDS
+    return len(part) / len(runs) < _LEAST_MEAN_MIXED_RUN or in_words / sum(map(len, runs)) < _LEAST_IN_WORDS
 
 
 def _is_ip(text: str) -> bool:

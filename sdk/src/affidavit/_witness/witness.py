@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from affidavit._callables import refuse_async
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
-from affidavit._hub.availability import Availability
+from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
