@@ -37,12 +37,18 @@ WHERE first_reported_at >= %(start)s AND first_reported_at < %(end)s
 GROUP BY 1, 2, 3
 """
 # Those moved away, each with the first report that it got here after its move, if any: tallies count it there again.
+# If its conversation was deleted here since, it would not be counted without the move either. Conversations are looked
+# up one by one (OFFSET 0), because a join might read all of them.
 SELECT_AWAY = """
-SELECT reported_by, other, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
-       again_reported_by, coalesce(again_at >= %(start)s AND again_at < %(end)s, false), broken, count(*)
+SELECT reported_by, other, first_reported_at >= %(start)s AND first_reported_at < %(end)s, is_known,
+       again_reported_by, coalesce(again_at >= %(start)s AND again_at < %(end)s, false), count(*)
 FROM ({moved}) AS moved
+CROSS JOIN LATERAL (
+  SELECT started_at IS NOT NULL AS is_known FROM outcomes_conversation
+  WHERE environment_id = %(environment)s AND id = moved.conversation_id OFFSET 0
+) AS conversation
 LEFT JOIN LATERAL (
-  SELECT broken, CASE WHEN moved_in > 0 THEN own_first_reported_at ELSE outcome.first_reported_at END AS again_at,
+  SELECT CASE WHEN moved_in > 0 THEN own_first_reported_at ELSE outcome.first_reported_at END AS again_at,
          CASE WHEN moved_in > 0 THEN own_reported_by ELSE outcome.reported_by END AS again_reported_by
   FROM outcomes_outcome AS outcome
   WHERE environment_id = %(environment)s AND conversation_id = moved.conversation_id
@@ -82,7 +88,8 @@ class MovedCounts:
     here_by_key, gained_by_key: the same numbers by outcome key.
     again: how many of those moved away, in any period, were reported here again in this one, by API key: without moves,
         these would be repeats.
-    again_broken: how many of these are broken joins.
+    away_broken: how many of `away` would be broken joins without moves: their conversation is not registered here.
+    again_broken: how many of `again` are broken joins.
     """
 
     away: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
@@ -91,6 +98,7 @@ class MovedCounts:
     here_by_key: Mapping[str, int] = field(default_factory=dict)
     gained_by_key: Mapping[str, int] = field(default_factory=dict)
     again: Mapping[ApiKeyId, int] = field(default_factory=dict)
+    away_broken: int = 0
     again_broken: int = 0
 
     @property
@@ -122,7 +130,7 @@ class MovedCounts:
 
         broken_joins: how many the environment has now.
         """
-        return broken_joins - self.again_broken + sum(self.total_away.values())
+        return broken_joins - self.again_broken + self.away_broken
 
 
 NOTHING_MOVED = MovedCounts()
@@ -226,10 +234,13 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
     )
     here_counts = _group_by_api_key((api_key, name, count) for _, api_key, name, count in here_rows)
     again: Counter[ApiKeyId] = Counter()
-    for *_, api_key, is_again, _, count in away_rows:
+    for *_, api_key, is_again, count in away_rows:
         again[api_key] += is_again * count
-    again_broken = sum(count for *_, is_again, is_broken, count in away_rows if is_again and is_broken)
-    return MovedCounts(away_counts, here_counts, gained, dict(here_by_key), gained_by_key, dict(+again), again_broken)
+    away_broken = sum(count for _, _, is_counted, is_known, *_, count in away_rows if is_counted and not is_known)
+    again_broken = sum(count for *_, is_known, _, is_again, count in away_rows if is_again and not is_known)
+    return MovedCounts(
+        away_counts, here_counts, gained, dict(here_by_key), gained_by_key, dict(+again), away_broken, again_broken
+    )
 
 
 def _write_moved(row: str, own: str, other: str, *, moves: int) -> str:
