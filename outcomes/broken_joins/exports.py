@@ -50,7 +50,7 @@ MOVE_COLUMNS = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "
 def list_joins_tables(environment: Environment, period: Period, filters: JoinFilters) -> tuple[Table, ...]:
     return (
         Table("broken", BROKEN_JOIN_COLUMNS, lambda: _broken_join_rows(environment, period, filters)),
-        Table("diagnoses", CAUSE_COLUMNS, lambda: _cause_rows(environment, period)),
+        Table("diagnoses", CAUSE_COLUMNS, lambda: _cause_rows(environment, period, filters.key)),
         Table("healed", HEALED_COLUMNS, lambda: _healed_rows(environment, period)),
         Table("rates", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_environment(environment, period))),
         Table("rates-by-key", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_api_key(environment, period))),
@@ -87,12 +87,13 @@ def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) ->
     )
 
 
-def _cause_rows(environment: Environment, period: Period) -> Rows:
+def _cause_rows(environment: Environment, period: Period, key: str) -> Rows:
+    """Yield the causes of the joins with this outcome key, "" for any."""
     longest, api_keys = find_longest_healing(environment), list_api_keys(environment)
-    joins = stream_broken_joins(environment, find_broken_joins(environment, period))
+    joins = stream_broken_joins(environment, find_broken_joins(environment, period, key))
     causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
-    starts = find_cause_starts(environment, period, causes)
-    again = find_last_reports(stream_broken_joins(environment, find_reported_again(environment, period)))
+    starts = find_cause_starts(environment, period, causes, key=key)
+    again = find_last_reports(stream_broken_joins(environment, find_reported_again(environment, period, key)))
     for cause in causes:
         match, start = cause.example.diagnosis.match, starts[cause.kind, cause.environment]
         yield (

@@ -485,3 +485,16 @@ def test_the_overview_names_no_cause_if_none_prevails(production):
 
 def all_time():
     return parse_period({"range": "all"}, now=timezone.now())
+
+
+def test_the_causes_that_are_downloaded_are_those_of_the_key_on_the_page(production, browser_client):
+    now = timezone.now()
+    record_outcomes(production, [Report("never-2", "refund")], now=now)
+    record_outcomes(production, [Report("never-3", "refund"), Report("s1", "refund")], now=now - timedelta(days=9))
+    record_outcomes(production, [Report("never", "purchase")], now=now)
+    page = " ".join(browser_client.get(f"{PAGE}?key=refund").content.decode().split())
+    card = page.partition("<h2>Causes</h2>")[2].partition("</section>")[0]
+    assert " placeholder" not in card
+    (row,) = tables(browser_client, "key=refund")["diagnoses"]
+    assert (row["diagnosis"], row["brokenJoins"], row["example"]) == ("never-seen", 1, "never-2")
+    assert row["since"] == int((now - timedelta(days=9)).timestamp())
