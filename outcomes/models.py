@@ -212,6 +212,11 @@ class MoveManager(models.Manager["Move"]):
         """Return the moves from and to this environment, the latest first."""
         return self.filter(Q(source=environment) | Q(target=environment)).select_related("source", "target")
 
+    def list_readable(self, environment: Environment) -> models.QuerySet[Move]:
+        """Return the moves from and to this environment whose other environment the reader may see, too."""
+        readable = environment.readable
+        return self.list_for(environment).filter(source__in=readable, target__in=readable)
+
 
 class Move(models.Model):
     """One move of broken joins to the environment that knows their conversations, and whether it was undone."""

@@ -148,7 +148,7 @@ def _totals_rows(environment: Environment, period: Period) -> Rows:
 
 
 def _move_rows(environment: Environment) -> Rows:
-    for move in Move.objects.list_for(environment).iterator():
+    for move in Move.objects.list_readable(environment).iterator():
         numbers = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
         undone = (unix_or_none(move.undone_at), move.undone_by or None)
         yield move.pk, move.source.name, move.target.name, *numbers, *undone

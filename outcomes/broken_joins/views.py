@@ -221,7 +221,7 @@ def _describe_moves(
     may_move = has_role(request.user, environment.workspace, Membership.EDITOR)
     target = find_sibling(environment, filters.found_in)
     return {
-        "moves": Move.objects.list_for(environment)[:MAX_MOVES],
+        "moves": Move.objects.list_readable(environment)[:MAX_MOVES],
         "may_move": may_move,
         "target": target,
         "movable_joins": len(find_movable(environment, target, period)) if target and may_move else 0,
@@ -233,4 +233,4 @@ def _describe_moves(
 def _find_last_move(request: HttpRequest, environment: Environment) -> Move | None:
     """Return the move that the form of this page has just made, unless it was undone since."""
     number = read_number(request.GET, "move")
-    return Move.objects.list_for(environment).filter(pk=number, undone_at=None).first() if number else None
+    return Move.objects.list_readable(environment).filter(pk=number, undone_at=None).first() if number else None

@@ -11,6 +11,7 @@ from outcomes.broken_joins.causes.diagnose import Diagnosis
 from outcomes.broken_joins.causes.groups import BrokenJoin
 from outcomes.broken_joins.lookup import diagnose_ids, list_api_keys, list_environment_names, list_joins_naming
 from outcomes.models import Conversation, MovedOutcome, Outcome
+from outcomes.tallies.moved_counts import ANOTHER
 from workspaces.models import ApiKey, Environment
 
 MAX_LISTED_MOVES = 50
@@ -45,6 +46,7 @@ class ConversationDetail:
     match: the known conversation that was probably meant, if any.
     naming: if it is known, the broken joins that probably mean it, each with its environment.
     api_keys: the API keys of the workspace by row id.
+    names: the names of the environments that the reader may see, by row id.
     """
 
     conversation: Conversation
@@ -54,6 +56,7 @@ class ConversationDetail:
     match: Conversation | None
     naming: Sequence[tuple[Environment, BrokenJoin]]
     api_keys: Mapping[int | None, ApiKey]
+    names: Mapping[int, str]
 
     @property
     def is_known(self) -> bool:
@@ -71,7 +74,7 @@ class ConversationDetail:
             yield from self._describe_outcome(outcome)
         for moved_outcome in self.moves:
             move = moved_outcome.move
-            detail = f"from {move.source.name}"
+            detail = f"from {self.names.get(move.source_id, ANOTHER)}"
             yield ConversationEvent(move.moved_at, "moved here", moved_outcome.outcome_key, detail, move.moved_by)
 
         for source, join in self.naming:
@@ -133,6 +136,7 @@ def find_conversation(environment: Environment, conversation_id: str) -> Convers
         _find_match(environment, diagnosis) if diagnosis else None,
         list_joins_naming(environment, conversation_id) if conversation.started_at else [],
         list_api_keys(environment),
+        list_environment_names(environment),
     )
 
 
@@ -156,4 +160,4 @@ def _find_match(environment: Environment, diagnosis: Diagnosis) -> Conversation 
 def _list_moves(conversation: Conversation) -> list[MovedOutcome]:
     """Return the moves that brought outcomes to this conversation and were not undone."""
     moves = MovedOutcome.objects.filter(conversation=conversation, move__undone_at=None)
-    return list(moves.select_related("move__source").order_by("pk")[:MAX_LISTED_MOVES])
+    return list(moves.select_related("move").order_by("pk")[:MAX_LISTED_MOVES])

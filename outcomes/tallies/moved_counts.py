@@ -17,9 +17,12 @@ from workspaces.models import Environment
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
 
+ANOTHER = "another environment"  # its name, if the reader may not see it
+
 # The outcomes that were moved from an environment or to it, with their moved reports.
 MOVED = """
-SELECT {row} AS conversation_id, outcome_key, first_reported_at, reported_by, other.name AS other
+SELECT {row} AS conversation_id, outcome_key, first_reported_at, reported_by,
+       CASE WHEN other.id = ANY(%(readable)s) THEN other.name ELSE %(another)s END AS other
 FROM outcomes_movedoutcome JOIN outcomes_move AS move ON move.id = move_id
 JOIN workspaces_environment AS other ON other.id = move.{other}_id
 WHERE move.{own}_id = %(environment)s AND move.undone_at IS NULL
@@ -215,7 +218,9 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
     if not sources:
         return NOTHING_MOVED
     start, end = widen_to_quarters(period)
-    parameters: dict[str, Any] = {"environment": environment.pk, "start": start, "end": end}
+    readable = list(environment.readable.values_list("pk", flat=True))
+    names: dict[str, Any] = {"readable": readable, "another": ANOTHER}
+    parameters: dict[str, Any] = {"environment": environment.pk, "start": start, "end": end, **names}
     moves_away = sources.count(environment.pk)
     with get_read_connection().cursor() as cursor:
         moved_here = _write_moved("conversation_id", "target", "source", moves=len(sources) - moves_away)

@@ -6,9 +6,11 @@ import pytest
 from django.urls import get_resolver
 from django.utils import timezone
 
+from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, observation
+from wire.time.period import parse_period
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
 
@@ -154,3 +156,17 @@ def test_every_download_is_tested():
         if "catalog" in str(pattern.pattern) or "witness-rules" in str(pattern.pattern)
     }
     assert names == set(DOWNLOADS)
+
+
+def test_pages_tell_a_restricted_key_of_moves_but_not_from_which_environment(api, staging_key, workspace):
+    now = timezone.now()
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    register_conversations(staging, [Arrival("moved", now)], now=now)
+    record_outcomes(production, [Report("moved", "won")], now=now)
+    assert move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
+    for page in ("joins.json", "overview.json", "outcomes.json", "conversation.json?id=moved"):
+        assert "production" not in api.get(f"/w/-/staging/{page}", key=staging_key).getvalue().decode(), page
+    for page in ("joins", "outcomes", "overview"):
+        text = " ".join(api.get(f"/w/-/staging/{page}", key=staging_key).content.decode().split())
+        assert "1 moved here from another environment" in text, page
+    assert '"production"' in api.get("/w/-/staging/joins.json").getvalue().decode()  # a key for all reads the name
