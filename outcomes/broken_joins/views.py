@@ -120,7 +120,7 @@ def _describe_joins(
         "counted_joins": read_keys(environment, period, [filters.key])[filters.key].broken if filters.key else count,
         "diagnosed_joins": len(newest),
         "is_partial": is_partial,
-        "diagnoses": _count_diagnoses(listed, filters),
+        "diagnoses": _count_diagnoses(listed, filters, api_keys),
         "filter_name": ", ".join(
             filter(None, (filters.diagnosis and ADVICE[filters.diagnosis].name, filters.found_in))
         ),
@@ -163,14 +163,17 @@ def _describe_causes(
     ]
 
 
-def _count_diagnoses(joins: Sequence[BrokenJoin], filters: JoinFilters) -> Sequence[tuple[str, str, int]]:
+def _count_diagnoses(
+    joins: Sequence[BrokenJoin], filters: JoinFilters, api_keys: Mapping[int | None, ApiKey]
+) -> Sequence[tuple[str, str, int]]:
     """Return the kind, the name and the number of joins of each diagnosis that occurs or is selected.
 
-    They are in the order of the causes.
+    They are in the order of the causes. Joins that the other filters leave out do not count.
     """
-    of_key = [join for join in joins if join.matches("", key=filters.key)]
-    counts = Counter(join.diagnosis.kind for join in of_key)
-    kinds = [cause.kind for cause in group_by_cause(of_key)] + [filters.diagnosis]
+    other_filters = replace(filters, diagnosis="", found_in="")
+    selected = [join for join in joins if other_filters.select(join, api_keys)]
+    counts = Counter(join.diagnosis.kind for join in selected)
+    kinds = [cause.kind for cause in group_by_cause(selected)] + [filters.diagnosis]
     return [(kind, ADVICE[kind].name, counts[kind]) for kind in dict.fromkeys(filter(None, kinds))]
 
 

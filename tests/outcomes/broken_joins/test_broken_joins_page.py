@@ -498,3 +498,15 @@ def test_the_causes_that_are_downloaded_are_those_of_the_key_on_the_page(product
     (row,) = tables(browser_client, "key=refund")["diagnoses"]
     assert (row["diagnosis"], row["brokenJoins"], row["example"]) == ("never-seen", 1, "never-2")
     assert row["since"] == int((now - timedelta(days=9)).timestamp())
+
+
+def test_the_links_to_diagnoses_count_the_joins_that_they_lead_to(workspace, browser_client):
+    """The filter by API key stays when one of these links is followed."""
+    production, now = environment_of(workspace, "production"), timezone.now()
+    key, other_key = workspace.workspace.api_keys.order_by("pk")[:2]
+    ids = ["undefined", "null", "gone"]
+    record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=now, reported_by=other_key.pk)
+    record_outcomes(production, [Report("one", "purchase"), Report("nil", "refund")], now=now, reported_by=key.pk)
+    page = browser_client.get(f"{PAGE}?by={key.prefix}").content.decode()
+    assert re.findall(r">([a-z ]+) · ([\d,]+)</a>", page) == [("never seen", "1"), ("placeholder", "1")]
+    assert read_footer(browser_client, f"by={key.prefix}&why=placeholder").startswith("1 to 1 of 1 broken join")
