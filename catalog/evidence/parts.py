@@ -137,20 +137,24 @@ def first_visible_epoch(operation: Operation, key: str) -> int:
 
 def find_absence_states(operation: Operation, part: Part) -> Mapping[str, Any]:
     """Return the absence counters of a part: of its latest visible epoch, without nodes that were reset since."""
-    key = part_key(part)
-    first_epoch = first_visible_epoch(operation, key)
-    # A fold copies all counters into the row of its epoch. A row with nothing but late evidence has no counters.
-    rows = [row for row in operation.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences]
-    if not rows:
+    latest = find_absence_row(operation, part)
+    if latest is None:
         return {}
-    latest = max(rows, key=lambda row: row.epoch)
-    resets = [reset for reset in list_node_resets(operation, key) if reset.epoch > latest.epoch]
+    resets = [reset for reset in list_node_resets(operation, part_key(part)) if reset.epoch > latest.epoch]
     states: Mapping[str, Any] = latest.absences
     return {
         pointer: state
         for pointer, state in states.items()
         if not any(is_within(pointer, reset.pointer) for reset in resets)
     }
+
+
+def find_absence_row(operation: Operation, part: Part) -> OperationPart | None:
+    """Return the row of a part with the absence counters of its latest visible epoch; None if there are none."""
+    first_epoch = first_visible_epoch(operation, part_key(part))
+    # A fold copies all counters into the row of its epoch. A row with nothing but late evidence has no counters.
+    rows = [row for row in operation.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences]
+    return max(rows, key=lambda row: row.epoch, default=None)
 
 
 def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:

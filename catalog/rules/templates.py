@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from django.db import transaction
 
 from affidavit import retemplate
 from affidavit.operations import Identity, strip_names
-from catalog.evidence.reported import build_empty_row
+from catalog.drift.presence.absence import limit_absences
+from catalog.evidence.parts import find_absence_row
+from catalog.evidence.reported import build_empty_row, load_reported
 from catalog.models import Operation, TemplateRule
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
+from catalog.queries import prefetch_evidence, visible_operations
 from catalog.rules.errors import RuleError
 from catalog.rules.queries import load_template_rules, name_templates
-from catalog.rules.reproject import lock_environment, reproject_rows
+from catalog.rules.reproject import lock_environment, reproject, reproject_rows
 from catalog.rules.resolution import RuleSet
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment
@@ -106,6 +109,19 @@ def move_operations(environment: Environment, before: RuleSet, *, now: datetime)
     Operation.objects.bulk_update(moved_rows, ["shown_under"])
     visible_row_ids = {rows[rules.visible_identity(row.identity)].pk for row in moved_rows for rules in (before, after)}
     reproject_rows(environment, visible_row_ids | renamed_row_ids | {row.pk for row in moved_rows}, after, now=now)
+    _limit_absences(environment, visible_row_ids, after)
+
+
+def _limit_absences(environment: Environment, row_ids: Collection[int], rules: RuleSet) -> None:
+    """Take out of the absence counters of these operations what those that are no longer shown here have lacked."""
+    for row in prefetch_evidence(visible_operations(environment).filter(pk__in=row_ids)):
+        total = reproject([load_reported(merged_row) for merged_row in row.merged_rows], rules).total
+        for part, evidence in total.evidence.items():
+            part_row = find_absence_row(row, part)
+            if part_row is None or (limited := limit_absences(part_row.absences, evidence)) == part_row.absences:
+                continue
+            part_row.absences = limited
+            part_row.save(update_fields=["absences"])
 
 
 def _set_visible_row(environment: Environment, rows: dict[Identity, Operation], row: Operation, rules: RuleSet) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from affidavit import Evidence
 from catalog.drift.renames import find_successors
+from catalog.evidence.pointers import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer
 from wire.chance import chance_of_run
 
@@ -142,6 +143,41 @@ def update_absences(
         absences[pointer] = absences[pointer]._replace(successor=successor)
     new_states = {pointer: absence.to_state() for pointer, absence in absences.items()}
     return new_states, [replace(event, successor=successors.get(event.pointer, "")) for event in events]
+
+
+def limit_absences(states: AbsenceStates, total: Evidence) -> dict[str, list[Any]]:
+    """Return the counters as far as this evidence allows: no run is longer than the number of objects without it.
+
+    This is for evidence from which that of other operations was taken away; they may have lacked a property. Counters
+    of properties that only the others had are left out, but not those in maps or in nodes without observations: these
+    can be shown again.
+    """
+    nodes = dict(walk_nodes(total, observations=None))
+    limited: dict[str, list[Any]] = {}
+    for pointer, state in states.items():
+        absence = Absence.from_state(state)
+        if (node := nodes.get(pointer)) is None:
+            outer = parent_pointer(pointer)
+            while outer not in nodes:
+                outer = parent_pointer(outer)
+            evidence = nodes[outer].evidence
+            absence = Absence() if evidence.seen and evidence.values is None else absence
+        elif node.parents is not None:
+            absence = _limit(absence, node.evidence.seen, node.parents)
+        if absence != Absence():
+            limited[pointer] = absence.to_state()
+    return limited
+
+
+def _limit(absence: Absence, present: int, objects: int) -> Absence:
+    without = max(objects - present, 0)
+    if max(absence.absent, absence.longest, absence.objects_before_first) <= without:
+        return absence
+    absent, longest = min(absence.absent, without), min(absence.longest, without)
+    is_reported = absence.is_reported and _is_no_longer_seen(absent, longest, present, objects)
+    successor, first_seen = absence.successor if is_reported else "", min(absence.first_seen, present)
+    first_objects = first_seen + min(absence.objects_before_first, without)
+    return Absence(absent, longest, is_reported, successor, first_seen, first_objects)
 
 
 def _update(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:

@@ -18,6 +18,7 @@ from catalog import queries
 from catalog.downloads import documents
 from catalog.downloads.queries import find_catalog_digest
 from catalog.drift.environments.differences import compare_catalogs
+from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.rules import baseline
@@ -406,3 +407,23 @@ def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_no
     ]
     merge(environment, RED, BLUE)
     assert read_catalog(environment)[0]["responses"]["200"]["seen"] == 30
+
+
+def read_formats(environment: Environment) -> list[bytes]:
+    return [documents.render_format(environment, name).body for name in ("tools", "openapi")]
+
+
+def test_an_undone_merge_leaves_no_property_behind_that_only_the_other_operation_lacked(api, workspace, environment):
+    blue, red = (observation(path=path, response={"id": 1, name: 1}) for path, name in ((BLUE, "blue"), (RED, "red")))
+    deliver(api, workspace, *[blue, red] * 50)
+    before = read_formats(environment)
+    rule = merge(environment, RED, BLUE)
+    deliver(api, workspace, *[red] * 300)
+    deliver(api, workspace, *[observation(path=RED, response={"id": 1})] * 400)
+    quiet = Drift.objects.values_list("operation__key", "pointer", "kind").order_by("pointer")
+    assert list(quiet) == [("/shops/blue/{}", name, "quiet") for name in ("/blue", "/red")]
+    undo(rule)
+    assert read_formats(environment) == before
+    assert load_no_longer_seen(environment) == {}
+    deliver(api, workspace, blue)
+    assert Drift.objects.count() == 2
