@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.text import Truncator
@@ -136,6 +136,7 @@ def build_frame(
         "environments": environment.readable,
         "workspaces": list_workspaces(request.user),
         "page": name,
+        "own_address": _find_own_address(request, environment, name),
         "period": period,
         "has_period": page.has_period,
         "unknown": page.find_unknown(request.GET),
@@ -143,6 +144,14 @@ def build_frame(
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
         "data_age": _round_age(get_read_age()),
     }
+
+
+def _find_own_address(request: HttpRequest, environment: Environment, name: str) -> str:
+    """Return the address that links to other states of this page begin with; "" if the browser is at that address.
+
+    A page that answers a form is at the address of the form, which takes no links.
+    """
+    return "" if request.method == "GET" else reverse(name, args=[environment.workspace.slug, environment.name])
 
 
 def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:

@@ -1,8 +1,8 @@
 """Format numbers, times and addresses; built into every template.
 
 Filters: `count`, `percent`, `points`, `change`, `ago`, `moment`, `countdown`, `bytes`, `fact`, `member`, `breakable`,
-`code_spans`, `keep_members`. Tags: `rate_change`, `query`, `query_elsewhere`, `query_inputs`, `disclosure`, `page_url`,
-`environment_page_url`, `period_query`.
+`code_spans`, `keep_members`. Tags: `rate_change`, `query`, `changed_query`, `query_elsewhere`, `query_inputs`,
+`disclosure`, `page_url`, `environment_page_url`, `period_query`.
 """
 
 from __future__ import annotations
@@ -194,6 +194,12 @@ def code_spans(text: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
+    """Return a link to this page with the changes of `changed_query`; it leads there from the answer to a form, too."""
+    return str(context.get("own_address", "")) + changed_query(context, **changes)
+
+
+@register.simple_tag(takes_context=True)
+def changed_query(context: Context, **changes: Any) -> str:
     """Return the current query with changes, from the question mark on; None and "" remove a member (`name=value`).
 
     Members with a value that the page does not know are left out; so are VIEW_MEMBERS and RESULT_MEMBERS.
@@ -210,7 +216,9 @@ def query_elsewhere(context: Context, environment: Environment) -> str:
     """
     address = context["request"].GET
     comparison_members = [name for name in COMPARISON_MEMBERS if address.get(name) == environment.name]
-    return query(context, **dict.fromkeys(comparison_members, context["environment"].name), cursor=None, page=None)
+    return changed_query(
+        context, **dict.fromkeys(comparison_members, context["environment"].name), cursor=None, page=None
+    )
 
 
 @register.simple_tag(takes_context=True)

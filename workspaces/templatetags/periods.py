@@ -22,14 +22,14 @@ PAGING = ("cursor", "page")
 
 @register.simple_tag(takes_context=True)
 def neighbour_period(context: Context, direction: str) -> str:
-    """Return the query of the `earlier` or `later` period of the same length; "" if there is none."""
+    """Return a link to the `earlier` or `later` period of the same length; "" if there is none."""
     members = find_neighbour(context["period"], -1 if direction == "earlier" else 1, now=timezone.now())
     return _change_current_query(context, members) if members else ""
 
 
 @register.simple_tag(takes_context=True)
 def fixed_period(context: Context) -> str:
-    """Return the current query with fixed ends of the period, so that a copied link shows the same tomorrow."""
+    """Return a link to this page with fixed ends of the period, so that it shows the same tomorrow."""
     current: Period = context["period"]
     return _change_current_query(context, _query_members(current.start, current.end, current), keep_paging=True)
 
@@ -133,4 +133,5 @@ def _is_midnight(local: datetime, zone: ZoneInfo) -> bool:
 def _change_current_query(context: Context, members: dict[str, str], *, keep_paging: bool = False) -> str:
     cleared_members = dict.fromkeys((*RESULT_MEMBERS, "range", *([] if keep_paging else PAGING)))
     changes: dict[str, Any] = {**cleared_members, **members}
-    return "?" + change_query(context["request"].GET, changes).urlencode()
+    query = change_query(context["request"].GET, changes).urlencode()
+    return f"{context.get('own_address', '')}?{query}"

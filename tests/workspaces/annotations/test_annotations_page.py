@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from html import unescape
+from urllib.parse import urljoin
 
 import pytest
 from django.utils import timezone
@@ -110,6 +112,17 @@ def test_a_refused_change_shows_its_form_again_as_it_was_filled_in(editor, api):
     assert "4.3" not in html.replace(change, "")  # above all not in the form that adds an annotation
     row.refresh_from_db()
     assert row.text == "Deploy 4.2"
+
+
+def test_every_link_of_the_page_after_a_refused_form_leads_to_a_page(editor, api):
+    api.post("/api/annotations", {"text": "Deploy 4.2"})
+    for address in (f"{PAGE}/add?range=7d", f"{PAGE}/{Annotation.objects.get().pk}/change?range=7d"):
+        html = editor.post(address, {"text": "Deploy 4.2", "url": "no address"}).content.decode()
+        links = {unescape(link) for link in re.findall(r'(?:href|data-copy-link)="([^"#]+)[^"]*"', html)}
+        pages = {urljoin(address, link) for link in links if link.startswith(("?", "/w/"))}
+        assert f"{PAGE}?range=30d" in pages
+        assert {link: status for link in pages if (status := editor.get(link).status_code) != 200} == {}
+        assert f'<form method="get" action="{PAGE}"' in html
 
 
 def test_a_viewer_sees_no_forms(workspace, api):
