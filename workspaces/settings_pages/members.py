@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import require_member_environment
+from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
 from workspaces.pages.page import Page
@@ -83,6 +83,8 @@ def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -
         change_role(environment_row.workspace, user_id, role, **_name_actor(request))
     except LastAdmin:
         return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
+    if not has_role(request.user, environment_row.workspace, Membership.ADMIN):  # they may not see the page any more
+        return return_to_page(request, "overview", environment_row, {})
     return return_to_page(request, NAME, environment_row, {})
 
 

@@ -150,6 +150,13 @@ def test_an_admin_who_leaves_goes_to_the_first_page(admin, ada, workspace):
     assert admin.post(f"{PAGE}/{ada.pk}/remove")["Location"] == "/"
 
 
+def test_an_admin_who_gives_up_the_own_role_goes_to_a_page_that_the_new_role_may_see(admin, ada, workspace):
+    join(workspace, "bea", Membership.ADMIN)
+    answer = admin.post(f"{PAGE}/{ada.pk}/role", {"role": "viewer"}, headers={"referer": f"http://testserver{PAGE}"})
+    assert role_of(ada) == "viewer"
+    assert admin.get(answer["Location"]).status_code == 200
+
+
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
 def test_only_admins_see_or_change_members(workspace, ada, role):
     client = client_of(join(workspace, role, role))
