@@ -60,12 +60,19 @@ def prepare_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotati
 
 
 @transaction.atomic
-def activate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
-    """Let the prepared secret sign from now on; raises InvalidRequest if there is none."""
+def activate_secret(workspace: Workspace, *, secret_id: int | None = None, actor: str, now: datetime) -> Rotation:
+    """Let the prepared secret sign from now on.
+
+    secret_id: the row id of the secret that must be the prepared one; None for whichever is.
+
+    Raises InvalidRequest if no secret is prepared, or another one.
+    """
     _lock_workspace(workspace)
     secret = find_prepared(workspace)
     if secret is None:
         raise InvalidRequest("No secret is prepared. Prepare one first, and give it to every backend.")
+    if secret_id not in (None, secret.pk):
+        raise InvalidRequest(f"{secret} was prepared in the meantime. Give it to every backend, then activate it.")
     until = _retire_signers(workspace, now=now)
     secret.signs_from = now
     secret.save(update_fields=["signs_from"])

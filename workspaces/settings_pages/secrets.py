@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
+from wire.filters import read_number
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
@@ -65,10 +66,11 @@ def post_preparation(request: HttpRequest, slug: str, environment: str) -> HttpR
 
 @member_form
 def post_activation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Let the prepared secret sign."""
+    """Let the prepared secret sign, if it is the one that the page asked about."""
+    secret_id = read_number(request.POST, "secret")
 
     def activate(workspace: Workspace, actor: str, now: datetime) -> None:
-        activate_secret(workspace, actor=actor, now=now)
+        activate_secret(workspace, secret_id=secret_id, actor=actor, now=now)
 
     return _change_secrets(request, slug, environment, activate)
 

@@ -111,6 +111,17 @@ def test_activation_asks_first_and_names_the_backends_that_may_lack_the_secret(a
     assert "sign?" not in admin.get(link).content.decode(), "it signs already"
 
 
+def test_a_question_that_is_still_open_does_not_activate_a_secret_prepared_since(admin, workspace):
+    admin.post(f"{PAGE}/prepare")
+    first = SigningSecret.objects.latest("id")
+    question = admin.get(f"{PAGE}?activate={first.pk}").content.decode()
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', question.partition('id="activate"')[2]))
+    admin.post(f"{PAGE}/{first.pk}/revoke")
+    admin.post(f"{PAGE}/prepare")
+    assert "in the meantime" in admin.post(f"{PAGE}/activate", form).content.decode()
+    assert find_signer(workspace.workspace, now=timezone.now()).prefix == workspace.signing_secret[:8]
+
+
 def test_late_environments_of_one_backend_are_one_line_and_the_end_of_a_secret_is_a_moment(admin, api, workspace):
     for environment in ("production", "staging"):
         report(api, build_acceptance(workspace.signing_secret), key=workspace.report_key, environment=environment)
