@@ -241,3 +241,11 @@ def test_a_decision_on_the_page_deletes_the_encrypted_args_hash_once_it_takes_ef
     )
     assert confirmations.forget_args_hashes(now=now) == 0
     assert confirmations.forget_args_hashes(now=now + confirmations.UNDO_TIME) == 1
+
+
+@pytest.mark.parametrize("spelling", ["{}" + "-" * 200, "{{" * 100 + "{}", "urn:uuid:{}"])
+def test_an_id_in_another_spelling_is_not_found(api, spelling):
+    confirmation_id = request_confirmation(api)["confirmationId"]
+    response = decide(api, spelling.format(confirmation_id), headers={"Idempotency-Key": "k1"})
+    assert (response.status_code, response.json()["code"]) == (404, "not-found")
+    assert Confirmation.objects.get().state == "pending"
