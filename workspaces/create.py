@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,8 @@ from workspaces.environments.add import MAX_ENVIRONMENTS, InvalidWorkspace, add_
 from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, Workspace
 from workspaces.secrets.issue import issue_signing_secret
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ def create_workspace(
     Keys and signing secret are returned here and never again: a key that reports, a key for the platform, a publishable
     key and, with `with_full_key`, a key with every scope (contract §1). Raises InvalidWorkspace.
     """
-    name = name.strip()
-    if not 1 <= len(name) <= 100:
-        raise InvalidWorkspace("A workspace's name has 1 to 100 characters.")
+    name = " ".join(name.split())  # a line break would end the subject of a mail
+    if not 1 <= len(name) <= 100 or CONTROL.search(name):
+        raise InvalidWorkspace("A workspace's name has 1 to 100 characters, and no control characters.")
     environment_names = list(dict.fromkeys(["production", *environments]))
     if len(environment_names) > MAX_ENVIRONMENTS:
         raise InvalidWorkspace(f"A workspace has at most {MAX_ENVIRONMENTS} environments, production included.")

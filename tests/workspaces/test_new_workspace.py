@@ -114,3 +114,15 @@ def test_workspaces_of_one_name_that_are_created_at_once_get_slugs_of_their_own(
     for thread in threads:
         thread.join()
     assert sorted(slugs) == ["tea-house", "tea-house-2", "tea-house-3"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["Tea\nHouse", "Tea\r\n House", "Tea\u2028House", "Tea\x85House"])
+def test_a_line_break_in_a_name_is_a_space(name):
+    assert create_workspace(name, actor="test", now=timezone.now()).workspace.name == "Tea House"
+
+
+def test_a_name_with_a_control_character_is_refused(browser_client):
+    page = browser_client.post("/workspaces/new", {"name": "Tea\x1b[2JHouse"}).content.decode()
+    assert "A workspace&#x27;s name has 1 to 100 characters" in page
+    assert not Workspace.objects.exists()
