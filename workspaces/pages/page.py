@@ -151,7 +151,7 @@ def _find_own_address(request: HttpRequest, environment: Environment, name: str)
 
     A page that answers a form is at the address of the form, which takes no links.
     """
-    return "" if request.method == "GET" else reverse(name, args=[environment.workspace.slug, environment.name])
+    return reverse(name, args=[environment.workspace.slug, environment.name]) if request.method == "POST" else ""
 
 
 def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
