@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -45,7 +46,7 @@ def return_to_page(
     """
     form_address = _split_referer(request)
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
-        members = QueryDict(form_address.query, mutable=True)
+        members = _read_query(form_address)
     else:
         members = read_form_period(request, environment)
     removed_members = dict.fromkeys(name for name in (*RESULT_MEMBERS, *QUESTION_MEMBERS) if name not in query)
@@ -87,6 +88,14 @@ def _split_referer(request: HttpRequest) -> SplitResult:
         return urlsplit("")
 
 
+def _read_query(form_address: SplitResult) -> QueryDict:
+    """Return the members of an address's query; none if there are more than the hub reads."""
+    try:
+        return QueryDict(form_address.query, mutable=True)
+    except TooManyFieldsSent:
+        return QueryDict(mutable=True)
+
+
 def _find_form_page(request: HttpRequest) -> str:
     """Return the address of the page that a form was sent from (the Referer), or of the home page."""
     form_address = _split_referer(request)
@@ -104,7 +113,7 @@ def read_form_members(request: HttpRequest, environment: Environment, names: Con
     members = QueryDict(mutable=True)
     form_address = _split_referer(request)
     if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
-        for name, values in QueryDict(form_address.query).lists():
+        for name, values in _read_query(form_address).lists():
             if name in names:
                 members.setlist(name, values)
     return members

@@ -44,6 +44,12 @@ def test_without_a_page_of_this_hub_it_leads_home(workspace, referer):
     assert post_signed_out(referer)["next"] == ["/"]
 
 
+def test_a_referer_with_very_many_members_counts_as_one_without_any(browser_client, workspace):
+    referer = f"http://testserver{START}/annotations?{'a=1&' * 1001}"
+    answer = browser_client.post(f"{START}/annotations/add", FORM, headers={"Referer": referer})
+    assert (answer.status_code, answer["Location"]) == (303, f"{START}/annotations")
+
+
 def test_an_address_that_only_takes_forms_says_so_when_it_is_opened(browser_client, workspace):
     response = browser_client.get(f"{START}/annotations/add", headers={"Accept": "text/html"})
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
