@@ -14,14 +14,14 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.http import urlencode
 
 from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
 from wire.http.problems import Problem
 from wire.time.period import parse_period
 from workspaces.models import Environment
-from workspaces.pages.page import Page, render_html
+from workspaces.pages.page import PAGE_NAMES, Page, render_html
 
 
 def redirect_to_page(
@@ -77,6 +77,7 @@ def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
             return redirect_to_login(_find_form_page(request), f"{reverse('account_login')}?unsent=1")
         return view(request, *args, **kwargs)
 
+    refuse_others.takes_only_forms = True  # type: ignore[attr-defined]  # _takes_only_forms reads it
     return refuse_others
 
 
@@ -97,10 +98,36 @@ def _read_query(form_address: SplitResult) -> QueryDict:
 
 
 def _find_form_page(request: HttpRequest) -> str:
-    """Return the address of the page that a form was sent from (the Referer), or of the home page."""
+    """Return the address of the page that a form was sent from (the Referer), or of the home page.
+
+    A page that answers a refused form is at the address of that form, below the address of the page.
+    """
     form_address = _split_referer(request)
-    is_own = form_address.netloc == request.get_host()
-    return urlunsplit(("", "", form_address.path, form_address.query, "")) if is_own else reverse("home")
+    path = form_address.path
+    if form_address.netloc != request.get_host():
+        return reverse("home")
+    if _takes_only_forms(path):
+        path = next((parent for parent in _list_parents(path) if _find_url_name(parent) in PAGE_NAMES), "")
+    return urlunsplit(("", "", path, form_address.query, "")) if path else reverse("home")
+
+
+def _takes_only_forms(path: str) -> bool:
+    try:
+        return getattr(resolve(path).func, "takes_only_forms", False)
+    except Resolver404:
+        return False
+
+
+def _find_url_name(path: str) -> str:
+    try:
+        return resolve(path).url_name or ""
+    except Resolver404:
+        return ""
+
+
+def _list_parents(path: str) -> list[str]:
+    """Return `/a/b` and `/a` for `/a/b/c`."""
+    return [path[:end] for end in range(len(path) - 1, 0, -1) if path[end] == "/"]
 
 
 def read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:

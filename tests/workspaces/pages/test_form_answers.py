@@ -44,6 +44,19 @@ def test_without_a_page_of_this_hub_it_leads_home(workspace, referer):
     assert post_signed_out(referer)["next"] == ["/"]
 
 
+def test_from_the_answer_to_a_refused_form_it_leads_to_the_page(workspace):
+    assert post_signed_out(f"http://testserver{START}/annotations/add?range=30d")["next"] == [
+        f"{START}/annotations?range=30d"
+    ]
+
+
+def test_from_the_address_of_any_form_it_leads_to_an_address_that_can_be_opened(workspace):
+    addresses = list_form_addresses(get_resolver().url_patterns)
+    for address in addresses:
+        (target,) = post_signed_out(f"http://testserver{address}")["next"]
+        assert target == "/" or (target not in addresses and address.startswith(target)), address
+
+
 def test_a_referer_with_very_many_members_counts_as_one_without_any(browser_client, workspace):
     referer = f"http://testserver{START}/annotations?{'a=1&' * 1001}"
     answer = browser_client.post(f"{START}/annotations/add", FORM, headers={"Referer": referer})

@@ -115,7 +115,9 @@ def test_a_question_that_is_still_open_does_not_activate_a_secret_prepared_since
     admin.post(f"{PAGE}/prepare")
     first = SigningSecret.objects.latest("id")
     question = admin.get(f"{PAGE}?activate={first.pk}").content.decode()
-    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', question.partition('id="activate"')[2]))
+    form = dict(
+        re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', question.partition('id="activate"')[2])
+    )
     admin.post(f"{PAGE}/{first.pk}/revoke")
     admin.post(f"{PAGE}/prepare")
     assert "in the meantime" in admin.post(f"{PAGE}/activate", form).content.decode()
