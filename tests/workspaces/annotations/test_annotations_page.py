@@ -125,6 +125,11 @@ def test_every_link_of_the_page_after_a_refused_form_leads_to_a_page(editor, api
         assert f'<form method="get" action="{PAGE}"' in html
 
 
+def test_the_page_after_a_refused_form_does_not_refresh_itself_at_the_address_of_the_form(editor):
+    assert "data-live>" in read(editor, PAGE)
+    assert "data-live>" not in editor.post(f"{PAGE}/add", {"text": ""}).content.decode()
+
+
 def test_a_viewer_sees_no_forms(workspace, api):
     api.post("/api/annotations", {"text": "Deploy 4.2"})
     row = Annotation.objects.get()
