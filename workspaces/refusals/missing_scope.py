@@ -9,6 +9,7 @@ from django.urls import Resolver404, resolve
 from workspaces.refusals.queries import RefusalGroup
 
 MISSING = "scope-missing"
+ANNOTATE = "POST /api/annotations"  # the endpoint at which a request may name all environments
 PLACEHOLDER = re.compile(r"{\w+}")
 
 
@@ -22,7 +23,8 @@ def describe_missing_scope(refusal: RefusalGroup) -> str:
         return f"This endpoint needs a key with the scope `{scope}`; this one has {own}"
     if refusal.key.environment_names:
         names = " and ".join(f"`{name}`" for name in refusal.key.environment_names)
-        return f"This key may be used in {names} only; the requests named another environment"
+        all_too = ", or all of them" if refusal.endpoint == ANNOTATE else ""
+        return f"This key may be used in {names} only; the requests named another environment{all_too}"
     return ""
 
 

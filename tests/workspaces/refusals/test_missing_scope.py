@@ -37,6 +37,14 @@ def test_the_environments_of_a_key_are_named_if_its_scope_fits(workspace, api, b
     assert "This key may be used in <code>staging</code> only; the requests named another" in open_page(browser_client)
 
 
+def test_a_refused_annotation_of_all_environments_is_not_said_to_name_another_one(workspace, api, browser_client):
+    facts = {"scopes": ["report"], "name": "deploy job", "environment_names": ["production"]}
+    key = create_key(workspace.workspace, **facts, actor="ann", now=timezone.now()).text
+    assert api.post("/api/annotations", {"text": "Deploy 4.2", "allEnvironments": True}, key=key).status_code == 403
+    page = open_page(browser_client)
+    assert "may be used in <code>production</code> only; the requests named another environment, or all of them" in page
+
+
 def test_the_scope_of_an_endpoint_comes_from_its_view():
     assert find_scope("POST /api/conversations") == "platform"
     assert find_scope("POST /api/confirmations/{confirmation_id}/decision") == "confirm"
