@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 
 from affidavit import Json, read_unproven_payload
 from wire.time.timestamps import moment_from_unix
@@ -36,7 +36,7 @@ class PayloadField:
     """One member of a payload.
 
     value: the value as JSON, cut if it is long.
-    moment: the time, if the member holds a readable time.
+    moment: the time, if the member holds a time that can be shown.
     """
 
     name: str
@@ -62,6 +62,7 @@ def _read_moment(value: Json) -> datetime | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        return moment_from_unix(value)
+        moment = moment_from_unix(value)
     except (ValueError, OverflowError, OSError):
         return None
+    return moment if MINYEAR < moment.year < MAXYEAR else None  # not every time zone could show it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import time
 from datetime import UTC, datetime
@@ -141,6 +142,20 @@ def test_a_payload_with_a_wrong_signature_is_decoded_with_a_warning(inspect, wor
     assert "The intent names another workspace" in text
     assert "&lt;b&gt;eve&lt;/b&gt;" in text
     assert "<b>eve" not in text
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "zone"), [(253402300799000, "Europe/Vienna"), (-62135596800, "America/New_York"), (1e300, "UTC")]
+)
+def test_a_time_at_the_end_of_the_calendar_is_shown_as_its_number_in_every_zone(
+    inspect, browser_client, expires_at, zone
+):
+    payload = json.dumps({"issuedAt": 1790000000, "expiresAt": expires_at})
+    header = base64.urlsafe_b64encode(f'{{"payload": {payload}, "signature": "{"0" * 64}"}}'.encode()).decode()
+    address = inspect(header).redirect_chain[-1][0]
+    page = browser_client.get(f"{address}&tz={zone}")
+    assert page.status_code == 200
+    assert str(expires_at) in page.content.decode()
 
 
 def test_a_reload_shows_the_result_again_and_no_browser_stores_it(inspect, header, browser_client, address):
