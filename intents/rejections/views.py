@@ -29,7 +29,7 @@ from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
 from workspaces.templatetags.periods import preceding
 
-REJECTIONS_PER_PAGE = 10
+ROWS_PER_PAGE = 10
 MAIN_REASONS = 6  # the others are folded; a single further one is not
 MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
@@ -58,7 +58,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
     def build_context() -> Mapping[str, Any]:
         if not has_verifications(environment):
             return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
-        rejections = Paginator(analysis.rejections, REJECTIONS_PER_PAGE).get_page(request.GET.get("page"))
+        rejections = Paginator(analysis.rejections, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         lists_singles = bool(filters.since or reporter)  # sums name neither a key nor a moment within a quarter hour
         sums: Mapping[str, Any] = {} if lists_singles else {**_build_overview(analysis), **_build_breakdown(analysis)}
         return {

@@ -19,7 +19,7 @@ from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
 
-CALLS_PER_PAGE = 20
+ROWS_PER_PAGE = 20
 BATCH = 1_000  # rows of the download whose rejections are read together
 CALL_COLUMNS = (
     *("issuedAt", "expiresAt", "toolCallId", "operation", "sub", "asksForConfirmation", "requiresStepUp"),
@@ -50,7 +50,7 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
 
 def _build_list(environment: Environment, period: Period, filters: CallFilters, cursor: str) -> Mapping[str, Any]:
     position = parse_position(cursor)
-    page = queries.read_page(environment, period, filters, position, CALLS_PER_PAGE)
+    page = queries.read_page(environment, period, filters, position, ROWS_PER_PAGE)
     rejections = count_rejections_by_intent(environment, page.rows)
     return {
         "filters": filters,

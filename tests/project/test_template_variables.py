@@ -276,11 +276,11 @@ def test_a_misspelt_variable_is_noticed_in_every_kind_of_tag(misses):
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show two rows of a list on each page, and close branches of two or more fields."""
     monkeypatch.setattr(tree_rows, "CLOSED_FROM", 2)
-    monkeypatch.setattr(browse_views, "OPERATIONS_A_PAGE", 2)
-    monkeypatch.setattr(drift_views, "CHANGES_A_PAGE", 2)
+    monkeypatch.setattr(browse_views, "ROWS_PER_PAGE", 2)
+    monkeypatch.setattr(drift_views, "ROWS_PER_PAGE", 2)
     monkeypatch.setattr(joins_views, "ROWS_PER_PAGE", 2)
     monkeypatch.setattr(listed_joins, "ROWS_PER_PAGE", 2)
-    monkeypatch.setattr(rejections_views, "REJECTIONS_PER_PAGE", 2)
+    monkeypatch.setattr(rejections_views, "ROWS_PER_PAGE", 2)
 
 
 def move_a_join(workspace: Any, api: Any) -> None:

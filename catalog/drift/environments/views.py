@@ -19,7 +19,7 @@ from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 
-CHANGES_A_PAGE = 100
+ROWS_PER_PAGE = 100
 MAX_LOST = 20  # rows on the page
 
 
@@ -58,7 +58,7 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
             "other_environments": other_environments,
             "environments": sorted([environment, *other_environments], key=lambda choice: choice.pk),
             "against": against,
-            "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),
+            "rows": Paginator(changes, ROWS_PER_PAGE).get_page(request.GET.get("page")),
             "summary": summarize_comparison(changes),
         }
 

@@ -166,7 +166,7 @@ def test_htmx_gets_the_list_alone(browser_client, filled_workspace):
 
 
 def test_a_long_list_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
-    monkeypatch.setattr(views, "OPERATIONS_A_PAGE", 2)
+    monkeypatch.setattr(views, "ROWS_PER_PAGE", 2)
     first, second = (
         browser_client.get(address(filled_workspace), {"page": page}).content.decode() for page in ("1", "2")
     )

@@ -175,7 +175,7 @@ def test_htmx_gets_the_feed_alone(browser_client, filled_workspace):
 
 
 def test_a_long_feed_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
-    monkeypatch.setattr(views, "CHANGES_A_PAGE", 2)
+    monkeypatch.setattr(views, "ROWS_PER_PAGE", 2)
     assert "1 to 2 of 3" in open_page(browser_client, filled_workspace, "drift")
     assert "3 to 3 of 3" in open_page(browser_client, filled_workspace, "drift", page="2")
     assert len(list_changes(browser_client, filled_workspace, page="2")) == 3

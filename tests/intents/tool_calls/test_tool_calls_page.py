@@ -212,7 +212,7 @@ def test_confirmations_and_rejections_lead_to_the_list(browser_client, address):
 
 
 def test_older_pages_begin_where_the_one_before_ended(browser_client, address, production, monkeypatch):
-    monkeypatch.setattr(list_views, "CALLS_PER_PAGE", 3)
+    monkeypatch.setattr(list_views, "ROWS_PER_PAGE", 3)
     for number in range(8):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number // 4)  # several calls in one second
     query, pages = {}, []

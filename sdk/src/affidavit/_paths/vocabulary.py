@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from .path_words import MANY, SEVERAL
+from .common_words import MANY, SEVERAL
 from .segments import strip_ending
 from .words import singularize, split_words
 
