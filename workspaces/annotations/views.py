@@ -44,8 +44,8 @@ def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpRe
 
     def add(environment_row: Environment, actor: str, now: datetime) -> None:
         everywhere = request.POST.get("environment") == EVERYWHERE
-        at = _read_form_moment(request, now)
-        add_by_hand(environment_row, _read_content(request), at=at, everywhere=everywhere, actor=actor, now=now)
+        moment = _read_form_moment(request, now)
+        add_by_hand(environment_row, _read_content(request), at=moment, everywhere=everywhere, actor=actor, now=now)
 
     return _act_as_editor(request, slug, environment, add)
 
