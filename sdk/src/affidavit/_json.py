@@ -67,10 +67,10 @@ def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
     text = _decode_text(data)
     if "\\" in text:
         _refuse_bad_escapes(text)
-    if text.count("[") + text.count("{") > max_depth:
+    if "[" in text or text.find("{", 1) > 0:  # more than one level: most payloads of intents have one
         _refuse_depth(text, max_depth)
     try:
-        value: Json = _DECODER.decode(text)
+        value = _decode(text)
     except json.JSONDecodeError as error:
         position = f" See line {error.lineno}, column {error.colno}."
     except RecursionError:  # nested deeper than the interpreter can follow
@@ -86,8 +86,7 @@ def member_text(text: str, name: str) -> str:
     end = 0
     while True:
         member, end = _PLAIN_DECODER.raw_decode(text, text.index('"', end))
-        spaces = _SPACES.match(text, text.index(":", end) + 1)
-        start = spaces.end() if spaces else end
+        start = _skip_spaces(text, text.index(":", end) + 1)
         _, end = _PLAIN_DECODER.raw_decode(text, start)
         if member == name:
             return text[start:end]
@@ -134,6 +133,8 @@ def _refuse_depth(text: str, max_depth: int) -> None:
 
     A few rounds that remove the innermost pairs are enough for most texts; for other texts, one pass counts the levels.
     """
+    if text.count("[") + text.count("{") <= max_depth:
+        return
     quotes = text.replace("\\\\", "").replace('\\"', "") if "\\" in text else text
     structure = "".join(quotes.split('"')[::2])
     brackets = structure.encode().translate(_BRACKETS, _NO_BRACKETS)
@@ -146,6 +147,22 @@ def _refuse_depth(text: str, max_depth: int) -> None:
     steps = memoryview(brackets.translate(_STEPS)).cast("b")
     if max(accumulate(steps), default=0) > max_depth:
         raise InvalidJson("too-deep")
+
+
+def _decode(text: str) -> Json:
+    """Return the value of a text, as the method `decode` of a decoder does, which always searches for white space."""
+    start = 0 if text.startswith(("{", "[")) else _skip_spaces(text, 0)
+    value: Json
+    value, end = _DECODER.raw_decode(text, start)
+    if end < len(text) and (end := _skip_spaces(text, end)) < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+    return value
+
+
+def _skip_spaces(text: str, start: int) -> int:
+    """Return the position of the first character from `start` on that is not white space."""
+    spaces = _SPACES.match(text, start)
+    return spaces.end() if spaces else start
 
 
 def _build_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
