@@ -17,7 +17,7 @@ from affidavit._callables import require_value
 
 from .sql import Database, run_unfailing
 from .sqlite_file import open_file
-from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, memory_key, store_key
 
 KEPT_AFTER_EXPIRY = 300
 """Seconds that a nonce is kept after its intent has expired."""
@@ -54,7 +54,7 @@ class MemoryNonces:
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
         """See NonceStore."""
-        key = store_key(workspace, nonce)
+        key = memory_key(workspace, nonce)
         self._process.check()
         with self._lock:
             if not next(self._burns) % PRUNED_EVERY:
@@ -76,7 +76,7 @@ class MemoryNonces:
     def is_burnt(self, workspace: str, nonce: str) -> bool:
         """See NonceStore."""
         self._process.check()
-        return store_key(workspace, nonce) in self._burnt
+        return memory_key(workspace, nonce) in self._burnt
 
     def _forget(self, now: float) -> None:
         for _ in range(PRUNED_AT_ONCE):

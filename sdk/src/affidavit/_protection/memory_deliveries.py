@@ -6,7 +6,7 @@ from collections import OrderedDict
 from itertools import chain, count
 from typing import Any
 
-from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, memory_key
 
 from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
 
@@ -48,7 +48,7 @@ class MemoryDeliveries:
 
     def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
         """See DeliveryStore."""
-        key = store_key(workspace, tool_call_id)
+        key = memory_key(workspace, tool_call_id)
         self._process.check()
         with self._lock:
             number = next(self._claims)
