@@ -161,12 +161,7 @@ def _decode_base64url(header: str) -> bytes:
     # The call above also accepts the standard base64 alphabet, half of the padding, and ones in the unused last bits.
     half_padded = len(header_bytes) % 4 and header_bytes.endswith(b"=")
     last = raw[-1 - (len(raw) - 1) % 3 :]
-    if (
-        b"+" in header_bytes
-        or b"/" in header_bytes
-        or half_padded
-        or b2a_base64(last, newline=False) != base64_bytes[-4:]
-    ):
+    if "+" in header or "/" in header or half_padded or b2a_base64(last, newline=False) != base64_bytes[-4:]:
         raise Unreadable("the header is not base64url, or not in its one canonical form")
     return raw
 
