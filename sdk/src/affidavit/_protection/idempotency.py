@@ -116,8 +116,8 @@ def compute_fingerprint(intent: Intent) -> str:
 
     They are the version, sub, operation and argsHash; in version 1 the version, userId, method and path.
     """
-    facts = intent.version, intent.sub, intent.operation, intent.args_hash
-    return sha256(ascii(facts).encode("ascii")).hexdigest()
+    facts = f"({intent.version}, {intent.sub!a}, {intent.operation!a}, {intent.args_hash!a})"
+    return sha256(facts.encode("ascii")).hexdigest()
 
 
 def resolve_known_call(

@@ -142,15 +142,15 @@ class Protection:
             )  # fmt: skip
             delivery = self._claim_call(intent)
         except IntentRejected as rejection:
-            self._report(rejection.reason, rejection.intent, call, demands)
+            self._report(rejection.intent, call, demands, rejection.reason)
             return answer_rejection(rejection)
         except StoreUnavailable as fault:
             self._log_outage(fault)
             return answer_store_outage()
         if delivery is None or isinstance(delivery, Claim):
-            report = partial(self._report, intent=intent, call=call, demands=demands)
-            return Admission(intent, self._start_running(delivery), report, safe=call.method in _SAFE_METHODS)
-        self._report(ACCEPTED, intent, call, demands)
+            report = partial(self._report, intent, call, demands)
+            return Admission(intent, self._start_running(delivery), report, call.method in _SAFE_METHODS)
+        self._report(intent, call, demands, ACCEPTED)
         return answer_known_call(delivery)
 
     def _claim_call(self, intent: Intent) -> Delivery | None:
@@ -171,7 +171,7 @@ class Protection:
             return None
         return _RunningCall(self._deliveries, self._leases, claim, self._now)
 
-    def _report(self, result: str, intent: Intent | None, call: Call, demands: Demands) -> None:
+    def _report(self, intent: Intent | None, call: Call, demands: Demands, result: str) -> None:
         if self._reports is None:
             return
         operation = _name_operation(call, demands)
@@ -237,9 +237,7 @@ class Admission:
 
     __slots__ = ("_report", "_running", "_safe", "intent")
 
-    def __init__(
-        self, intent: Intent, running: _RunningCall | None, report: Callable[[str], None], *, safe: bool
-    ) -> None:
+    def __init__(self, intent: Intent, running: _RunningCall | None, report: Callable[[str], None], safe: bool) -> None:
         self.intent = intent
         self._running = running
         self._report: Callable[[str], None] | None = report

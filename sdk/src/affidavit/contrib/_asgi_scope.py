@@ -45,6 +45,8 @@ def join_path(path: str, root: str) -> str:
 
     root: `root_path` of the scope before an inner mount changed it.
     """
+    if not root:
+        return path
     prefix = root.rstrip("/")
     return path if path == prefix or path.startswith(prefix + "/") else prefix + path
 
