@@ -15,7 +15,7 @@ from support.store_servers import (
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._intents.sql import Database
-from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, memory_key, store_key
 
 NOW = 1_800_000_000.0
 ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))
@@ -39,6 +39,14 @@ def with_table(nonces: SqlNonces) -> SqlNonces:
     nonces.create_table()
     nonces.create_table()
     return nonces
+
+
+@pytest.mark.parametrize("length", [1, 58, 59, 60, 61, 62, 63, 64, 65, 8_000])
+def test_keys_in_memory_have_at_most_64_characters_and_differ_for_different_names(length):
+    pairs = ("w", "n" * length), ("wn", "n" * (length - 1)), ("w", "n" * (length + 1)), ("1", ":" * length)
+    keys = {memory_key(*pair) for pair in pairs}
+    assert len(keys) == len(pairs)
+    assert all(len(key) <= 64 for key in keys)
 
 
 def test_a_nonce_burns_once_per_workspace(store):
