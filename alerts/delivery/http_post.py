@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from alerts.targets.resolve import resolve
+from alerts.targets.host_lookup import look_up_host
 from alerts.targets.webhook_address import WebhookAddress
 
 CONNECT_SECONDS = 5.0  # for each address that is tried
@@ -35,7 +35,7 @@ class Response(NamedTuple):
 
 def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> Response:
     """Send a POST and return the head of the answer, without reading its body. Raises TargetRefused, RequestFailed."""
-    ip_addresses = resolve(address)
+    ip_addresses = look_up_host(address)
     all_headers = {**headers, "Host": address.authority, "Connection": "close"}
     try:
         with _connect(address, ip_addresses) as connection:

@@ -16,9 +16,9 @@ from django.utils.http import urlencode
 from alerts.delivery.queue import queue_deliveries
 from alerts.evaluation.find import GRACE, find_happenings
 from alerts.models import Alert, Event
+from alerts.rules.descriptions import describe_happening
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
-from alerts.rules.words import describe_happening
 from wire.errors import is_outage
 from wire.time.period import floor_to_quarter
 from wire.turns import UNLIMITED, Turn

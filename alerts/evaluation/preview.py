@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.evaluation.find import FINDERS
+from alerts.rules.descriptions import describe_happening
 from alerts.rules.happening import Happening, Measure, leave_out_known
 from alerts.rules.thresholds import Thresholds
-from alerts.rules.words import describe_happening
 from workspaces.models import Environment
 
 DAYS = 30

@@ -10,8 +10,8 @@ from django import forms
 from django.db.models import Q
 
 from alerts.models import Alert, Target
+from alerts.rules.descriptions import SPANS
 from alerts.rules.thresholds import Thresholds
-from alerts.rules.words import SPANS
 from alerts.setup.alerts import AlertSettings
 from workspaces.environments.change import DEFAULT_NAME
 from workspaces.forms import set_choices

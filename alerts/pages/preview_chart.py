@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 
 from alerts.evaluation.preview import Preview
 from alerts.models import Alert
+from alerts.rules.descriptions import describe_span, name_reporter
 from alerts.rules.happening import Measure
 from alerts.rules.thresholds import Thresholds
-from alerts.rules.words import describe_span, name_reporter
 from wire.time.buckets import Bucket, split_into_buckets
 
 PARTIAL_OPACITY = 0.55  # the bar of a partial day is pale

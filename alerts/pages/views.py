@@ -21,7 +21,7 @@ from alerts.pages.exports import list_alert_tables, list_delivery_tables
 from alerts.pages.forms import JUMPS, KINDS, AlertForm, TargetForm, default_values, stored_values
 from alerts.pages.preview_chart import build_preview_chart
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
-from alerts.rules.words import describe_alert
+from alerts.rules.descriptions import describe_alert
 from catalog.queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome

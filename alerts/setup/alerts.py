@@ -11,8 +11,8 @@ from django.db import transaction
 
 from alerts.delivery.queue import hold_back_deliveries
 from alerts.models import Alert, Target
+from alerts.rules.descriptions import describe_alert
 from alerts.rules.thresholds import Thresholds
-from alerts.rules.words import describe_alert
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment, Workspace

@@ -17,8 +17,8 @@ from alerts.delivery.queue import queue_deliveries, wake_target
 from alerts.delivery.send import NO_MAIL_SERVER, list_secrets
 from alerts.delivery.signature import SEPARATOR, new_secret
 from alerts.models import MAX_NAME, MAX_SHOWN_ADDRESS, Alert, Delivery, Event, Target
-from alerts.rules.words import describe_happening
-from alerts.targets.resolve import resolve
+from alerts.rules.descriptions import describe_happening
+from alerts.targets.host_lookup import look_up_host
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.errors import InvalidRequest
 from wire.redelivery.encryption import encrypt
@@ -57,7 +57,7 @@ def check_address(kind: str, text: str) -> CheckedAddress:
             raise TargetRefused(f"The addresses have more than {MAX_SHOWN_ADDRESS} characters. {cure}")
         return CheckedAddress(",".join(recipients), shown_address)
     address = parse_webhook_address(text.strip())
-    resolve(address)
+    look_up_host(address)
     return CheckedAddress(text.strip(), address.shown_address)
 
 

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 
 from alerts.delivery import http_post
 from alerts.delivery.http_post import RequestFailed, post
-from alerts.targets import resolve as resolving
+from alerts.targets import host_lookup
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 
 
@@ -71,7 +71,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(receiver, monkeypat
         ips = [host] if host[0].isdigit() else answers.pop(0)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in ips]
 
-    monkeypatch.setattr(resolving.socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(host_lookup.socket, "getaddrinfo", resolve)
     assert post(parse_webhook_address(f"http://rebinding.example:{port}/x"), b"{}", {"webhook-id": "1"}).status == 204
     assert answers == [["127.66.6.6"]]
     headers, body = receiver.requests[0]
@@ -214,7 +214,7 @@ def test_the_certificate_is_checked_against_the_name_and_not_the_ip_address(tmp_
     def resolve(host: str, port: int, *_: object, **__: object) -> list[object]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host if host[0].isdigit() else "127.0.0.1", port))]
 
-    monkeypatch.setattr(resolving.socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(host_lookup.socket, "getaddrinfo", resolve)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with listen(serve) as port:
         assert post(parse_webhook_address(f"https://hooks.example:{port}/"), b"{}", {}).status == 204

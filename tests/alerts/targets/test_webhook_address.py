@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.targets import resolve as resolving
+from alerts.targets import host_lookup
 from alerts.targets.webhook_address import (
     MAX_LENGTH,
     TargetRefused,
@@ -133,19 +133,19 @@ def test_only_networks_that_the_operator_allows_are_permitted():
 
 def test_one_private_address_of_a_name_is_enough_to_refuse_it(monkeypatch):
     entries = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 443)) for ip in ("8.8.8.8", "127.0.0.1")]
-    monkeypatch.setattr(resolving.socket, "getaddrinfo", lambda *_, **__: entries)
+    monkeypatch.setattr(host_lookup.socket, "getaddrinfo", lambda *_, **__: entries)
     with pytest.raises(TargetRefused, match="not public"):
-        resolving.resolve(parse_webhook_address("https://host.example/"))
-    monkeypatch.setattr(resolving.socket, "getaddrinfo", lambda *_, **__: entries[:1])
-    assert resolving.resolve(parse_webhook_address("https://host.example/")) == ["8.8.8.8"]
+        host_lookup.look_up_host(parse_webhook_address("https://host.example/"))
+    monkeypatch.setattr(host_lookup.socket, "getaddrinfo", lambda *_, **__: entries[:1])
+    assert host_lookup.look_up_host(parse_webhook_address("https://host.example/")) == ["8.8.8.8"]
 
 
 @pytest.mark.parametrize("name", ["localhost", "LOCALHOST", "127.0.0.1", "[::1]"])
 def test_names_of_this_machine_are_refused(name):
     with pytest.raises(TargetRefused):
-        resolving.resolve(parse_webhook_address(f"https://{name}/"))
+        host_lookup.look_up_host(parse_webhook_address(f"https://{name}/"))
 
 
 def test_a_name_that_does_not_exist_is_refused():
-    with pytest.raises(resolving.Unresolved, match="could not be found"):
-        resolving.resolve(parse_webhook_address("https://nothing.invalid/"))
+    with pytest.raises(host_lookup.Unresolved, match="could not be found"):
+        host_lookup.look_up_host(parse_webhook_address("https://nothing.invalid/"))

@@ -1,4 +1,4 @@
-"""Resolve the host of a webhook, and check where it leads."""
+"""Look up the host of a webhook, and check where it leads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Unresolved(TargetRefused):
     """The host's addresses could not be found; a later attempt may find them."""
 
 
-def resolve(address: WebhookAddress) -> Sequence[str]:
+def look_up_host(address: WebhookAddress) -> Sequence[str]:
     """Return the IP addresses of a webhook's host, each of which the hub may connect to; raises TargetRefused."""
     try:
         entries = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
