@@ -6,7 +6,7 @@ from pathlib import Path
 from celery.schedules import crontab
 
 from affidavit import __version__
-from hub.environment import (
+from hub.environment_variables import (
     check_oidc,
     check_tracing,
     env,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from django.core.mail import send_mail
 
-from hub.environment import read_email
+from hub.environment_variables import read_email
 from hub.local.startup_errors import StartupError
 
 WRONG = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from hub.management.deletion_reports import format_report
+from hub.management.deleted_rows import format_report
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand
 from hub.retention.delete import delete_conversation
 from workspaces.models import UnknownEnvironment, Workspace

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
-from hub.management.deletion_reports import format_report
+from hub.management.deleted_rows import format_report
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand, find_workspace, one_line_errors
 from hub.retention.delete import delete_workspace
 from workspaces.models import Workspace

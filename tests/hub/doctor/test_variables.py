@@ -16,7 +16,7 @@ from hub.doctor.variables import (
     check_tls,
     check_variables,
 )
-from hub.environment import read_email
+from hub.environment_variables import read_email
 
 PUBLIC = ["affidavit.example.com"]
 PROXIES = [ip_network("10.0.0.0/8")]

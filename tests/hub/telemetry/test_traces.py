@@ -15,7 +15,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from hub import environment
+from hub import environment_variables as environment
 from hub.local.startup_errors import StartupError
 from tests.hub.running import ROOT, Hub, running_hub, wait_for
 
