@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from alerts.evaluation.fire import evaluate_all
 from wire import wake_worker
-from wire.turns import Turn
+from wire.task_turns import Turn
 
 
 @shared_task

@@ -9,7 +9,7 @@ from catalog import queries
 from catalog.ingest.fold import fold_reports
 from catalog.ingest.inbox import is_being_folded
 from wire import wake_worker
-from wire.turns import Turn
+from wire.task_turns import Turn
 from workspaces.models import Environment
 
 LONGEST_WAIT = timedelta(seconds=3)  # the sweep folds a report that has waited longer for its task

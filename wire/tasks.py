@@ -3,7 +3,7 @@ from django.utils import timezone
 
 from wire import wake_worker
 from wire.redelivery import idempotency
-from wire.turns import Turn
+from wire.task_turns import Turn
 
 
 @shared_task

@@ -21,7 +21,7 @@ from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from wire.errors import is_outage
 from wire.time.period import floor_to_quarter
-from wire.turns import UNLIMITED, Turn
+from wire.task_turns import UNLIMITED, Turn
 
 log = logging.getLogger("affidavit.alerts")
 LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late its data may arrive

@@ -17,7 +17,7 @@ from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
 from wire.metrics import FOLDED, FOLDS, count_after_commit
 from wire.request_context import find_sqlstate
-from wire.turns import UNLIMITED, Turn
+from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment
 
 MAX_BATCH_REPORTS = 500  # more make the merge cheaper per report, fewer let other environments wait less

@@ -17,7 +17,7 @@ from outcomes.tallies.moved_counts import (
     leave_out_moves,
 )
 from outcomes.tallies.series import Totals
-from wire.chance import is_within_chance
+from wire.significance import is_within_chance
 from workspaces.templatetags.format import rate_change
 
 ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before

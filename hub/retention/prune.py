@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from hub.retention.kinds import KINDS, Kind, RowSource
 from wire.postgresql.months import Month, MonthlyLog, drop_month, list_months
-from wire.turns import UNLIMITED, Turn
+from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment, RetentionPolicy, Workspace
 
 BATCH = 1000

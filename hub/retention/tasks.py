@@ -4,7 +4,7 @@ from django.utils import timezone
 from hub.local.partitions import analyze_partitioned_tables, create_partitions
 from hub.retention.prune import prune_all
 from wire import wake_worker
-from wire.turns import Turn
+from wire.task_turns import Turn
 
 
 @shared_task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from intents.rejections.outage import MIN_OUTAGE
-from wire.chance import is_within_chance
+from wire.significance import is_within_chance
 
 
 class CallsOfSecret(NamedTuple):

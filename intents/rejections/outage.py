@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from intents.reports.verification import ACCEPTED
-from wire.chance import is_within_chance
+from wire.significance import is_within_chance
 
 MIN_OUTAGE = 5  # rejections in a row: fewer may be one caller's mistake
 SMALLEST_STEP = timedelta(microseconds=1)  # between two moments, as Python and PostgreSQL store them

@@ -9,7 +9,7 @@ from datetime import datetime
 from intents.rejections.filters import is_rejection
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import NEW_REASON_MINIMUM, ReasonSummary
-from wire.chance import is_within_chance
+from wire.significance import is_within_chance
 
 RISE_FACTOR = 2
 MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.reports.verification import ACCEPTED
-from wire.http.batches import BatchItem
+from wire.http.bounded_lists import BatchItem
 from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
 
 SECRET_PREFIX = re.compile(r"gas_[0-9A-Za-z_-]{4}")

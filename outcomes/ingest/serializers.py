@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from wire.http.batches import BatchItem
+from wire.http.bounded_lists import BatchItem
 from wire.http.fields import EnvironmentName, ExactText, Moment
 
 

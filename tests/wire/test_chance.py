@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.chance import chance_of_run
+from wire.significance import chance_of_run
 
 COUNTS = st.integers(1, 9).flatmap(
     lambda total: st.tuples(st.integers(0, total), st.integers(0, total), st.just(total))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from wire.chance import is_within_chance
+from wire.significance import is_within_chance
 from wire.time.buckets import Bucket
 from wire.time.period import QUARTER, floor_to_quarter
 

@@ -15,7 +15,7 @@ from affidavit import Evidence
 from catalog.drift.renames import find_successors
 from catalog.evidence.pointers import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer
-from wire.chance import chance_of_run
+from wire.significance import chance_of_run
 
 EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far

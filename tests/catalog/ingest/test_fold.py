@@ -22,7 +22,7 @@ from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.ingest.inbox import unpack_sums
 from catalog.models import Drift, Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
-from wire.turns import Turn
+from wire.task_turns import Turn
 from workspaces.create import create_workspace
 
 pytestmark = pytest.mark.django_db

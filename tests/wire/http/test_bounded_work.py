@@ -12,7 +12,7 @@ import pytest
 from affidavit import InvalidDescriptor, args_hash, from_descriptor, parse_json
 from tests.wire.http.test_every_endpoint import BATCHES
 from wire.errors import MAX_FAULTS
-from wire.http.batches import BoundedList
+from wire.http.bounded_lists import BoundedList
 from wire.http.body import MAX_GZIP_MEMBERS
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from wire import tasks
 from wire.models import IdempotentAnswer
-from wire.turns import Turn
+from wire.task_turns import Turn
 
 MANY = 6000  # two minutes of answers at 50 a second
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,7 @@ from catalog.drift.presence.current import PresenceState, find_current_presence
 from catalog.evidence.nodes import list_nodes
 from catalog.models import Operation
 from tests.catalog.reports import deliver, observation
-from wire.chance import chance_of_run
+from wire.significance import chance_of_run
 
 PATH = "/orders/{orderId}"
 FULL, SHORT = {"id": 1, "note": "x"}, {"id": 1}
