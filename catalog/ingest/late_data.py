@@ -16,7 +16,7 @@ from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, Operation
 from catalog.evidence.epochs import sum_epochs
 from catalog.evidence.parts import list_node_resets, parse_epochs, part_of
 from catalog.evidence.pointers import sum_evidence
-from catalog.evidence.reported import save_parts
+from catalog.evidence.reported_operation import save_parts
 from catalog.models import BaselineReset, Operation, OperationPart
 from catalog.queries import LARGE_TEXTS
 from workspaces.models import Environment

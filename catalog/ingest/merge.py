@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from affidavit.operations import DailySums, Identity, OperationSum, OperationSums
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.record import build_drift, build_version
-from catalog.evidence.reported import ReportedOperation, build_empty_row, load_reported, save_parts
+from catalog.evidence.reported_operation import ReportedOperation, build_empty_row, load_reported, save_parts
 from catalog.ingest.daily_evidence import save_days, sum_days
 from catalog.ingest.late_data import LateSums, load_calendars, store_late_evidence, sum_visible_late
 from catalog.ingest.limit import Room, delete_excess, record_excess

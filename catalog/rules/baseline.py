@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
-from catalog.evidence.reported import read_facts
+from catalog.evidence.reported_operation import read_facts
 from catalog.models import BaselineReset, Operation
 from catalog.queries import LARGE_TEXTS
 from catalog.rules.queries import load_template_rules

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 
 from affidavit.operations import Identity, choose_names, fill_names
-from catalog.evidence.reported import read_facts
+from catalog.evidence.reported_operation import read_facts
 from catalog.models import HintRule, Operation, TemplateRule
 from catalog.queries import LARGE_TEXTS
 from catalog.rules.resolution import Rule, RuleSet

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from affidavit.operations import choose_names, fill_names, strip_names
-from catalog.evidence.reported import read_facts
+from catalog.evidence.reported_operation import read_facts
 from catalog.models import Operation, TemplateRule
 from catalog.rules.queries import active_template_rules
 from catalog.rules.templates import TEMPLATE_RULE_ERRORS

@@ -11,7 +11,7 @@ from affidavit import retemplate
 from affidavit.operations import Identity, strip_names
 from catalog.drift.presence.absence import limit_absences
 from catalog.evidence.parts import find_absence_row
-from catalog.evidence.reported import build_empty_row, load_reported
+from catalog.evidence.reported_operation import build_empty_row, load_reported
 from catalog.models import Operation, TemplateRule
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
 from catalog.queries import prefetch_evidence, visible_operations
