@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from outcomes.broken_joins.moves.rows import lock_conversations
+from outcomes.broken_joins.moves.outcome_rows import lock_conversations
 from outcomes.models import Outcome
 from workspaces.models import Environment, Workspace
 

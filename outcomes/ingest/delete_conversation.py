@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.db import OperationalError, connection, transaction
 from django.db.models import Model, QuerySet
 
-from outcomes.broken_joins.moves.rows import ReportSummary, count_outcome, lock_conversations
+from outcomes.broken_joins.moves.outcome_rows import ReportSummary, count_outcome, lock_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from outcomes.tallies.adjust import TallyChange, adjust_tallies
 from wire.errors import Unavailable

@@ -17,7 +17,7 @@ from django.db import connection, transaction
 
 from outcomes.broken_joins.lookup import IDS_AT_ONCE, diagnose_ids, list_environment_names
 from outcomes.broken_joins.moves import sql
-from outcomes.broken_joins.moves.rows import (
+from outcomes.broken_joins.moves.outcome_rows import (
     OutcomeRef,
     OutcomeUpdate,
     ReportSummary,
