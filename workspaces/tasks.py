@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from workspaces.limits.database_buckets import PRUNED_ROWS, prune_buckets
+from workspaces.limits.database_buckets import prune_buckets
 from workspaces.people.expired import delete_expired
 from workspaces.remove import delete_hidden_workspace, list_hidden_workspaces
 
@@ -23,8 +23,7 @@ def sweep() -> None:
 @shared_task
 def prune_token_buckets() -> None:
     """Delete the rows of token buckets that are full again."""
-    while prune_buckets(now=timezone.now()) >= PRUNED_ROWS:
-        pass
+    prune_buckets(now=timezone.now())
 
 
 @shared_task

@@ -20,8 +20,8 @@ from alerts.rules.descriptions import describe_happening
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from wire.errors import is_outage
-from wire.time.period import floor_to_quarter
 from wire.task_turns import UNLIMITED, Turn
+from wire.time.period import floor_to_quarter
 
 log = logging.getLogger("affidavit.alerts")
 LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late its data may arrive

@@ -14,8 +14,8 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 
 from catalog.downloads import documents, examples
-from catalog.downloads.documents import Document
 from catalog.downloads.document_cache import get_or_render
+from catalog.downloads.documents import Document
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
                 migrations.AlterField(
                     model_name='operation',
                     name='reported_facts',
-                    field=models.JSONField(db_column='own', help_text='The counts as reported, where a rule makes them differ from the above: catalog.evidence.reported_operation.', null=True),
+                    field=models.JSONField(db_column='own', help_text='The counts as reported, where a rule makes them differ from the above: catalog.evidence.', null=True),
                 ),
                 migrations.AlterField(
                     model_name='operationpart',

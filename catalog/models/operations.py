@@ -56,7 +56,7 @@ class Operation(models.Model):
     reported_facts: Any = models.JSONField(
         null=True,
         db_column="own",
-        help_text="The counts as reported, where a rule makes them differ from the above: catalog.evidence.reported_operation.",
+        help_text="The counts as reported, where a rule makes them differ from the above: catalog.evidence.",
     )
 
     version = models.PositiveIntegerField(default=0, help_text="Number of its latest version; 0 before it has begun.")

@@ -1,4 +1,4 @@
-"""The report of a command that deletes: how many rows were deleted or changed, by table."""
+"""What a command that deletes prints: how many rows were deleted or changed, by table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 
-def format_report(rows: Mapping[str, int], *, as_json: bool) -> str:
+def format_deleted_rows(rows: Mapping[str, int], *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"deleted": rows})
     return "\n".join(f"{count:>10}  {table}" for table, count in sorted(rows.items())) or "Nothing to delete."

@@ -36,7 +36,7 @@ SELECT granted, remaining FROM changed UNION ALL SELECT granted, remaining FROM 
 """
 TRIES = 3
 IDLE = timedelta(minutes=1)  # after this time a bucket is full, and its row is not needed
-PRUNED_ROWS = 10_000
+ROWS_PRUNED_AT_ONCE = 10_000
 
 
 class DatabaseBuckets:
@@ -59,6 +59,13 @@ class DatabaseBuckets:
 
 
 def prune_buckets(*, now: datetime) -> int:
-    """Delete rows of buckets that are full again. Return how many; if that is PRUNED_ROWS, more may be left."""
-    idle_names = TokenBucket.objects.filter(refilled_at__lt=now - IDLE).values("name")[:PRUNED_ROWS]
+    """Delete all rows of buckets that are full again, some at a time, and return how many."""
+    rows = 0
+    while deleted := _delete_full_buckets(now):
+        rows += deleted
+    return rows
+
+
+def _delete_full_buckets(now: datetime) -> int:
+    idle_names = TokenBucket.objects.filter(refilled_at__lt=now - IDLE).values("name")[:ROWS_PRUNED_AT_ONCE]
     return TokenBucket.objects.filter(name__in=idle_names, refilled_at__lt=now - IDLE).delete()[0]

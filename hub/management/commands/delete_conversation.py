@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from hub.management.deleted_rows import format_report
+from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand
 from hub.retention.delete import delete_conversation
 from workspaces.models import UnknownEnvironment, Workspace
@@ -31,4 +31,4 @@ class Command(WorkspaceCommand):
         rows = delete_conversation(
             workspace, options["conversation"], options["environment"], actor=ACTOR, now=timezone.now()
         )
-        self.stdout.write(format_report(rows, as_json=options["json"]))
+        self.stdout.write(format_deleted_rows(rows, as_json=options["json"]))

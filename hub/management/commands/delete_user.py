@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from hub.management.deleted_rows import format_report
+from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand
 from hub.retention.delete import delete_user
 from workspaces.models import Workspace
@@ -23,4 +23,4 @@ class Command(WorkspaceCommand):
 
     def act(self, workspace: Workspace, **options: Any) -> None:
         rows = delete_user(workspace, options["sub"], actor=ACTOR, now=timezone.now())
-        self.stdout.write(format_report(rows, as_json=options["json"]))
+        self.stdout.write(format_deleted_rows(rows, as_json=options["json"]))

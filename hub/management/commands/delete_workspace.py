@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
-from hub.management.deleted_rows import format_report
+from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand, find_workspace, one_line_errors
 from hub.retention.delete import delete_workspace
 from workspaces.models import Workspace
@@ -37,4 +37,4 @@ class Command(WorkspaceCommand):
         if not options["yes"]:
             raise StartupError(f"this deletes {workspace.name} ({workspace.pk}) for good. Add --yes if you mean it.")
         rows = delete_workspace(workspace, actor=ACTOR, now=timezone.now())
-        self.stdout.write(format_report(rows, as_json=options["json"]))
+        self.stdout.write(format_deleted_rows(rows, as_json=options["json"]))

@@ -53,7 +53,7 @@ def test_the_run_command_is_replaced_by_its_program(hub, name):
     arguments = [word.encode() for word in list_arguments()[name]]
     program = arguments[arguments.index(b"hub.programs") :][:3]
     command = [sys.executable, "manage.py", "run", name]
-    environment = {**hub.environment_variables, **DATABASE}
+    environment = {**hub.environment, **DATABASE}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
         try:
             deadline = time.monotonic() + 60

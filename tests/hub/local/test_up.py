@@ -52,7 +52,7 @@ def run(arguments: list[str], environment: Mapping[str, str]) -> subprocess.Comp
 
 
 def up_with(hub: Hub, **settings: str) -> subprocess.CompletedProcess[str]:
-    return run(["up"], {**hub.environment_variables, **settings})
+    return run(["up"], {**hub.environment, **settings})
 
 
 def test_acknowledged_reports_survive_ctrl_c_and_kill_9_of_every_process(hub):
@@ -109,7 +109,7 @@ def test_a_link_for_the_operator_is_printed_on_a_terminal_only(hub):
     assert hub.stop() == 0
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "up"], cwd=ROOT, env=hub.environment_variables, stdout=terminal, stderr=subprocess.DEVNULL,
+        [sys.executable, "manage.py", "up"], cwd=ROOT, env=hub.environment, stdout=terminal, stderr=subprocess.DEVNULL,
         start_new_session=True,
     )  # fmt: skip
     hub.process = process
@@ -133,7 +133,7 @@ def test_a_taken_port_is_one_clear_line(hub):
 def test_a_misspelt_variable_is_logged_before_anything_starts(hub, command):
     misspelt = {"HUB_DATADIR": "/srv", "HUB_PROT": "8080", "HUB_PORT_80_TCP": "tcp://10.0.0.1:80"}
     done = run(
-        command, {**hub.environment_variables, **misspelt, "HUB_HOST": "192.0.2.1"}
+        command, {**hub.environment, **misspelt, "HUB_HOST": "192.0.2.1"}
     )  # this machine does not have the address, so the start fails
     *lines, fault = done.stderr.splitlines()
     assert fault.startswith("affidavit: "), done.stderr
@@ -173,7 +173,7 @@ def test_a_full_disk_is_one_clear_line(hub):
         "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"
     )
     # Leave out these variables: coverage could not write its file either, and would print lines about that.
-    environment = {name: value for name, value in hub.environment_variables.items() if not name.startswith("COVERAGE_")}
+    environment = {name: value for name, value in hub.environment.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
     )
@@ -251,7 +251,7 @@ def test_a_database_that_cannot_be_reached_is_one_clear_line(hub, command, addre
     connection = Server(Path(os.environ["HUB_DATA_DIR"])).connection_settings()
     password, socket = (quote(str(connection[name]), safe="") for name in ("PASSWORD", "HOST"))
     url = address.format(socket=socket, password=password)
-    done = run(command, {**hub.environment_variables, "DATABASE_URL": url, "SECRET_KEY": "k" * 40})
+    done = run(command, {**hub.environment, "DATABASE_URL": url, "SECRET_KEY": "k" * 40})
     assert_one_clear_line(done, "affidavit: DATABASE_URL: ", reason)
     assert done.returncode == 1
     assert "hidden" not in done.stderr

@@ -42,8 +42,8 @@ from tests.catalog.reports import deliver, observation
 from tests.outcomes.recount import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.postgresql.months import Month, create_coming_months, list_months
-from wire.time.period import parse_period
 from wire.task_turns import Turn
+from wire.time.period import parse_period
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.audit.prune import AUDIT_LOG
 from workspaces.audit.record import record_audit

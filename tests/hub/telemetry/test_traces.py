@@ -15,7 +15,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from hub import environment_variables as environment
+from hub import environment_variables
 from hub.local.startup_errors import StartupError
 from tests.hub.running import ROOT, Hub, running_hub, wait_for
 
@@ -133,10 +133,10 @@ def test_without_an_address_for_traces_no_module_of_opentelemetry_is_imported():
 
 def test_an_address_for_traces_is_refused_while_the_packages_for_them_are_not_installed(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
-    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    monkeypatch.setattr(environment_variables, "find_spec", lambda name: None)
     with pytest.raises(StartupError, match=r"requirements/otel\.txt"):
-        environment.check_tracing()
+        environment_variables.check_tracing()
     monkeypatch.undo()
-    assert environment.has_module("os.path")
-    assert not environment.has_module("no_such_folder.module")
+    assert environment_variables.has_module("os.path")
+    assert not environment_variables.has_module("no_such_folder.module")
     assert (Path(ROOT) / "requirements/otel.txt").exists()

@@ -12,8 +12,8 @@ import pytest
 from affidavit import InvalidDescriptor, args_hash, from_descriptor, parse_json
 from tests.wire.http.test_every_endpoint import BATCHES
 from wire.errors import MAX_FAULTS
-from wire.http.bounded_lists import BoundedList
 from wire.http.body import MAX_GZIP_MEMBERS
+from wire.http.bounded_lists import BoundedList
 
 pytestmark = pytest.mark.django_db
 WITNESS = "/api/witness-reports"

@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 from support import store_servers
 
+from workspaces.limits import database_buckets
 from workspaces.limits.database_buckets import DatabaseBuckets, prune_buckets
 from workspaces.limits.leases import Bucket, Limit, grant_tokens
 from workspaces.limits.redis_buckets import RedisBuckets
@@ -114,9 +115,11 @@ def test_while_redis_is_unreachable_the_database_counts_and_redis_is_not_asked(m
 
 
 @pytest.mark.django_db
-def test_rows_of_full_buckets_are_deleted():
+def test_rows_of_full_buckets_are_deleted_however_many_at_once(monkeypatch):
+    monkeypatch.setattr(database_buckets, "ROWS_PRUNED_AT_ONCE", 2)
     now = timezone.now()
     TokenBucket.objects.create(name="key:1", tokens=0, refilled_at=now)
-    TokenBucket.objects.create(name="address:10.0.0.0/32", tokens=0, refilled_at=now - timedelta(minutes=2))
-    assert prune_buckets(now=now) == 1
+    for host in range(5):
+        TokenBucket.objects.create(name=f"address:10.0.0.{host}/32", tokens=0, refilled_at=now - timedelta(minutes=2))
+    assert prune_buckets(now=now) == 5
     assert TokenBucket.objects.get().name == "key:1"

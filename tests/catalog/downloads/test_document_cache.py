@@ -11,10 +11,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from catalog.downloads import documents
 from catalog.downloads import document_cache as kept
-from catalog.downloads.documents import iterate_json, render_json
+from catalog.downloads import documents
 from catalog.downloads.document_cache import get_or_render
+from catalog.downloads.documents import iterate_json, render_json
 from catalog.models import CatalogRevision, KeptDocument
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
