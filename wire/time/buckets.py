@@ -131,6 +131,11 @@ def find_midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
+def is_midnight(local: datetime, zone: ZoneInfo) -> bool:
+    """Return whether the local day begins at this moment, which is 01:00 if the zone's clocks skip midnight."""
+    return local.astimezone(UTC) == find_midnight(local.date(), zone)
+
+
 def format_label(moment: datetime, zone: ZoneInfo, step: str) -> str:
     local_time = moment.astimezone(zone)
     if step == "hour":

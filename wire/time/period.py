@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from wire.time.buckets import find_bucket_start, find_midnight
+from wire.time.buckets import find_bucket_start, find_midnight, is_midnight
 from wire.time.timestamps import EARLIEST
 
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
@@ -22,6 +22,7 @@ PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
 DEFAULT_PRESET = "7d"
 MAX_AHEAD = timedelta(days=36_525)  # how far in the future a period may end, because its length costs time
 QUARTER = timedelta(minutes=15)
+ONE_DAY = timedelta(days=1)
 
 
 class UnusableDates(ValueError):
@@ -61,6 +62,10 @@ class Period:
         return to_local_time(self.end, self.zone) - to_local_time(self.start, self.zone)
 
     @property
+    def local_ends(self) -> tuple[datetime, datetime]:
+        return self.start.astimezone(self.zone), self.end.astimezone(self.zone)
+
+    @property
     def is_current(self) -> bool:
         """Return whether the period ends after the moment at which its address was read."""
         return self.now is not None and self.end > self.now
@@ -68,6 +73,25 @@ class Period:
     def previous(self) -> Period:
         """Return the period of the same length before this one, earlier by whole weeks, so that weekdays match."""
         return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")
+
+    def find_neighbour(self, step: int, *, now: datetime) -> Period | None:
+        """Return the earlier (step -1) or later (1) period of the same length; None before the year 2000 or after now.
+
+        The neighbour of whole local days, such as today until now, is whole days too.
+        """
+        if self.start <= EARLIEST or (step > 0 and self.end >= now):
+            return None
+        first, last = self.local_ends
+        length = self.end - self.start
+        if is_midnight(first, self.zone) and length > ONE_DAY / 2:
+            days = last.date() - first.date() + (timedelta() if is_midnight(last, self.zone) else ONE_DAY)
+            first_date = first.date() + step * days
+            if first_date <= EARLIEST.date():
+                return None
+            start, end = find_midnight(first_date, self.zone), find_midnight(first_date + days, self.zone)
+        else:
+            start, end = self.start + step * length, self.end + step * length
+        return replace(self, start=start, end=end, preset="") if start > EARLIEST else None
 
     def has_data_before(self, first: datetime | None) -> bool:
         """Return whether data that begin at `first` (None: no data) reach into the previous period."""

@@ -24,6 +24,11 @@ def read_copied_link(query: str) -> Period:
     return parse_period(dict(parse_qsl(link[1:])), now=NOW + timedelta(days=365))
 
 
+def write_neighbour(period: Period, step: int) -> dict[str, str]:
+    neighbour = period.find_neighbour(step, now=NOW)
+    return periods.write_period(neighbour) if neighbour else {}
+
+
 @pytest.mark.parametrize("preset", ["24h", "7d", "30d", "90d", "12m", "all"])
 @given(zone=ZONES)
 def test_a_copied_link_shows_the_same_span_a_year_later(preset, zone):
@@ -35,7 +40,7 @@ def test_a_copied_link_shows_the_same_span_a_year_later(preset, zone):
 
 def test_a_week_steps_by_whole_local_days():
     period = parse_period({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
-    assert periods.find_neighbour(period, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
+    assert write_neighbour(period, -1) == {"from": "2026-03-16", "to": "2026-03-22"}
 
 
 @pytest.mark.parametrize(
@@ -50,20 +55,20 @@ def test_a_day_that_begins_or_ends_where_clocks_skip_or_repeat_midnight_is_a_who
     period = parse_period(dict(parse_qsl(query)), now=NOW)
     assert periods.dates(period) == f"{datetime.fromisoformat(day):%-d %b %Y}"
     assert (periods.first_day(period), periods.last_day(period)) == (day, day)
-    assert periods.find_neighbour(period, -1, now=NOW) == {"from": earlier, "to": earlier}
+    assert write_neighbour(period, -1) == {"from": earlier, "to": earlier}
     later = read_copied_link(query)
     assert (later.start, later.end) == (period.start, period.end)
 
 
 def test_hours_step_by_their_own_length():
-    earlier = periods.find_neighbour(parse_period({"range": "24h"}, now=NOW), -1, now=NOW)
+    earlier = write_neighbour(parse_period({"range": "24h"}, now=NOW), -1)
     period = parse_period(earlier, now=NOW)
     assert period.end == parse_period({"range": "24h"}, now=NOW).start
 
 
 def test_there_is_no_period_later_than_now_or_earlier_than_all_time():
-    assert periods.find_neighbour(parse_period({"range": "7d"}, now=NOW), 1, now=NOW) == {}
-    assert periods.find_neighbour(parse_period({"range": "all"}, now=NOW), -1, now=NOW) == {}
+    assert write_neighbour(parse_period({"range": "7d"}, now=NOW), 1) == {}
+    assert write_neighbour(parse_period({"range": "all"}, now=NOW), -1) == {}
 
 
 @given(start=st.dates(min_value=datetime(2001, 1, 1).date(), max_value=datetime(2026, 1, 1).date()),
@@ -71,9 +76,10 @@ def test_there_is_no_period_later_than_now_or_earlier_than_all_time():
 def test_one_step_back_and_one_forward_gives_the_same_period(start, days, zone):
     query = {"from": start.isoformat(), "to": (start + timedelta(days=days - 1)).isoformat(), "tz": zone}
     period = parse_period(query, now=NOW)
-    earlier = parse_period({**periods.find_neighbour(period, -1, now=NOW), "tz": zone}, now=NOW)
+    earlier = parse_period({**write_neighbour(period, -1), "tz": zone}, now=NOW)
     assert earlier.end == period.start
-    back = parse_period({**periods.find_neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
+    assert period.find_neighbour(-1, now=NOW) == earlier
+    back = parse_period({**write_neighbour(earlier, 1), "tz": zone}, now=NOW)
     assert (back.start, back.end) == (period.start, period.end)
 
 
