@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from tests.browser.conftest import sign_in
-from tests.pages import list_page_names
+from tests.page_queries import list_page_names
 from workspaces.models import Workspace
 from workspaces.people.invitations import invite
 

@@ -17,7 +17,7 @@ from hub.doctor.replica import check_replica
 from hub.metrics import state
 from tests.catalog.reports import observation
 from tests.hub.database.standby import Standby, running_standby
-from tests.pages import find_query, list_page_names
+from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace
 from wire.postgresql import replica, replica_answers
 from wire.postgresql.replica_answers import AGE_HEADER, RECENT_CHANGE

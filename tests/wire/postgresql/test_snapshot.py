@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from outcomes.ingest.record import Report, record_outcomes
 from tests.catalog.reports import environment_of
-from tests.pages import find_query, list_page_names
+from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace
 from wire.postgresql.snapshot import read_snapshot
 from workspaces.shared_links.links import share_page

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tests.pages import list_page_names
+from tests.page_queries import list_page_names
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.models import AuditEntry, Membership, SharedLink
