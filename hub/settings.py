@@ -128,7 +128,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "workspaces.address_limit.AddressLimitMiddleware",
-    "wire.postgresql.replica_answers.RecentChangeMiddleware",
+    "wire.postgresql.replica_requests.RecentChangeMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 

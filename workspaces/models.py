@@ -327,7 +327,7 @@ class AuditEntry(models.Model):
 class RetentionPolicy(models.Model):
     """The days for which a workspace keeps each kind of data. Tallies are kept, except of refused requests.
 
-    Empty means the default of the kind (hub.retention.kinds), which for most kinds is for ever.
+    Empty means the default of the kind (hub.retention.data_kinds), which for most kinds is for ever.
     """
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="retention")

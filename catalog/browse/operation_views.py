@@ -31,7 +31,6 @@ from catalog.drift.history import build_timeline, compare_versions, fold_media_t
 from catalog.drift.presence.current import find_probably_gone, list_no_longer_seen
 from catalog.drift.presence.no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes
-from catalog.evidence.baselines import count_before_reset, find_unobserved_reset
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
@@ -43,6 +42,7 @@ from catalog.evidence.parts import (
     list_parameters,
     list_part_nodes,
 )
+from catalog.evidence.unobserved_resets import count_before_reset, find_unobserved_reset
 from catalog.models import BaselineReset, HintRule, MapRule, Operation
 from catalog.queries import find_operation
 from catalog.rules.errors import NO_CHANGE

@@ -30,8 +30,8 @@ from catalog.browse.filters import OperationFilters
 from catalog.drift.environments.extent import count_absent_by_operation, count_probably_gone
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
-from catalog.evidence.baselines import find_unobserved_reset
 from catalog.evidence.days import DaySpan, find_days
+from catalog.evidence.unobserved_resets import find_unobserved_reset
 from catalog.models import BaselineReset, ExcessOperation, Operation, OperationDay
 from catalog.queries import BY_PATH, LARGE_TEXTS, visible_operations
 from wire.time.period import Period

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from affidavit.operations import Identity
 from catalog.browse import exports
+from catalog.browse.download_links import FORMAT_LINKS
 from catalog.browse.filters import (
     SORT_KEYS,
     SORTED_COLUMNS,
@@ -46,15 +47,6 @@ from workspaces.pages.page import Page
 NO_OPERATION = Identity("", "")  # of verifications that named none
 ROWS_PER_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
-# The downloads of contract §5: the name of the address, the query, the format, and what it is for
-FORMAT_LINKS = (
-    ("catalog-openapi", "", "OpenAPI 3.1", "for API tools and code generators"),
-    ("catalog-schemas", "", "JSON Schema", "to validate bodies and queries"),
-    ("catalog-mcp", "", "MCP tools", "for MCP servers: the answer to tools/list"),
-    ("catalog-tools", "&format=openai", "Tools for OpenAI", "ready for requests to its API"),
-    ("catalog-tools", "&format=anthropic", "Tools for Anthropic", "ready for requests to its API"),
-    ("catalog-tools", "", "Tool definitions", "for any other assistant"),
-)
 EXAMPLE_REPORT = """{%s"reportId": "%s", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},

@@ -21,7 +21,7 @@ from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
 from wire.filters import read_text
 from wire.http.machine_view import CallExample, MethodFirstView
-from wire.postgresql.replica_answers import answer_from_replica
+from wire.postgresql.replica_requests import answer_from_replica
 from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession, key_of_request
 from workspaces.models import ApiKey, Environment

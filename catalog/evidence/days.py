@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Min, QuerySet
 
 from affidavit.operations import Part, part_key
-from catalog.evidence.epochs import EpochEvidence, build_visible_part
+from catalog.evidence.epoch_sums import EpochEvidence, build_visible_part
 from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, parse_epochs
 from catalog.models import Operation, OperationDay
 from wire.time.period import Period

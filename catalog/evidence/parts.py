@@ -9,7 +9,7 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import REQUEST, Part, choose_names, merge_parameter_types, part_key
-from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part
+from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, VisiblePart, build_visible_part
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms

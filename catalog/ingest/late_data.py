@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from affidavit import Evidence
 from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part, part_key
-from catalog.evidence.epochs import sum_epochs
+from catalog.evidence.epoch_sums import sum_epochs
 from catalog.evidence.parts import list_node_resets, parse_epochs, part_of
 from catalog.evidence.pointers import sum_evidence
 from catalog.evidence.reported_operation import save_parts

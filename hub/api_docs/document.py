@@ -11,6 +11,8 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
+from hub.api_docs.in_python import IN_PYTHON
+
 Json = Mapping[str, Any]
 MAX_DEPTH = 3  # of the fields of a body
 # The calls of each part of the page, by the first segment of their path, in the order of a first integration
@@ -19,20 +21,6 @@ PARTS: Mapping[str, Sequence[str]] = {
     "Catalog": ("witness-reports", "witness-rules", "catalog"),
     "Intents": ("intents", "confirmations", "verification-reports"),
     "Annotations": ("annotations",),
-}
-# How the package `affidavit` does the same, for the calls of a customer's backend
-IN_PYTHON: Mapping[str, str] = {
-    "POST /api/conversation-outcomes": "`OutcomeReporter` queues outcomes and sends them in the background.",
-    "POST /api/witness-reports": "`Witness`, or the middleware of your framework, sends the shapes of the traffic.",
-    "GET /api/witness-rules": "`Witness` reads the rules at its start and applies them.",
-    "GET /api/catalog": "`affidavit catalog pull` writes the catalog into a file, if it changed.",
-    "GET /api/catalog/mcp.json": "`affidavit catalog pull --form mcp` writes them into a file, if they changed.",
-    "GET /api/catalog/openapi.json": "`affidavit catalog pull --form openapi` writes it into a file, if it changed.",
-    "GET /api/catalog/schemas.json": "`affidavit catalog pull --form schemas` writes it into a file, if it changed.",
-    "GET /api/catalog/tools.json": "`affidavit tools lock` notes their promises, `affidavit tools verify` compares.",
-    "POST /api/intents/verify": "`IntentVerifier` verifies in your own process, without a call of the hub.",
-    "POST /api/verification-reports": "`VerificationReports` counts verifications and sends them every few seconds.",
-    "POST /api/annotations": "`affidavit annotate` adds one from a shell.",
 }
 
 

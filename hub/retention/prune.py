@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from hub.retention.kinds import KINDS, Kind, RowSource
+from hub.retention.data_kinds import KINDS, Kind, RowSource
 from wire.postgresql.months import Month, MonthlyLog, drop_month, list_months
 from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment, RetentionPolicy, Workspace

@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
-from hub.retention.delete import delete_conversation, delete_user, request_workspace_deletion
-from hub.retention.kinds import KINDS
+from hub.retention.data_kinds import KINDS
+from hub.retention.delete_on_request import delete_conversation, delete_user, request_workspace_deletion
 from intents.gate.delete_user import count_user
 from outcomes.ingest.delete_conversation import count_conversation
 from wire.table_exports import Table

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from outcomes.analytics.exports import Rows, unix_or_none
 from outcomes.broken_joins.cause_starts import find_cause_starts
-from outcomes.broken_joins.causes.chances import write_advice
+from outcomes.broken_joins.causes.advice import write_advice
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.listed_joins import find_listed_joins

@@ -17,7 +17,7 @@ from outcomes.analytics.chart_figures import MIN_REPORTED
 from outcomes.analytics.compare import find_sibling
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
-from outcomes.broken_joins.causes.chances import write_advice
+from outcomes.broken_joins.causes.advice import write_advice
 from outcomes.broken_joins.causes.diagnose import ADVICE
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.exports import list_joins_tables

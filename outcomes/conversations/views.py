@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.broken_joins.causes.chances import advise_on_one
+from outcomes.broken_joins.causes.advice import advise_on_one
 from outcomes.broken_joins.causes.diagnose import ADVICE
 from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
 from outcomes.broken_joins.lookup import find_longest_healing

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from catalog.browse.views import FORMAT_LINKS
+from catalog.browse.download_links import FORMAT_LINKS
 from hub.local import embedded_postgres, postgres_programs
 from tests.hub.running import Hub, running_hub
 

@@ -18,7 +18,7 @@ from django.urls import Resolver404, resolve, reverse
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
 from catalog.change_labels import CHANGE_KINDS
-from hub.retention.kinds import KINDS
+from hub.retention.data_kinds import KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm
 from wire.errors import DomainError
 from wire.http.problems import CODES

@@ -28,7 +28,7 @@ from wire.filters import read_text
 from wire.http.problems import FailureResponse, Problem, build_document
 from wire.http.read_only import read_only
 from wire.postgresql.replica import get_read_age
-from wire.postgresql.replica_answers import answer_from_replica
+from wire.postgresql.replica_requests import answer_from_replica
 from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table, stream_csv, stream_json
 from wire.time.period import PRESETS, Period, parse_period

@@ -20,7 +20,6 @@ from catalog.drift.presence.current import (
     list_perhaps_absent,
     list_perhaps_gone,
 )
-from catalog.evidence.baselines import find_unobserved_node_reset, find_unobserved_reset
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
     PartShape,
@@ -30,6 +29,7 @@ from catalog.evidence.parts import (
     list_observed_nodes,
     list_part_nodes,
 )
+from catalog.evidence.unobserved_resets import find_unobserved_node_reset, find_unobserved_reset
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.queries import prefetch_evidence, visible_operations
 from catalog.shape_pointers import is_within, join_property, parent_pointer, property_name

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand
-from hub.retention.delete import delete_conversation
+from hub.retention.delete_on_request import delete_conversation
 from workspaces.models import UnknownEnvironment, Workspace
 
 

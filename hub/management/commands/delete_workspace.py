@@ -12,7 +12,7 @@ from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand, find_workspace, one_line_errors
-from hub.retention.delete import delete_workspace
+from hub.retention.delete_on_request import delete_workspace
 from workspaces.models import Workspace
 
 

@@ -19,8 +19,9 @@ from tests.catalog.reports import observation
 from tests.hub.database.standby import Standby, running_standby
 from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace
-from wire.postgresql import replica, replica_answers
-from wire.postgresql.replica_answers import AGE_HEADER, RECENT_CHANGE
+from wire.postgresql import replica
+from wire.postgresql import replica_requests as replica_answers
+from wire.postgresql.replica_requests import AGE_HEADER, RECENT_CHANGE
 from wire.table_exports import INCOMPLETE
 
 CURRENT_PAGES = {

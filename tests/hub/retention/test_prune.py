@@ -23,7 +23,7 @@ from alerts.rules.silences import choose_activity
 from alerts.rules.thresholds import Thresholds
 from catalog.models import Operation, OperationDay, ReporterActivity, WitnessReport
 from hub.retention import tasks
-from hub.retention.kinds import KINDS, REPORT_ID_DAYS
+from hub.retention.data_kinds import KINDS, REPORT_ID_DAYS
 from hub.retention.prune import prune_all, prune_workspace
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call

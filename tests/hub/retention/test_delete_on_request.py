@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from hub.local.startup_errors import StartupError
-from hub.retention.delete import hash_subject
+from hub.retention.delete_on_request import hash_subject
 from hub.sample.workspace import keys_file
 from intents.models import MintedIntent
 from outcomes.models import Conversation

@@ -1,0 +1,13 @@
+"""The downloads that the page of the catalog offers, in their order."""
+
+from __future__ import annotations
+
+# The downloads of contract §5: the name of the address, the query, the format, and what it is for
+FORMAT_LINKS = (
+    ("catalog-openapi", "", "OpenAPI 3.1", "for API tools and code generators"),
+    ("catalog-schemas", "", "JSON Schema", "to validate bodies and queries"),
+    ("catalog-mcp", "", "MCP tools", "for MCP servers: the answer to tools/list"),
+    ("catalog-tools", "&format=openai", "Tools for OpenAI", "ready for requests to its API"),
+    ("catalog-tools", "&format=anthropic", "Tools for Anthropic", "ready for requests to its API"),
+    ("catalog-tools", "", "Tool definitions", "for any other assistant"),
+)
