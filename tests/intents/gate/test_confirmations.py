@@ -1,4 +1,4 @@
-"""POST /api/confirmations and its decision: a confirmation leaves each state at most once (contract §3)."""
+"""POST /api/confirmations and its decision: a confirmation is decided once and serves one call (contract §3)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_every_member_is_required(api, name):
     assert Confirmation.objects.count() == 0
 
 
-def test_arguments_are_kept_as_a_keyed_hash_only(api):
+def test_neither_the_arguments_nor_their_unkeyed_hash_can_be_read_in_the_row(api):
     args = {"orderId": 777123}
     request_confirmation(api, args=args)
     row = Confirmation.objects.values().get()

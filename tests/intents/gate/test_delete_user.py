@@ -27,7 +27,7 @@ def write(environment, sub: str) -> None:
     record_verifications(environment, [Verification("expired", now, tool_call_id=f"call {sub}")])
 
 
-def test_only_this_user_is_deleted_and_rejections_stay_as_counts(workspace, other_workspace):
+def test_only_this_user_is_deleted_and_the_rejections_stay_without_their_tool_call(workspace, other_workspace):
     environments = list(workspace.workspace.environments.all())
     foreign = other_workspace.workspace.environments.first()
     for environment in [*environments, foreign]:

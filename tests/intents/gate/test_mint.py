@@ -237,7 +237,7 @@ def test_a_repeated_request_gets_the_same_intent_which_is_stored_encrypted(api):
     assert answer.expires_at.timestamp() <= first.json()["payload"]["expiresAt"]
 
 
-def test_every_fault_of_the_form_is_listed(api):
+def test_every_fault_of_the_body_is_listed(api):
     body = {"sub": "", "operation": 7, "args": {}, "argsHash": "A" * 64, "toolCallId": None,
             "requiresStepUp": "yes", "confirmationId": "x"}  # fmt: skip
     assert list_faults(api.post(ADDRESS, body)) == {

@@ -35,7 +35,7 @@ def pending_confirmation(production) -> Confirmation:
 
 @pytest.fixture
 def set_clock(monkeypatch):
-    """Return a function that sets the clock of the pages."""
+    """Return a function that sets what `timezone.now()` returns."""
 
     def set_clock(moment) -> None:
         monkeypatch.setattr(views.timezone, "now", lambda: moment)
@@ -75,7 +75,7 @@ def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client
     assert f"decide={pending_confirmation.pk}&amp;as=confirm" in text
 
 
-def test_undoing_keeps_the_filters_and_leaves_the_second_step(browser_client, address, pending_confirmation):
+def test_deciding_and_undoing_keep_the_filters_but_not_the_second_step(browser_client, address, pending_confirmation):
     """Deciding and undoing lead to the page with its filters, but without the question of the second step."""
     form = f"http://testserver{address}?range=30d&decide={pending_confirmation.pk}&as=confirm"
     for decision in ("confirm", "undo"):
@@ -86,7 +86,7 @@ def test_undoing_keeps_the_filters_and_leaves_the_second_step(browser_client, ad
 
 
 @pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
-def test_a_member_decides_on_the_page_in_two_steps(
+def test_a_person_decides_on_the_page_in_two_steps(
     decide, browser_client, address, pending_confirmation, decision, state, set_clock
 ):
     step = browser_client.get(address, {"decide": str(pending_confirmation.pk), "as": decision}).content.decode()
@@ -106,7 +106,9 @@ def test_a_member_decides_on_the_page_in_two_steps(
     assert [shown_state for _, shown_state in page.context["rows"]] == [state]
 
 
-def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, address, pending_confirmation, set_clock):
+def test_a_decision_can_be_undone_until_it_takes_effect(
+    decide, browser_client, address, pending_confirmation, set_clock
+):
     expires_at = pending_confirmation.expires_at
     decide(pending_confirmation, "confirm")
     decide(pending_confirmation, "undo")
@@ -129,7 +131,7 @@ def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, addres
     assert pending_confirmation.state == "declined"
 
 
-def test_a_decided_row_does_not_expire_and_is_not_counted_as_pending(
+def test_a_decided_row_says_when_it_takes_effect_and_is_not_counted_as_pending(
     decide, browser_client, address, pending_confirmation
 ):
     assert '<span class="tag warn">1 pending</span>' in browser_client.get(address).content.decode()
@@ -171,7 +173,7 @@ def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_
     assert pending_confirmation.state == "declined"
 
 
-def test_the_signed_facts_are_next_to_the_summary_until_the_decision(
+def test_the_signed_facts_are_next_to_the_summary_until_the_decision_takes_effect(
     decide, browser_client, address, pending_confirmation, set_clock
 ):
     text = browser_client.get(address).content.decode()
@@ -213,7 +215,7 @@ def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, p
     assert [state for _, state in page.context["rows"]] == ["expired"]
 
 
-def test_exports_have_every_row_with_null_for_missing_times(browser_client, address, production, pending_confirmation):
+def test_exports_have_every_row_with_null_for_missing_values(browser_client, address, production, pending_confirmation):
     for number in range(30):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     tables = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]
@@ -232,8 +234,7 @@ def test_the_page_counts_a_long_queue(browser_client, address, production):
     assert "The first 50 of 52" in page.content.decode()
 
 
-def test_another_environment_neither_shows_nor_loses_a_confirmation(browser_client, address, pending_confirmation):
-    """The page of staging does not show a confirmation of production."""
+def test_the_page_of_staging_shows_no_confirmation_of_production(browser_client, address, pending_confirmation):
     page = browser_client.get(address.replace("production", "staging"))
     assert "No confirmations yet" in page.content.decode()
 
@@ -326,7 +327,7 @@ def test_an_operation_is_found_by_its_template_and_by_its_path(browser_client, a
 
 
 @pytest.mark.django_db
-def test_a_link_shows_one_confirmation_of_any_time_or_where_it_is(browser_client, address, pending_confirmation):
+def test_a_link_shows_one_confirmation_of_any_age_or_says_where_it_is(browser_client, address, pending_confirmation):
     """A link to a confirmation shows it, however old it is; in another environment, the page says where it is."""
     confirmations.request_confirmation(pending_confirmation.environment, CALL, "Another call", now=timezone.now())
     Confirmation.objects.filter(pk=pending_confirmation.pk).update(
