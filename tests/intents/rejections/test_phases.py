@@ -28,7 +28,7 @@ BEFORE, AFTER = RELEASED - timedelta(hours=5), RELEASED + timedelta(minutes=30)
 
 @pytest.fixture
 def release(production):
-    """Record calls before and after a release. `expired` stays the same; one operation gets `audience-mismatch`."""
+    """Record calls before and after a release. `expired` keeps its rate; `POST /refunds` gets `audience-mismatch`."""
     record_verifications(
         production,
         [

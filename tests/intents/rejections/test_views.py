@@ -135,9 +135,9 @@ def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled_environment)
         assert all(escape(reason_text) in text for reason_text in texts)
 
 
-def test_a_reason_is_compared_with_the_period_before(page, filled_environment):
+def test_a_download_has_no_previous_count_of_a_reason_if_nothing_was_verified_before(page, filled_environment):
     (replayed,) = [row for row in read_rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
-    assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, None)  # nothing was verified before
+    assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, None)
 
 
 def test_a_reason_that_stopped_is_listed_so_that_the_column_adds_up(page, filled_environment):
@@ -164,7 +164,7 @@ def test_versions_and_operations_have_rates_with_their_totals(page, filled_envir
     assert operations[None]["verifications"] == 1
 
 
-def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled_environment):
+def test_the_series_adds_up_to_the_facts_and_to_the_count_of_a_reason(page, filled_environment):
     series = read_rows(page(".json"), "series")
     assert sum(row["verifications"] for row in series) == 106
     assert sum(row["rejections"] for row in series) == 6
@@ -225,7 +225,7 @@ def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, 
     assert f"<code>{prefix}…</code>" in page(version="1").content.decode()
 
 
-def test_the_page_always_says_which_key_reported_what(page, filled_environment, api):
+def test_the_page_says_which_key_reported_what_without_a_filter_too(page, filled_environment, api):
     report = {
         "reportId": "00000000-0000-4000-8000-000000000001",
         "verifications": [
@@ -359,7 +359,7 @@ def test_filters_narrow_the_page_and_its_downloads_alike(
     assert context["rejections"].paginator.count == singles
 
 
-def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled_environment):
+def test_an_unknown_value_of_a_filter_is_named_and_ignored(page, filled_environment):
     response = page(reason="no-such-reason", version="7")
     assert "does not know reason=no-such-reason, version=7, and ignores them." in " ".join(
         response.content.decode().split()
@@ -438,7 +438,7 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
 
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "90d", "12m", "all"])
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
-def test_every_range_has_a_page_and_exports(page, filled_environment, span, zone):
+def test_page_and_download_have_the_same_total_in_every_range(page, filled_environment, span, zone):
     response = page(range=span, tz=zone)
     assert response.status_code == 200
     assert sum(row["verifications"] for row in read_rows(page(".json", range=span, tz=zone), "series")) == (
@@ -467,7 +467,7 @@ def test_the_table_tells_the_hour_before_the_change_of_clocks_from_the_one_after
     assert labels == ["Sun 26 Oct 02:00 CET", "Sun 26 Oct 02:00 CEST"]
 
 
-def test_another_environment_has_its_own_numbers(filled_environment, browser_client, workspace):
+def test_another_environment_shows_none_of_these_rows(filled_environment, browser_client, workspace):
     response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
     assert all(not rows_ for name, rows_ in json.loads(response.getvalue())["tables"].items() if name != "series")
 
@@ -542,7 +542,7 @@ def test_the_rejections_of_one_key_are_listed_without_the_sums_of_all_keys(page,
     assert 'aria-label="In this period"' not in text
 
 
-def test_a_start_before_the_period_is_not_shown(page, production):
+def test_an_exact_start_before_the_period_becomes_the_start_of_the_period(page, production):
     record_verifications(production, [Verification("expired", NOW - timedelta(days=20))])
     answer = page(since=(NOW - timedelta(days=20)).isoformat(), range="7d")
     assert answer.context["listed_calls"] == 0
@@ -552,7 +552,7 @@ def test_a_start_before_the_period_is_not_shown(page, production):
 @pytest.mark.parametrize(
     "since", ["soon", "2026-01-05", "2026-01-05T10:00", "0001-01-01T00:00+14:00", "9999-12-31T23:59Z"]
 )
-def test_a_moment_that_cannot_be_read_or_shown_is_ignored_and_named(page, filled_environment, since):
+def test_a_moment_that_cannot_be_used_is_named_on_the_page_and_refused_in_the_download(page, filled_environment, since):
     answer = page(since=since)
     assert answer.status_code == 200
     assert answer.context["unknown"] == {"since": since}

@@ -55,7 +55,7 @@ def test_each_cause_says_what_speaks_for_it_or_against_it():
     st.none() | st.integers(-10_000, 10_000), st.integers(0, 3), st.integers(0, 3),
     st.integers(0, 3), st.integers(0, 3), st.integers(0, 3),
 )  # fmt: skip
-def test_every_cause_has_a_proof_and_none_is_called_certain(seconds, intents, earlier, accepted, alike, expired):
+def test_every_cause_has_its_evidence_and_what_would_prove_it(seconds, intents, earlier, accepted, alike, expired):
     ended_at = None if seconds is None else REJECTED_AT + timedelta(seconds=seconds)
     causes = list_causes(ExpiryFacts(REJECTED_AT, ended_at, intents, earlier, accepted + alike, alike, expired))
     assert len(causes) == (4 if ended_at is None else 3)

@@ -210,7 +210,7 @@ def test_a_rejection_without_a_tool_call_has_no_other_events(browser_client, sta
      {"at": "2026-01-01", "id": "1"}, {"at": "2026-01-01T00:00:00+00:00", "id": "9" * 30},
      {"at": "0001-01-01", "id": "²"}],
 )  # fmt: skip
-def test_the_address_of_no_rejection_is_404_and_says_what_to_do(browser_client, start, query):
+def test_an_address_without_a_rejection_is_404_and_says_what_to_do(browser_client, start, query):
     response = browser_client.get(f"{start}/rejection", query)
     assert response.status_code == 404
     assert "Look at the list" in response.content.decode()
@@ -264,7 +264,7 @@ def test_the_inspector_says_which_rejection_filled_it_in(browser_client, start, 
     )
 
 
-def test_the_template_of_a_call_is_no_other_operation(browser_client, start, rejection):
+def test_the_template_of_the_signed_path_is_the_same_operation(browser_client, start, rejection):
     """The report names the template of the path that the intent names, so both are the same operation."""
     Rejection.objects.filter(pk=rejection.pk).update(operation="POST /refunds/{id}", reason="replayed")
     MintedIntent.objects.filter(tool_call_id=rejection.tool_call_id).update(operation="POST /refunds/8412")

@@ -60,7 +60,7 @@ def filled_environment(production: Environment) -> Environment:
 
 
 def list_tallies(environment: Environment, period: Period, filters: RejectionFilters):
-    """Return the quarter hours that the filters select, each as (start, result, version, operation, count, last)."""
+    """Return the quarter hours of the version and operation, as (start, result, version, operation, count, last_at)."""
     tallies = VerificationTally.objects.filter(
         environment=environment, start__gte=period.start, start__lt=period.end
     ).values_list("start", "result", "version", "operation", "count", "last_at")
@@ -121,7 +121,7 @@ def test_totals_and_charts_are_the_sums_of_the_quarter_hours(filled_environment,
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_all_time_begins_with_the_first_verification(filled_environment, zone):
+def test_the_chart_of_all_time_is_the_sum_of_the_quarter_hours(filled_environment, zone):
     period = Period(datetime(2000, 1, 1, tzinfo=UTC), BEGIN + timedelta(days=200), ZoneInfo(zone), preset="all")
     tallies = list_tallies(filled_environment, period, RejectionFilters())
     expected = build_buckets(period, [(moment, result, count) for moment, result, *_, count, _ in tallies])

@@ -62,6 +62,6 @@ def test_the_first_bucket_is_partial_if_the_period_begins_within_it(case):
     assert first.is_partial or not begins_within
 
 
-def test_a_period_without_data_has_no_bucket():
+def test_a_period_of_no_length_has_no_bucket():
     end = datetime(2026, 3, 6, tzinfo=UTC)
     assert build_buckets(Period(end, end, ZoneInfo("UTC")), []) == []
