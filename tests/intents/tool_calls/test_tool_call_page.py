@@ -31,7 +31,7 @@ CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
 
 @pytest.fixture
 def start(workspace: Any, production: Environment) -> str:
-    """Return the address of an environment with a call that was confirmed, minted, and rejected twice."""
+    """Return the start of the addresses of production, where a call was confirmed, minted, and rejected three times."""
     now = timezone.now() - timedelta(minutes=5)
     SigningSecret.objects.update(signs_from=now - timedelta(days=1))
     confirmation = request_confirmation(production, CALL, "Refund <12.50>", now=now)
@@ -96,7 +96,7 @@ def test_a_second_intent_for_the_same_call_is_said_to_be_a_retry(browser_client,
 
 
 def test_the_download_of_a_call_with_very_many_events_has_all_of_them(browser_client, start, production):
-    """Here each intent has a confirmation of its own, so that there are as many of each."""
+    """Here each intent has a confirmation of its own, so that there are as many confirmations as intents."""
     now, count = timezone.now(), MAX_EVENTS + 2
     for number in range(count):
         at = now + timedelta(seconds=number)

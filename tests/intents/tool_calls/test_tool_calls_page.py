@@ -242,7 +242,9 @@ def test_a_search_stops_after_its_limit_and_goes_on_from_there(browser_client, a
     assert read_counts(browser_client, address)[1] == "4"
 
 
-def test_step_up_is_searched_by_its_index_only(browser_client, address, production, monkeypatch):
+def test_intents_without_step_up_do_not_count_towards_the_limit_of_its_search(
+    browser_client, address, production, monkeypatch
+):
     monkeypatch.setattr(queries, "MAX_SCANNED", 4)
     for number in range(10):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number)
@@ -252,7 +254,9 @@ def test_step_up_is_searched_by_its_index_only(browser_client, address, producti
 
 
 @pytest.mark.parametrize("query", [{"user": "rare"}, {"user": "rare", "stepup": "asked"}])
-def test_a_user_is_searched_by_its_index_only(browser_client, address, production, monkeypatch, query):
+def test_intents_of_others_do_not_count_towards_the_limit_of_a_search_for_a_user(
+    browser_client, address, production, monkeypatch, query
+):
     monkeypatch.setattr(queries, "MAX_SCANNED", 4)
     for number in range(10):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number, requires_step_up=True)
