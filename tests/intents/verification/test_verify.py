@@ -58,7 +58,7 @@ def list_tallies() -> list[tuple[str, int, str, int]]:
     return list(VerificationTally.objects.values_list("result", "version", "operation", "count"))
 
 
-def test_the_answer_has_all_facts_of_an_accepted_intent(api, mint):
+def test_the_answer_has_the_facts_of_an_accepted_intent_which_is_tallied(api, mint):
     response = api.post(ADDRESS, build_body(mint(tool_call_id="call_1")))
     assert response.status_code == 200
     intent = response.json()["intent"]
@@ -74,7 +74,7 @@ def test_an_intent_minted_by_the_hub_passes(api):
     assert response.status_code == 200
 
 
-def test_a_rejection_is_a_problem_with_its_reason_and_is_tallied(api, mint):
+def test_a_rejection_is_a_problem_with_its_reason_and_is_stored(api, mint):
     response = api.post(ADDRESS, build_body(mint(tool_call_id="call_1", args={"amount": 1})))
     assert (response.status_code, response["Content-Type"]) == (403, "application/problem+json")
     problem = response.json()
@@ -287,7 +287,7 @@ def test_a_body_of_the_wrong_form_is_400_and_not_tallied(api, mint, members, poi
     assert list_tallies() == []
 
 
-def test_no_answer_repeats_header_or_body(api, mint):
+def test_a_rejection_repeats_neither_header_nor_body(api, mint):
     header = mint(args={"amount": 1})
     text = api.post(ADDRESS, build_body(header)).content.decode()
     assert header not in text

@@ -59,7 +59,7 @@ def test_the_empty_inspector_is_a_form(browser_client, address):
 
 
 @pytest.mark.parametrize(("example", "reason"), [("passes", None), ("fails", "args-mismatch")])
-def test_an_example_passes_or_fails_is_stored_nowhere_and_opens_no_door(
+def test_an_example_passes_or_fails_as_named_stores_no_intent_and_is_rejected_by_the_api(
     browser_client, address, api, production, example, reason
 ):
     page = browser_client.get(address).content.decode()
@@ -147,9 +147,7 @@ def test_a_payload_with_a_wrong_signature_is_decoded_with_a_warning(inspect, wor
 @pytest.mark.parametrize(
     ("expires_at", "zone"), [(253402300799000, "Europe/Vienna"), (-62135596800, "America/New_York"), (1e300, "UTC")]
 )
-def test_a_time_at_the_end_of_the_calendar_is_shown_as_its_number_in_every_zone(
-    inspect, browser_client, expires_at, zone
-):
+def test_a_time_that_no_date_of_its_zone_can_show_is_shown_as_its_number(inspect, browser_client, expires_at, zone):
     payload = json.dumps({"issuedAt": 1790000000, "expiresAt": expires_at})
     header = base64.urlsafe_b64encode(f'{{"payload": {payload}, "signature": "{"0" * 64}"}}'.encode()).decode()
     address = inspect(header).redirect_chain[-1][0]
@@ -258,7 +256,7 @@ def test_method_and_path_are_needed(inspect, header, missing):
 
 @pytest.mark.parametrize("field", ["header", "query", "content_type", "content_encoding", "body"])
 def test_a_pasted_nul_is_named_at_its_field(inspect, header, field):
-    """A form holds text, so it cannot hold a body with such bytes."""
+    """A form holds text, so the inspector takes no body with null characters."""
     response = inspect(**{"header": header(), field: "a\0b"})
     assert response.context["inspection"] is None
     (fault,) = re.findall(
@@ -291,6 +289,6 @@ def test_an_outsider_inspects_nothing(address, header, other_workspace, workspac
     assert key_client.post(f"{address}/checks", FORM).status_code == 302
 
 
-def test_opening_the_address_of_a_result_leads_to_the_form(browser_client, address):
+def test_opening_the_address_that_the_form_posts_to_leads_to_the_form(browser_client, address):
     response = browser_client.get(f"{address}/checks")
     assert (response.status_code, response["Location"]) == (302, address)
