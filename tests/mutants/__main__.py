@@ -1,7 +1,7 @@
-"""`make mutate`: change the SDK's verifier and inference in one place at a time. Count the changes that tests notice.
+"""`make mutate`: change one place at a time in the SDK's verifier, canonical JSON and merge of evidence.
 
-mutmut makes the changes and runs the tests; sdk/pyproject.toml names the modules. The command ends with 1 if the tests
-notice fewer than 90 % of the changes to a module.
+mutmut makes the changes and runs the tests; sdk/pyproject.toml names the modules. The command counts the changes that
+tests notice, and ends with 1 if they are fewer than 90 % of the changes to a module.
 """
 
 from __future__ import annotations
