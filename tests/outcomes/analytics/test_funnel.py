@@ -94,8 +94,10 @@ def test_an_outcome_before_the_first_key_is_no_step_but_one_at_the_same_time_is(
     assert (counts_of(funnel), funnel.total, funnel.is_cut) == ([3, 1], 3, False)
 
 
-def test_conversations_whose_previous_key_came_in_the_last_day_may_still_come(browser_client, production):
-    """They may still reach the step: `recent` counts them among those that it lost."""
+def test_lost_conversations_that_reached_the_previous_key_in_the_last_day_are_counted_as_recent(
+    browser_client, production
+):
+    """The step has lost these conversations so far, but they may still reach it."""
     register(production, "a", "b", "c", "d")
     for name, hours in (("a", 1), ("b", 23), ("c", 30), ("d", 2)):
         report(production, name, "cart", hours=hours)
@@ -182,7 +184,7 @@ def test_what_a_step_lost_is_listed_and_downloaded(browser_client, production):
 
 
 @pytest.mark.parametrize("lost", ["0", "1", "3", "99", "x", "-2"])
-def test_a_step_that_is_not_there_lists_nothing(browser_client, production, lost):
+def test_the_first_step_and_one_that_does_not_exist_list_no_lost_conversations(browser_client, production, lost):
     now = timezone.now()
     register_conversations(production, [Arrival("a")], now=now)
     record_outcomes(production, [Report("a", "cart")], now=now)

@@ -103,7 +103,7 @@ def test_the_download_of_all_keys_has_all_rows(production, browser_client, monke
 
 
 @pytest.mark.parametrize("key", ["", "purchase"])
-def test_a_download_is_streamed_without_sorting(production, key):
+def test_a_download_is_streamed_without_one_sort_of_all_rows(production, key):
     rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
     with read_in_order() as connection, connection.cursor() as cursor:
         cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
@@ -114,7 +114,7 @@ def test_a_download_is_streamed_without_sorting(production, key):
 
 
 @pytest.mark.parametrize("key", ["", "purchase"])
-def test_several_processes_of_postgresql_write_the_cells_of_a_download(production, key):
+def test_several_processes_of_postgresql_can_write_the_cells_of_a_download(production, key):
     rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
     with read_in_order() as connection, connection.cursor() as cursor:
         cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
@@ -214,7 +214,7 @@ def test_the_pending_share_of_older_conversations_is_no_larger(lags, newest, lat
     assert older <= distribution.estimate_pending(newest + day, newest) + 1e-9
 
 
-def test_half_of_the_outcomes_of_conversations_that_started_within_the_usual_lag_is_pending():
+def test_outcomes_are_pending_for_conversations_that_started_less_than_the_usual_lag_ago():
     hour = timedelta(hours=1)
     assert count_lags([hour]).estimate_pending(2 * hour, timedelta(0)) == 0.5
     assert count_lags([hour]).estimate_pending(hour, timedelta(0)) == 1

@@ -85,7 +85,7 @@ def test_an_empty_page_of_another_environment_names_it(browser_client, workspace
     assert "environment=&quot;staging&quot;" in html
 
 
-def test_an_outcome_of_the_request_in_the_spec_is_shown_at_once(api, browser_client):
+def test_an_outcome_that_the_api_received_is_shown_at_once(api, browser_client):
     api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]})
     items = [{"conversationId": "conv_1", "outcomeKey": "purchase"}]
     api.post("/api/conversation-outcomes", {"outcomes": items})
@@ -488,7 +488,7 @@ def test_outcomes_that_were_moved_here_are_left_out_of_changes_in_all_and_by_key
     assert "moved" not in read_page(browser_client, f"{page_of_staging}?range=7d")
 
 
-def test_the_keys_of_the_folded_tail_are_compared_without_moves_together(production, workspace, monkeypatch):
+def test_the_keys_of_the_folded_tail_are_compared_together_without_moves(production, workspace, monkeypatch):
     monkeypatch.setattr(outcomes_page, "UNFOLDED_KEYS", 1)
     staging, now = workspace.workspace.environments.get(name="staging"), timezone.now()
     reach_keys(staging, {"a": 9, "b": 3, "c": 2}, now=now)

@@ -17,7 +17,7 @@ PAGE = "/w/lumen-books/production/outcome"
 
 @pytest.fixture
 def release(workspace):
-    """Store a release three hours ago: 100 conversations with 20 purchases before it, 50 with 30 purchases after it."""
+    """Store a release three hours ago. 20 of 100 conversations before it reached `purchase`, 30 of 50 after it."""
     production, now = workspace.workspace.environments.get(name="production"), timezone.now()
     moment = floor_to_quarter(now - timedelta(hours=3))
     arrivals = [Arrival(f"old{n}", moment - timedelta(hours=2)) for n in range(100)]
