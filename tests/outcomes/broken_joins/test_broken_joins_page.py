@@ -180,7 +180,7 @@ def test_the_rates_have_a_table_of_their_points(workspace, production, browser_c
 
 
 @pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
-def test_an_unknown_diagnosis_filters_nothing(production, browser_client, query):
+def test_a_value_that_is_no_cause_of_a_broken_join_filters_nothing(production, browser_client, query):
     assert browser_client.get(f"{PAGE}?{query}").context["rows"].paginator.count == 6
 
 
@@ -192,7 +192,7 @@ def test_each_cause_shows_a_few_ids(production):
     assert (unseen.count, len(unseen.example_ids)) == (10, 5)
 
 
-def test_the_page_shows_two_ids_of_each_cause(production, browser_client):
+def test_the_page_shows_two_ids_of_a_cause(production, browser_client):
     record_outcomes(production, [Report(f"gone-{n}", "k") for n in range(9)], now=timezone.now())
     card = browser_client.get(PAGE).content.decode().partition("<h2>Causes</h2>")[2].partition("</section>")[0]
     assert len(re.findall("<code>gone-[0-9]</code>", card)) == 2
@@ -473,8 +473,8 @@ def test_the_legend_calls_keys_by_their_names_with_their_prefixes_where_two_have
     assert read_legend() == {f"same {first}", f"same {second}", *map(str, others)}
 
 
-def test_the_address_of_the_list_leads_to_the_page_where_nothing_is_listed(production, browser_client):
-    """Links end with `#joins`, so one element has this id even if no join is listed."""
+def test_links_to_the_list_of_joins_have_one_target_even_if_no_join_is_listed(production, browser_client):
+    """These links end with `#joins`."""
     for query in ("", "?key=of-no-join"):
         assert browser_client.get(f"{PAGE}{query}").content.decode().count('id="joins"') == 1
 

@@ -101,7 +101,7 @@ def test_it_is_too_early_to_tell_while_many_broken_joins_will_still_heal(release
     assert latest["healingShare"] > 0.1
 
 
-def test_the_phases_of_a_key_are_of_all_keys_as_the_rates_are(release, browser_client):
+def test_the_filter_on_a_key_does_not_narrow_the_phases(release, browser_client):
     assert read_section(browser_client, "range=24h&key=renewal") == read_section(browser_client).replace(
         "range=24h", "range=24h&amp;key=renewal"
     )

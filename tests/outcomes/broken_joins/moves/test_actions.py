@@ -1,4 +1,4 @@
-"""Moving broken joins on the page: it is counted, confirmed, logged and undone, and only people can do it."""
+"""Moving broken joins on the page: a move is counted, reported, logged and undone, and only people can make one."""
 
 import re
 from datetime import timedelta
@@ -86,7 +86,7 @@ def test_after_a_move_the_page_shows_the_rest_and_can_undo_the_move_at_once(envi
         assert browser_client.get(f"{PAGE}?done=moved&move={unknown}").status_code == 200
 
 
-def test_a_reader_sees_a_move_without_its_button(environments, browser_client, api):
+def test_a_key_sees_a_move_without_its_button(environments, browser_client, api):
     browser_client.post(f"{PAGE}/move", {"to": "staging"})
     notice = notice_of(api.get(f"{PAGE}?done=moved&move={Move.objects.get().pk}"))
     assert "moved to" in notice

@@ -35,7 +35,7 @@ KEYS = ("purchase", "renewal")
 
 
 def facts(environment: Environment) -> set[tuple]:
-    """Return all outcomes of an environment, with all columns except row ids."""
+    """Return all outcomes of an environment, without row ids and the columns that are kept for undoing moves."""
     rows = Outcome.objects.filter(environment=environment)
     return set(
         rows.values_list(
