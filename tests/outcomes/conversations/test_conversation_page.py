@@ -1,4 +1,4 @@
-"""One conversation's page lists everything stored about it, in order. For an unknown id it says why."""
+"""One conversation's page lists everything stored about it, in order. For an unknown id, it says why, if it can."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_a_conversation_is_found_by_an_index_that_begins_with_the_environment(pr
     assert plan.count("Index Scan") == 1
 
 
-def test_an_outcome_before_the_start_is_marked_on_every_page(browser_client, start, production):
+def test_an_outcome_before_the_start_is_marked_on_its_pages(browser_client, start, production):
     register_conversations(production, [Arrival("early", NOW)], now=NOW)
     record_outcomes(production, [Report("early", "purchase")], now=NOW - timedelta(minutes=46, seconds=20))
     record_outcomes(production, [Report("early", "renewal")], now=NOW)
