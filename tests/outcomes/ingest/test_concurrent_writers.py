@@ -109,7 +109,7 @@ def test_a_report_during_its_registration_leaves_no_broken_join(production, roun
     assert read_tallies(production) == recount(production)
 
 
-def test_a_report_waits_for_a_registration_that_has_not_committed(production):
+def test_of_a_report_and_a_registration_the_second_waits_until_the_first_has_committed(production):
     """Both orders of the race are tested step by step."""
     for first, second in (("register", "record"), ("record", "register")):
         id_ = f"{first} first"
