@@ -51,7 +51,7 @@ def read_tallies(environment: Environment) -> Tallies:
 
 
 def list_search_keys(environment: Environment) -> set[str]:
-    """Return the keys that a search finds."""
+    """Return the keys that a search can find."""
     return set(OutcomeKey.objects.filter(environment=environment).values_list("outcome_key", flat=True))
 
 

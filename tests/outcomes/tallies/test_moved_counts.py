@@ -123,7 +123,7 @@ def test_an_outcome_that_a_move_dates_back_is_missing_in_the_period_of_its_own_r
 
 
 def test_a_moved_join_that_would_have_healed_by_now_is_not_broken_without_moves(workspace):
-    """The conversation was registered in both environments, in the one that reported it only after the move."""
+    """The outcome was reported to production, where its conversation is registered only after the move."""
     now = timezone.now()
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     register_conversations(staging, [Arrival("a"), Arrival("b")], now=now)

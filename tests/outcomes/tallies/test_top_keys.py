@@ -35,7 +35,7 @@ def two_tails(module_rows) -> Workspace:
 
 @pytest.fixture(scope="module")
 def long_tail(two_tails) -> Environment:
-    """Report fifty days of outcomes with 400 keys. The n-th key is about 1/n as frequent as the first."""
+    """Report fifty days of outcomes with about 400 keys. The n-th key is about 1/n as frequent as the first."""
     chance, production = random.Random(3), two_tails.environments.get(name="production")
     ids = [f"c{n}" for n in range(90)]
     register_conversations(production, [Arrival(id_) for id_ in ids], now=END)
@@ -180,7 +180,7 @@ def test_a_key_that_cannot_reach_the_last_top_key_is_not_read():
 )
 @example(datetime(9999, 11, 1, tzinfo=UTC), timedelta(days=60))
 @example(datetime(2026, 2, 8, tzinfo=UTC), timedelta(days=40))
-def test_a_widened_period_contains_the_period_and_is_little_longer(start, length):
+def test_a_widened_period_contains_the_period_and_is_at_most_half_as_long_again(start, length):
     period = Period(start, start + length, ZoneInfo("UTC"))
     wide = top_keys.widen_period(period)
     assert wide.start <= period.start < period.end <= wide.end
