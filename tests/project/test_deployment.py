@@ -76,7 +76,7 @@ def test_operating_md_lists_exactly_the_variables_that_compose_yaml_requires():
     assert set(re.findall(r"^(\w+)=", example, re.MULTILINE)) == wanted
 
 
-def test_every_setting_can_be_set_in_the_file_of_variables():
+def test_every_service_of_the_hub_reads_the_file_of_variables():
     for service in HUB_SERVICES.values():
         assert service["env_file"] == ".env"
         assert "${DEFAULT_FROM_EMAIL:-" in service["environment"]["DEFAULT_FROM_EMAIL"]
@@ -97,7 +97,7 @@ def test_every_file_that_compose_yaml_mounts_exists():
 
 
 def list_samples() -> dict[str, set[str]]:
-    """Return the labels of each metric that /metrics shows, by the name that queries use."""
+    """Return the labels of each counter and histogram of /metrics, by the name that queries use."""
     samples: dict[str, set[str]] = {}
     for metric in vars(metrics).values():
         if isinstance(metric, Counter):

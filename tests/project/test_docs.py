@@ -89,7 +89,7 @@ def variables(node: ast.AST) -> Iterator[str]:
 
 
 def arguments_of(pattern: str, function: str) -> set[str]:
-    """Return the first arguments of all calls of a function in some files, if they are string literals."""
+    """Return the first arguments of all calls of a function in some files, if they are literals."""
     calls = (node for path in ROOT.glob(pattern) for node in ast.walk(ast.parse(path.read_text())))
     return {
         node.args[0].value
@@ -237,17 +237,17 @@ def envelope_of(header: str) -> dict[str, Any]:
 
 
 def calls() -> Sequence[tuple[str, str, Any]]:
-    """Return address, body and documented answer of every curl in api.md that has a body."""
+    """Return address, body and documented answer of every POST in api.md whose curl sends the body with `-d`."""
     matches = []
     for title, rest in re.findall(r"^## POST (/api/\S+)\n(.*?)(?=^## )", text_of("docs/api.md"), re.M | re.S):
         body = re.search(r"-d '(.*?)'", rest, re.DOTALL)
-        if body is None:  # the answer to a call without a body is different each time
+        if body is None:  # curls with --data get a different answer each time
             continue
         matches.append((title, body[1], json.loads(blocks(rest, "json")[0])))
     return matches
 
 
-def test_every_curl_of_api_md_gets_the_documented_answer(api):
+def test_every_curl_with_a_fixed_answer_in_api_md_gets_this_answer(api):
     for address, body, answer in calls():
         response = api.post(address, body.encode())
         assert (address, response.json()) == (address, answer)

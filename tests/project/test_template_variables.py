@@ -1,6 +1,7 @@
 """Every variable that a template asks for exists. Django renders a missing one as nothing, so nobody would notice.
 
-All pages of the URL configuration are opened, with data and without, and every link and filter on them is followed.
+All pages of the URL configuration are opened, with data and without, and the links and filters on them are followed,
+one address for each kind of result.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ MAX_ADDRESSES = 600
 
 
 class Misses:
-    """A record of each failed lookup as (template, line, variable), and of the names of all rendered templates."""
+    """A record of each lookup that fails by mistake, as (template, line, variable), and of all rendered templates."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lookups: set[tuple[str, int, str]] = set()
@@ -261,7 +262,7 @@ def misses(monkeypatch: pytest.MonkeyPatch) -> Iterator[Misses]:
     recorder.close()
 
 
-def test_a_misspelt_variable_is_noticed_in_every_kind_of_tag(misses):
+def test_a_misspelt_variable_is_noticed_in_several_kinds_of_tags(misses):
     text = (
         "{{ page.titel }}{% if usre %}{% endif %}{% for row in rwos %}{% endfor %}{% with a=nmae %}{% endwith %}"
         "{{ page|add:nubmer }}{{ optional|default:'' }}{{ nothing.name }}{{ page.title }}"
@@ -399,7 +400,7 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
 
 
 def open_settings(browser: Client, start: str) -> None:
-    """Create and revoke everything that admins manage, with and without faults, and open the resulting pages."""
+    """Create and end keys, environments and signing secrets, with and without faults; open the resulting pages."""
     key = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
     for form in (key, {}):
         assert browser.post(f"{start}/keys/create", form, follow=True).status_code == 200

@@ -17,7 +17,7 @@ def test_hub_and_sdk_have_one_version():
     assert settings.SPECTACULAR_SETTINGS["VERSION"] == affidavit.__version__
 
 
-def test_the_changelog_has_this_version_or_unreleased_changes():
+def test_the_changelog_begins_with_unreleased_changes_and_its_latest_release_is_this_version():
     headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[0] == "[Unreleased]"
     released = [re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d", heading) for heading in headings[1:]]
