@@ -47,7 +47,7 @@ def test_there_are_at_most_fifty_environments(shop):
         create_environment(shop, "one-more", **stamp())
 
 
-def test_no_machine_call_makes_an_environment(api, shop):
+def test_a_call_with_a_mistyped_environment_makes_none(api, shop):
     bodies = {
         "/api/conversation-outcomes": {"outcomes": []},
         "/api/witness-reports": {"reportId": str(uuid.uuid4()), "observations": []},
