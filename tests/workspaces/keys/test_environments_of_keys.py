@@ -117,7 +117,7 @@ def test_pages_of_an_environment_tell_a_restricted_key_nothing_of_another(api, s
         text = api.get(f"{start}/{name}.json?{query}", key=staging_key).getvalue().decode()
         for secret in ("prod-secret-2", "hidden-key", "hidden-path", '"production"'):
             assert secret not in text, (page, secret)
-    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # a key for all reads the id
+    assert "prod-secret-2" in api.get(f"{start}/joins.json").getvalue().decode()  # an unlimited key reads it
     for page in (
         "outcomes.json?compare=production",
         "outcome.json?compare=production",
@@ -142,7 +142,7 @@ def test_an_archived_environment_is_unknown_to_machines(api, workspace):
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(400, "unknown-environment")] * 3
 
 
-def test_the_settings_are_not_open_to_keys(api):
+def test_the_page_of_keys_is_not_open_to_keys(api):
     assert api.get("/w/lumen-books/production/keys.json").status_code == 403
 
 
@@ -169,4 +169,4 @@ def test_pages_tell_a_restricted_key_of_moves_but_not_from_which_environment(api
     for page in ("joins", "outcomes", "overview"):
         text = " ".join(api.get(f"/w/-/staging/{page}", key=staging_key).content.decode().split())
         assert "1 moved here from another environment" in text, page
-    assert '"production"' in api.get("/w/-/staging/joins.json").getvalue().decode()  # a key for all reads the name
+    assert '"production"' in api.get("/w/-/staging/joins.json").getvalue().decode()  # an unlimited key reads it
