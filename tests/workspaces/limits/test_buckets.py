@@ -1,4 +1,4 @@
-"""The buckets of PostgreSQL and Redis grant as many tokens as the rule in Python, even to simultaneous requests."""
+"""The buckets of PostgreSQL and Redis keep their limit, also for simultaneous requests. SQL follows the pure rule."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_buckets_are_independent(buckets):
     assert buckets.grant("key:2", LIMIT, 10).tokens == 10
 
 
-def test_a_slow_bucket_grants_one_token_and_returns_the_rest(buckets):
+def test_a_slow_bucket_grants_one_token_and_then_none(buckets):
     slow = Limit("key", 1)
     assert buckets.grant("key:1", slow, 5).tokens == 1
     grant = buckets.grant("key:1", slow, 5)
@@ -105,7 +105,7 @@ def test_the_sql_statement_equals_the_pure_rule(age, tokens):
 
 
 @pytest.mark.django_db
-def test_while_redis_is_unreachable_the_database_counts_and_redis_is_not_asked(monkeypatch, caplog):
+def test_while_redis_is_unreachable_the_database_counts_and_redis_is_not_asked_again(monkeypatch, caplog):
     buckets = RedisBuckets("unix:///nonexistent/redis.sock")
     for _ in range(3):
         assert buckets.grant("key:1", LIMIT, 10).tokens == 10
@@ -115,7 +115,7 @@ def test_while_redis_is_unreachable_the_database_counts_and_redis_is_not_asked(m
 
 
 @pytest.mark.django_db
-def test_rows_of_full_buckets_are_deleted_however_many_at_once(monkeypatch):
+def test_all_rows_of_full_buckets_are_deleted_in_batches(monkeypatch):
     monkeypatch.setattr(database_buckets, "ROWS_PRUNED_AT_ONCE", 2)
     now = timezone.now()
     TokenBucket.objects.create(name="key:1", tokens=0, refilled_at=now)

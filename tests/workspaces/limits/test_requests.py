@@ -38,7 +38,7 @@ def post_outcomes(api: Any, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ""])
-def test_a_key_over_its_rate_is_refused_on_every_address_and_another_is_not(
+def test_a_key_over_its_rate_is_refused_by_other_endpoints_too_and_another_key_is_not(
     settings, api, other_workspace, page, suffix
 ):
     settings.RATE_LIMIT = 5
