@@ -40,17 +40,17 @@ def test_the_sign_in_page_says_that_nothing_was_stored_and_leads_to_the_page_of_
 @pytest.mark.parametrize(
     "referer", [None, "https://elsewhere.example/w/lumen-books", "http://testserver:81/x", "//x", "%", "http://["]
 )
-def test_without_a_page_of_this_hub_it_leads_home(workspace, referer):
+def test_without_a_page_of_this_hub_signing_in_leads_home(workspace, referer):
     assert post_signed_out(referer)["next"] == ["/"]
 
 
-def test_from_the_answer_to_a_refused_form_it_leads_to_the_page(workspace):
+def test_from_the_answer_to_a_refused_form_signing_in_leads_to_its_page(workspace):
     assert post_signed_out(f"http://testserver{START}/annotations/add?range=30d")["next"] == [
         f"{START}/annotations?range=30d"
     ]
 
 
-def test_from_the_address_of_any_form_it_leads_to_an_address_that_can_be_opened(workspace):
+def test_from_the_address_of_a_form_signing_in_leads_to_no_address_of_a_form(workspace):
     addresses = list_form_addresses(get_resolver().url_patterns)
     for address in addresses:
         (target,) = post_signed_out(f"http://testserver{address}")["next"]

@@ -127,7 +127,7 @@ def test_a_long_unknown_value_is_cut_and_escaped(browser_client, address_of):
 
 
 @pytest.mark.parametrize(("page", "member"), [("outcomes", "compare"), ("difference", "against")])
-def test_another_environment_is_compared_the_other_way_round(browser_client, workspace, page, member):
+def test_a_comparison_of_environments_links_to_the_one_the_other_way_round(browser_client, workspace, page, member):
     start = f"/w/{workspace.workspace.slug}"
     html = unescape(browser_client.get(f"{start}/production/{page}?range=30d&{member}=staging").content.decode())
     assert f'href="{start}/staging/{page}?range=30d&{member}=production"' in html
