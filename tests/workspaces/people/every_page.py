@@ -40,7 +40,7 @@ def open_page(client: Client, address: str, status: int = 200) -> HttpResponse:
 
 
 def open_members(browser: Client, start: str) -> None:
-    """Open the page of members with every fault.
+    """Open the page of members, with and without faults.
 
     browser: the browser of an operator.
     """

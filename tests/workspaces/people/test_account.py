@@ -175,7 +175,7 @@ def test_a_used_code_is_refused_as_long_as_a_clock_accepts_it(ada, browser, monk
     code = format_hotp_value(hotp_value(secret, start // 30 + 1))
     for later, is_accepted in ((0, True), (seconds, False)):
         monkeypatch.setattr(totp, "time", SimpleNamespace(time=lambda later=later: start + later))
-        with connection.cursor() as cursor:  # what the hub remembers is as much older
+        with connection.cursor() as cursor:  # make what the hub remembers older by as much
             cursor.execute("UPDATE workspaces_attempts SET expires = expires - %s", [timedelta(seconds=later)])
         client = sign_in()
         client.post(f"{FACTOR}/sign-in", {"code": code})

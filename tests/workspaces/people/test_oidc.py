@@ -201,7 +201,7 @@ def test_an_invited_person_without_the_link_finds_the_invitation(client, provide
     ],
     ids=str,
 )
-def test_a_token_for_another_request_is_refused(client, provider, ada, claims):
+def test_a_token_with_wrong_claims_is_refused(client, provider, ada, claims):
     provider.claims.update(claims)
     answer = sign_in(client)
     assert answer.status_code == 400

@@ -1,4 +1,4 @@
-"""A passkey as second factor: it is added, asked for, and valid for one challenge only."""
+"""A passkey as second factor: it is added and asked for, and each answer is valid for one challenge only."""
 
 import json
 
