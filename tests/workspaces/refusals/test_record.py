@@ -1,4 +1,4 @@
-"""One statement adds to the tallies of refused requests, also while other processes add or a workspace is deleted."""
+"""One statement adds to the tallies of refused requests, beside other connections, but not for a deleted workspace."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_row_keeps_its_first_and_its_last_time_in_whatever_order_they_arrive(w
 
 
 @pytest.mark.django_db(transaction=True)
-def test_processes_that_write_the_same_rows_at_once_lose_no_count(workspace):
+def test_connections_that_write_the_same_rows_at_once_lose_no_count(workspace):
     key_ids = [key.pk for key in workspace.workspace.api_keys.all()]
 
     def record(order: int) -> None:
