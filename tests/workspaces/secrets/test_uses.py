@@ -106,7 +106,7 @@ def test_a_backend_that_stopped_reporting_is_not_listed(api, workspace, billing)
 
 
 def test_the_hub_accepts_the_report_of_the_sdk(api, workspace):
-    """The report of a protected call goes into the hub's table."""
+    """The report of a protected call adds a use of the signing secret."""
     bodies = []
 
     class Transport:
