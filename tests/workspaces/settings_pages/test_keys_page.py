@@ -110,7 +110,7 @@ def test_the_list_explains_the_last_use_and_says_for_which_keys_it_is_not_record
             assert ("<time" if last_used_at else "never") in cell
 
 
-def test_the_list_shows_the_scopes_of_each_key(admin, workspace):
+def test_keys_are_listed_by_their_first_characters_and_an_expired_one_is_marked(admin, workspace):
     ApiKey.objects.filter(name="platform").update(expires_at=timezone.now())
     page = admin.get(PAGE).content.decode()
     assert workspace.platform_key[:12] in page

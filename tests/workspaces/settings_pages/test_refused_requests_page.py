@@ -114,12 +114,12 @@ def test_a_key_without_refused_requests_has_no_link(admin, workspace):
     assert "in the last 7 days</a>" not in read(admin, KEYS)
 
 
-def test_another_workspace_shows_nothing_of_them(admin, workspace, other_workspace):
+def test_refused_requests_of_another_workspace_are_not_shown(admin, workspace, other_workspace):
     refuse(other_workspace.workspace.api_keys.first(), "invalid-json")
     assert download(admin, "?range=all") == {"refusedRequests": [], "hours": []}
     assert admin.get(f"{PAGE}?by={other_workspace.full_key[:12]}").context["total"] == 0
 
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
-def test_only_admins_open_it(workspace, role):
+def test_only_admins_open_the_page(workspace, role):
     assert client_with(role, workspace).get(PAGE).status_code == 403
