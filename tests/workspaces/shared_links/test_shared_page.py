@@ -120,7 +120,7 @@ def test_nothing_in_a_request_shows_another_page(stranger, production, other_wor
 
 
 @pytest.mark.usefixtures("start")
-def test_the_session_of_a_member_changes_nothing(browser_client, stranger, production):
+def test_the_session_of_a_person_who_is_signed_in_changes_nothing(browser_client, stranger, production):
     address = share(production)
     assert read(browser_client, address) == read(stranger, address)
 
@@ -163,7 +163,7 @@ def test_a_link_works_until_it_expires_or_is_revoked(stranger, production):
 
 
 @pytest.mark.usefixtures("start")
-def test_removing_a_workspace_removes_its_links(stranger, production):
+def test_a_link_of_a_removed_workspace_is_not_found(stranger, production):
     address = share(production)
     production.workspace.removed_at = timezone.now()
     production.workspace.save()
@@ -252,7 +252,7 @@ def test_a_link_of_another_workspace_cannot_be_revoked(workspace, other_workspac
     assert "Outcomes of" not in editor.get(LIST).content.decode()
 
 
-def test_a_link_is_listed_for_90_days_after_its_end(production):
+def test_a_link_is_kept_for_90_days_after_its_end(production):
     now = timezone.now()
     for age in (96, 98):
         share(production, days=7, now=now - timedelta(days=age))
