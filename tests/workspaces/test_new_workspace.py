@@ -25,7 +25,7 @@ def test_an_operator_without_a_workspace_is_redirected_to_create_one(browser_cli
     assert b"Create your first workspace" in browser_client.get("/workspaces/new").content
 
 
-def test_the_first_page_leads_to_the_first_workspace(browser_client, other_workspace, workspace):
+def test_the_first_page_leads_to_the_first_workspace_by_name(browser_client, other_workspace, workspace):
     assert browser_client.get("/")["Location"] == "/w/lumen-books/production/overview"
 
 

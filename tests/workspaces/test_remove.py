@@ -37,7 +37,7 @@ def rows() -> Counter[str]:
 
 
 def fill(created: NewWorkspace, api: Any) -> None:
-    """Put something into every table that a machine can fill."""
+    """Put rows into tables of all domains, as machines do."""
 
     def post(address: str, body: Any) -> Any:
         headers = {"Idempotency-Key": str(uuid.uuid4())}

@@ -106,6 +106,6 @@ def test_a_period_that_began_within_a_day_and_goes_on_is_named_by_its_start():
     assert periods.dates(past) == "29 Mar 11:30 – 29 Mar 12:00 2026"
 
 
-def test_a_comparison_within_a_day_has_hours_and_needs_no_words_for_them():
+def test_a_comparison_of_a_week_says_that_it_ends_at_the_same_hour():
     week = parse_period({"range": "7d"}, now=NOW)
     assert periods.preceding(week) == "the 7 days before, to the same hour"
