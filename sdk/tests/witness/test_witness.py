@@ -26,6 +26,11 @@ from affidavit._witness.sampling import SETTLED
 AT = 1_767_225_600.5
 
 
+def pack_in_two(data):
+    """Return the data as two members of gzip, as a server that flushes in between may write it."""
+    return gzip.compress(data[:3]) + gzip.compress(data[3:])
+
+
 def test_requests_are_reported_as_counts_and_shapes_of_their_operation():
     witness = make_witness(hub := Hub(), environment="staging", reporter="shop/2")
     for number in range(5):
@@ -117,6 +122,10 @@ def test_a_rare_request_is_inspected_even_if_its_shape_is_settled():
     ({"response_body": b'"' + b"x" * 2000 + b'"'}, "too large"),
     ({"response_body": gzip.compress(b'"' + b"x" * 2000 + b'"'), "response_encoding": "gzip"}, "too large"),
     ({"response_body": gzip.compress(b'{"a":1}')[:-9], "response_encoding": "gzip"}, "not valid JSON"),
+    ({"response_body": pack_in_two(b'"' + b"x" * 2000 + b'"'), "response_encoding": "gzip"}, "too large"),
+    ({"response_body": pack_in_two(b'{"a":1}')[:-9], "response_encoding": "gzip"}, "not valid JSON"),
+    ({"response_body": zlib.compress(b'"' + b"x" * 2000 + b'"'), "response_encoding": "deflate"}, "too large"),
+    ({"response_body": zlib.compress(b'{"a":1}')[:-1], "response_encoding": "deflate"}, "not valid JSON"),
     ({"response_body": b"{}", "response_encoding": "gzip"}, "not valid JSON"),
     ({"response_body": b"{}", "response_encoding": "br"}, "in an encoding other than gzip and deflate"),
 ])  # fmt: skip
@@ -133,7 +142,8 @@ def test_the_reason_for_an_unread_body_is_counted_and_so_is_its_request(facts, r
     "content_type", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/hal+json"]
 )
 @pytest.mark.parametrize(("encoding", "packed"), [
-    (None, bytes), ("identity", bytes), ("gzip", gzip.compress), ("X-GZIP ", gzip.compress), ("deflate", zlib.compress)
+    (None, bytes), ("identity", bytes), ("gzip", gzip.compress), ("X-GZIP ", gzip.compress), ("deflate", zlib.compress),
+    ("gzip", pack_in_two),
 ])  # fmt: skip
 def test_json_is_read_in_the_usual_media_types_and_encodings(content_type, encoding, packed):
     witness = make_witness(hub := Hub())

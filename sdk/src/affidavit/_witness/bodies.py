@@ -5,9 +5,11 @@ Of a multipart form only the names of its parts are kept, so that it may be of a
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from collections.abc import Callable
 from enum import Enum
+from io import BytesIO
 from typing import NamedTuple, TypeAlias
 
 from affidavit._json import Json, parse
@@ -16,7 +18,7 @@ from affidavit._shapes.media_types import is_form, is_json
 
 BODILESS = frozenset({204, 205, 304})
 _COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})
-_GZIP_OR_ZLIB = 47  # the "window bits" by which zlib detects the format from the header
+_GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Unread(Enum):
@@ -211,13 +213,25 @@ def finish_form(build: Callable[[], FormFields]) -> FormFields | Unread:
 
 
 def _decompress(body: RawBody, limit: int) -> bytes | Unread:
+    """Return the bytes of a body, one more than `limit` at most. Its first bytes say which format it has."""
     if body.encoding not in _COMPRESSED:
         return body.data
     try:
-        inflater = zlib.decompressobj(_GZIP_OR_ZLIB)
-        data = inflater.decompress(body.data, limit + 1)
-    except zlib.error:
+        data = (_inflate_gzip if body.data.startswith(_GZIP_MAGIC) else _inflate_zlib)(body.data, limit + 1)
+    except (EOFError, OSError, zlib.error):
         return Unread.INVALID
-    if len(data) > limit:
-        return Unread.TOO_LARGE
-    return data if inflater.eof else Unread.INVALID
+    return Unread.TOO_LARGE if len(data) > limit else data
+
+
+def _inflate_gzip(data: bytes, size: int) -> bytes:
+    """Return at most `size` bytes of all members: a server that flushes may write several one after the other."""
+    with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+        return file.read(size)
+
+
+def _inflate_zlib(data: bytes, size: int) -> bytes:
+    inflater = zlib.decompressobj()
+    inflated = inflater.decompress(data, size)
+    if len(inflated) < size and not inflater.eof:
+        raise EOFError
+    return inflated
