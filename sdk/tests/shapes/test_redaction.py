@@ -82,6 +82,12 @@ def test_a_dropped_property_takes_everything_inside_with_it():
     assert redactor.redact([{"internalNote": {"a": 1}, "b": [{"internal_note": 1}]}]) == [{"b": [{}]}]
 
 
+@pytest.mark.parametrize("names", [{"drop": "text"}, {"drop": b"text"}, {"sensitive": "text"}])
+def test_one_name_in_place_of_a_list_is_refused_and_not_read_letter_by_letter(names):
+    with pytest.raises(ValueError, match=f"{next(iter(names))}: give a list of names"):
+        Redactor(**names)
+
+
 def test_a_replacement_is_applied_before_erasing():
     assert Redactor(replace=lambda value: [value, "more"]).redact(17) == [0, ""]
 

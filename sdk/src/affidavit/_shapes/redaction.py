@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from affidavit._json import Json
 
 from .data_like import MAX_REMEMBERED, is_data
 from .evidence import MAX_DEPTH
 from .name_patterns import Wildcard, normalize_name
+
+_T = TypeVar("_T")
 
 Sensitive: TypeAlias = "str | re.Pattern[str] | Callable[[str], bool]"
 """A name in any spelling (`card_number` matches `cardNumber`, `*` any characters), a pattern, or a predicate."""
@@ -38,6 +40,8 @@ class Redactor:
     sensitive: the names to mark `redacted`, in addition to `SENSITIVE_NAMES`.
     drop: the names to leave out with everything inside, in any spelling and with `*`.
     replace: a function that is called first, with each whole value, and returns the value to inspect instead.
+
+    Raises ValueError for one name in place of a list of names.
     """
 
     erase: bool = True
@@ -53,8 +57,8 @@ class Redactor:
     """A cache of names that are neither sensitive nor dropped nor data."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sensitive", tuple(self.sensitive))
-        object.__setattr__(self, "drop", tuple(self.drop))
+        object.__setattr__(self, "sensitive", _require_list("sensitive", self.sensitive))
+        object.__setattr__(self, "drop", _require_list("drop", self.drop))
         names, wildcards = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
         # `api key` also matches `api_keys` and `apikey`. `tokens` is excluded, because it is mostly a count.
         alternatives = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *names])
@@ -114,6 +118,13 @@ class Redactor:
         if isinstance(value, list):
             return [self._redact(item, level + 1, erase) for item in (value if level <= MAX_DEPTH else [])]
         return _erase(value) if erase else value
+
+
+def _require_list(argument: str, rules: Iterable[_T]) -> tuple[_T, ...]:
+    """Return the rules. Raises ValueError for a text: it is iterable too, and each of its letters would be a rule."""
+    if isinstance(rules, str | bytes):
+        raise ValueError(f"{argument}: give a list of names, even if there is only one")
+    return tuple(rules)
 
 
 def _erase(scalar: Json) -> Json:
