@@ -1,5 +1,6 @@
 """Routes of FastAPI that verify the intent before anything of the app runs."""
 
+import asyncio
 import threading
 import time
 from typing import Annotated
@@ -11,9 +12,10 @@ from support.signed_calls import RecordedReports, encode_json, make_protection, 
 fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
 
 from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from affidavit.contrib.fastapi import IntentMiddleware, IntentRoute, VerifiedIntent, intent_required
+from affidavit.contrib.fastapi import IntentMiddleware, IntentRoute, VerifiedIntent, current_intent, intent_required
 
 JSON = ("content-type", "application/json")
 ARGS = {"isbn": "978", "qty": 2}
@@ -146,6 +148,94 @@ async def test_a_route_without_the_middleware_never_runs():
     app.include_router(router)
     with pytest.raises(RuntimeError, match="IntentMiddleware"):
         await exchange(app, "GET", "/x")
+
+
+def streaming_shop(route_class, *, everything, protection=None):
+    """Return an app with views that yield: `def` and `async def`, as lines of JSON and as events."""
+    events = pytest.importorskip("fastapi.sse", reason="needs a FastAPI that streams what views yield")
+    router, runs = APIRouter(route_class=route_class), []
+
+    @router.post("/lines")
+    @intent_required(minimum_version=2)
+    async def yield_lines(request: Request):
+        runs.append("lines")
+        yield current_intent().args
+        yield 2
+
+    @router.post("/lines-of-thread")
+    @intent_required(minimum_version=2)
+    def yield_lines_in_thread(order: Order):
+        runs.append(threading.current_thread() is threading.main_thread())
+        yield current_intent().args
+        yield 2
+
+    @router.post("/events", response_class=events.EventSourceResponse)
+    @intent_required(minimum_version=2)
+    async def yield_events():
+        runs.append("events")
+        yield current_intent().args
+        yield 2
+
+    @router.post("/events-of-thread", response_class=events.EventSourceResponse)
+    @intent_required(minimum_version=2)
+    def yield_events_in_thread():
+        runs.append(threading.current_thread() is threading.main_thread())
+        yield current_intent().args
+        yield 2
+
+    app = FastAPI()
+    app.include_router(router)
+    app.add_middleware(IntentMiddleware, protection=protection or make_protection(), everything=everything)
+    app.state.runs = runs
+    return app
+
+
+@pytest.mark.parametrize("path", ["/lines", "/lines-of-thread", "/events", "/events-of-thread"])
+@pytest.mark.parametrize(("route_class", "everything"), [(APIRoute, False), (APIRoute, True), (IntentRoute, False)])
+@in_loop
+async def test_a_view_may_yield_what_it_sends(path, route_class, everything):
+    reports = RecordedReports()
+    app = streaming_shop(route_class, everything=everything, protection=make_protection(reports=reports))
+    for header in (None, sign_call("POST /other", ARGS), sign_v1_call("POST", path, now=time.time())):
+        answer = await post(app, path, header)
+        assert (answer.status, answer.json["code"]) == (403, "intent-rejected")
+    assert app.state.runs == []
+    answer = await post(app, path, header := sign_call(f"POST {path}", ARGS))
+    prefix = b"data: " if "events" in path else b""
+    assert [line for line in answer.body.splitlines() if line] == [prefix + BODY, prefix + b"2"]
+    assert len(app.state.runs) == 1
+    assert True not in app.state.runs
+    answer = await post(app, path, header)
+    assert (answer.status, answer.json["reason"], len(app.state.runs)) == (403, "replayed", 1)
+    assert [result for result, _ in reports.operations] == [
+        "missing-header", "operation-mismatch", "unsupported-version", "accepted", "replayed",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/lines", "/events"])
+@in_loop
+async def test_a_view_that_yields_is_admitted_while_the_framework_waits_for_a_disconnect(path):
+    app, messages, is_sent = streaming_shop(APIRoute, everything=False), [], asyncio.Event()
+
+    async def receive():
+        if is_sent.is_set():
+            return await asyncio.Event().wait()
+        await asyncio.sleep(0.05)
+        is_sent.set()
+        return {"type": "http.request", "body": BODY, "more_body": False}
+
+    async def send(message):
+        messages.append(message)
+
+    headers = [JSON, ("x-service-intent", sign_call(f"POST {path}", ARGS))]
+    scope = {
+        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1", "method": "POST",
+        "scheme": "http", "path": path, "query_string": b"", "root_path": "", "server": ("testserver", 80),
+        "headers": [(name.encode(), value.encode()) for name, value in headers],
+    }  # fmt: skip
+    await app(scope, receive, send)
+    assert messages[0]["status"] == 200
+    assert len(app.state.runs) == 1
 
 
 @in_loop

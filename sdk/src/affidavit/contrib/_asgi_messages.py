@@ -29,15 +29,19 @@ class RequestBody:
         self._size = 0
         self._is_whole = self.is_cut_off = False
         self._unread: deque[Message] = deque()
+        self._is_receiving = asyncio.Lock()  # the app may wait for a disconnect while the verifier reads
 
     async def receive(self) -> Message:
         """Receive for the app: first the messages that were read ahead."""
-        return self._unread.popleft() if self._unread else self._note(await self._receive())
+        async with self._is_receiving:
+            return self._unread.popleft() if self._unread else self._note(await self._receive())
 
     async def read_all(self) -> bytes | None:
         """Return the whole body, which the app can still read; None if it is over the limit."""
         while not self._is_whole and self._size <= self.limit:
-            self._unread.append(self._note(await self._receive()))
+            async with self._is_receiving:
+                if not self._is_whole:  # the app may have received the rest meanwhile
+                    self._unread.append(self._note(await self._receive()))
         return b"".join(self._chunks) if self._size <= self.limit else None
 
     def _note(self, message: Message) -> Message:

@@ -10,10 +10,11 @@ app.add_middleware(WitnessMiddleware, witness=witness)  # the last to be added: 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing
 from contextvars import ContextVar
 from functools import partial, wraps
-from inspect import iscoroutinefunction
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, ParamSpec, TypeVar, overload
 
 from affidavit._intents.intent import Intent
@@ -70,7 +71,7 @@ def intent_required(
 def intent_required(
     view: Callable[..., Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
 ) -> Callable[..., Any]:
-    """Protect one view, `async def` or `def`, of any framework whose views are functions.
+    """Protect one view, `async def` or `def`, of any framework whose views are functions. The view may yield.
 
     minimum_version, operation: see `IntentVerifier.verify`.
 
@@ -92,11 +93,33 @@ def intent_required(
             gate.wait_for_admission(demands)
             return view(*args, **kwargs)
 
-        wrapper = await_admission if iscoroutinefunction(view) else wait_for_admission
+        @wraps(view)
+        def start_yielding(*args: Any, **kwargs: Any) -> Any:
+            gate = require_gate()
+            gate.admit_before_response(demands)
+            iterate = _iterate_if_admitted if isasyncgenfunction(view) else _iterate_in_thread_if_admitted
+            return iterate(gate, demands, view(*args, **kwargs))
+
+        if isasyncgenfunction(view) or isgeneratorfunction(view):
+            wrapper: Callable[..., Any] = start_yielding
+        else:
+            wrapper = await_admission if iscoroutinefunction(view) else wait_for_admission
         setattr(wrapper, _DEMANDS, demands)
         return wrapper
 
     return protect if view is None else protect(view)
+
+
+async def _iterate_if_admitted(gate: "Gate", demands: Demands, items: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
+    async with aclosing(items):
+        await gate.admit(demands)
+        async for item in items:
+            yield item
+
+
+def _iterate_in_thread_if_admitted(gate: "Gate", demands: Demands, items: Generator[Any]) -> Generator[Any]:
+    gate.wait_for_admission(demands)
+    yield from items
 
 
 def find_demands(view: object) -> Demands:
@@ -150,6 +173,8 @@ class Gate:
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
         self._admitting: asyncio.Task[StoredResponse | None] | None = None
+        self._is_deciding = asyncio.Lock()
+        self._demands_before_response: list[Demands] = []
         self._protection = protection
         self._is_in_memory = protection.is_in_memory
         self._scope = scope
@@ -161,9 +186,15 @@ class Gate:
 
     async def admit(self, demands: Demands) -> None:
         """Admit the call, or raise IntentRefused."""
-        self._refusal = await self._find_refusal(demands)
+        async with self._is_deciding:  # a view that yields may begin at the same time as its response
+            if self._refusal is None:
+                self._refusal = await self._find_refusal(demands)
         if self._refusal is not None:
             raise IntentRefused
+
+    def admit_before_response(self, demands: Demands) -> None:
+        """Admit the call when its response begins: a view that yields runs only after that."""
+        self._demands_before_response.append(demands)
 
     def wait_for_admission(self, demands: Demands) -> None:
         """Admit the call from a thread, or raise IntentRefused."""
@@ -200,6 +231,8 @@ class Gate:
         """Send the app's response. The response to an admitted call waits: it is kept before its first byte is sent."""
         if self._refusal is not None:
             return  # the framework's response to IntentRefused is discarded
+        while self._demands_before_response and message["type"] == "http.response.start":
+            await self.admit(self._demands_before_response.pop())
         response = self._response or self._hold_from(message)
         if response is None:
             await self._send(message)
