@@ -152,6 +152,15 @@ def test_the_header_may_come_from_a_file_or_standard_input(verify, tmp_path, mon
     assert verify(None, "--header-file", "-", body="-")[0] == 2
 
 
+def test_a_byte_order_mark_at_the_beginning_of_a_file_is_no_part_of_the_secret_or_the_header(verify, tmp_path):
+    secret_file, header_file = tmp_path / "secret", tmp_path / "header"
+    secret_file.write_text(f"{SECRET}\r\n", "utf-8-sig")
+    header_file.write_text(sign_call("POST /orders", ARGS, now=NOW) + "\r\n", "utf-8-sig")
+    assert verify(None, "--header-file", str(header_file), "--secret-file", str(secret_file))[0] == 0
+    header_file.write_text("X-Service-Intent: " + sign_call("POST /orders", ARGS, now=NOW), "utf-8-sig")
+    assert verify(None, "--header-file", str(header_file))[0] == 0
+
+
 @pytest.mark.parametrize("secret", ["gas_qqqq", "gas_ " + "a" * 40])
 def test_a_weak_secret_is_wrong_usage_and_is_not_repeated(verify, monkeypatch, secret):
     monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", secret)

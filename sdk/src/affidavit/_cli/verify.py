@@ -132,9 +132,9 @@ def _read_secret(options: argparse.Namespace) -> str:
 
 
 def _read_text(path: str) -> str:
-    """Return a file's text without the line end that editors add."""
+    """Return a file's text without the byte order mark and the line end that editors add."""
     try:
-        return _read_bytes(path).decode("utf-8").rstrip("\r\n")
+        return _read_bytes(path).decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.") from None
 
