@@ -441,6 +441,30 @@ def test_an_empty_host_is_refused_and_does_not_mean_all_hosts(write_har, capsys)
     assert "--host is empty. Is the variable that you pass set?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("url", "shown"), [
+    ("https://api.example.com/orders", "api.example.com"), ("https://API.example.com:443/orders", "api.example.com"),
+    ("http://api.example.com:80/orders", "api.example.com"),
+    ("http://api.example.com:443/orders", "api.example.com:443"),
+    ("https://api.example.com:/orders", "api.example.com"), ("https://[2001:db8::5]:443/orders", "[2001:db8::5]"),
+])  # fmt: skip
+def test_the_usual_port_is_no_part_of_a_host_and_may_be_named(write_har, capsys, url, shown):
+    entries = [entry(path="/carts"), entry()]
+    entries[0]["request"]["url"] = "https://cdn.example.com/carts"
+    entries[1]["request"]["url"] = url
+    path = write_har(entries)
+    assert main(["har", path, "--dry-run"]) == 0
+    assert f"  {shown}  1" in capsys.readouterr().err.splitlines()
+    name = shown.removesuffix(":443")
+    for host in (name, f"{name}:{80 if url.startswith('http:') and shown == name else 443}"):
+        assert main(["har", path, "--dry-run", "--host", host]) == 0
+        assert [operation["path"] for operation in json.loads(capsys.readouterr().out)["operations"]] == ["/orders"]
+
+
+def test_the_usual_port_of_the_other_scheme_is_another_host(write_har, capsys):
+    assert main(["har", write_har([entry()]), "--dry-run", "--host", "api.example.com:80"]) == 2
+    assert "has nothing of the host api.example.com:80" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("host", ["api.exmaple.com", "https://api.example.com", "api.example.com:8443"])
 def test_a_host_that_the_file_does_not_have_is_refused(write_har, capsys, host):
     path = write_har([entry()])

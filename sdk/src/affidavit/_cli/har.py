@@ -17,7 +17,6 @@ from affidavit._cli._replay import make_replayable
 from affidavit._cli._terminal import escape_unprintable
 from affidavit._errors import ReportError
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
-from affidavit._har.hosts import hosts_differ
 from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.classify import Judgement
@@ -63,7 +62,7 @@ def run(options: argparse.Namespace) -> None:
     environment = options.environment or "production"  # always sent, so that a report has the same id in both cases
     hosts = frozenset(host.lower() for host in options.host)
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
-    _check_hosts(hosts, recording.hosts, options.file)
+    _check_hosts(hosts, recording.host_names, options.file)
     if transport is None:
         catalog = {"environment": environment, "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
@@ -84,6 +83,7 @@ class Recording:
     held_back: observations with such a segment, which are not sent.
     operations: the catalog of everything that is sent.
     hosts: the number of exchanges by host.
+    host_names: the names by which these hosts can be chosen.
     reasons: why a path is undecided, by template.
     """
 
@@ -94,6 +94,7 @@ class Recording:
     skip_counts: Counter[Skip]
     left_out: Counter[LeftOut]
     hosts: Counter[str]
+    host_names: Collection[str]
     reasons: Mapping[str, str]
 
     @property
@@ -136,13 +137,14 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     The file is read twice: path templates are learned from all paths before any template is used.
     """
     observations, skip_counts, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
-    seen_hosts = Counter[str]()
+    seen_hosts, host_names = Counter[str](), set[str]()
     reasons: dict[str, str] = {}
     with make_replayable(path) as file:
         learner = _learn_templates(file, path, hosts)
         for item in _read_items(file, path, "Reading", hosts):
             if isinstance(item, Exchange):
                 seen_hosts[item.host] += 1
+                host_names.update(item.host_names)
             if isinstance(item, Skip):
                 skip_counts[item] += 1
             elif _is_too_long((path_template := learner.template(item.path)).path):
@@ -157,14 +159,22 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     undecided_entries, held_back = (undecided_entries, []) if send_undecided else ([], undecided_entries)
     operations = preview_catalog([*decided_entries, *undecided_entries])
     return Recording(
-        decided_entries, undecided_entries, held_back, operations, skip_counts, left_out, seen_hosts, reasons
+        decided_entries,
+        undecided_entries,
+        held_back,
+        operations,
+        skip_counts,
+        left_out,
+        seen_hosts,
+        host_names,
+        reasons,
     )
 
 
-def _check_hosts(hosts: Collection[str], seen_hosts: Collection[str], path: str) -> None:
+def _check_hosts(hosts: Collection[str], host_names: Collection[str], path: str) -> None:
     """Refuse a host that the file does not have: with a typing error nothing would be sent, and nobody would notice."""
     for host in sorted(hosts):
-        if all(hosts_differ(seen_host, {host}) for seen_host in seen_hosts):
+        if host not in host_names:
             raise UsageError(f"{path} has nothing of the host {host}; without --host the command lists its hosts.")
 
 

@@ -32,7 +32,7 @@ from affidavit._witness.observations import (
 )
 
 from .file import AttachedBodies, Progress, TooLarge, scan
-from .hosts import hosts_differ
+from .hosts import list_host_names
 
 SWITCHED = 101
 MISSING_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
@@ -68,6 +68,7 @@ class Exchange:
     path: the raw path, percent-encoded.
     at: Unix seconds.
     request, response: their JSON body or the fields of a form, if any.
+    host_names: the names of the host in the address, see `list_host_names`.
     host: the host in the address, with its port if that is not the usual one.
     """
 
@@ -79,7 +80,11 @@ class Exchange:
     request: Json | FormFields | Absent | LeftOut
     response: Json | Absent | LeftOut
     media_types: MediaTypes = NO_MEDIA_TYPES
-    host: str = field(default="", compare=False)
+    host_names: tuple[str, ...] = field(default=("",), compare=False)
+
+    @property
+    def host(self) -> str:
+        return self.host_names[0]
 
 
 def read_har(
@@ -101,7 +106,7 @@ def read_har(
     with closing(AttachedBodies(path)) as bodies:
         for entry in scan(path, progress, name=name):
             item = Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now, bodies)
-            is_other = hosts and isinstance(item, Exchange) and hosts_differ(item.host, hosts)
+            is_other = hosts and isinstance(item, Exchange) and not any(name in hosts for name in item.host_names)
             yield Skip.OTHER_HOST if is_other else item
 
 
@@ -137,12 +142,12 @@ def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange 
             None if isinstance(request_body, Absent) else _read_sent_type(post_data),
             None if isinstance(response_body, Absent) else _read_sent_type(content),
         ),
-        host=address.host,
+        host_names=address.host_names,
     )
 
 
 class _Address(NamedTuple):
-    host: str
+    host_names: tuple[str, ...]
     path: str
     query: dict[str, list[str]]
 
@@ -160,7 +165,7 @@ def _read_address(request: Mapping[str, Json]) -> _Address | Skip:
         return Skip.NOT_HTTP if url.scheme else Skip.MALFORMED
     if UNSENDABLE.search("".join([url.path, *query])):
         return Skip.MALFORMED
-    return _Address(url.netloc.rpartition("@")[2].lower(), quote(url.path or "/", safe=PATH_SAFE), query)
+    return _Address(list_host_names(url.scheme, url.netloc), quote(url.path or "/", safe=PATH_SAFE), query)
 
 
 def _read_method(request: Mapping[str, Json]) -> str | None:
