@@ -494,6 +494,20 @@ def test_a_body_in_playwright_s_zip_that_is_over_the_limit_is_too_large(tmp_path
     assert second.response is LeftOut.NOT_JSON
 
 
+def test_a_zip_of_a_folder_made_by_macos_has_one_har_and_its_bodies(tmp_path):
+    with_body = entry()
+    with_body["response"]["content"] = {"mimeType": "application/json", "size": 7, "_file": "1f.json"}
+    path = tmp_path / "recording.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("recording/", "")
+        archive.writestr("recording/Traffic.HAR", json.dumps(har(with_body)))
+        archive.writestr("__MACOSX/recording/._Traffic.HAR", b"\0\x05\x16\x07")
+        archive.writestr("recording/1f.json", '{"a": 1}')
+        archive.writestr("__MACOSX/recording/._1f.json", b"\0\x05\x16\x07")
+    (item,) = read_har(path, now=NOW)
+    assert item.response == {"a": 1}
+
+
 def test_a_zip_without_a_har_says_so(tmp_path):
     path = tmp_path / "other.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -75,10 +75,16 @@ def _open_source(file: BufferedReader, name: str) -> BufferedIOBase:
     if magic != ZIP_MAGIC:
         return file
     archive = zipfile.ZipFile(file)
-    members = [member for member in archive.namelist() if member.endswith(".har")]
+    members = _list_har_members(archive)
     if len(members) != 1:
         raise HarError(f"{name} is a zip with {len(members) or 'no'} .har files. Give one that has a single one.")
     return archive.open(members[0])  # type: ignore[return-value]  # typed as IO[bytes]; it is a BufferedIOBase
+
+
+def _list_har_members(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the HAR files, without the attributes that macOS packs beside each file."""
+    names = [name for name in archive.namelist() if name.lower().endswith(".har")]
+    return [name for name in names if not name.rpartition("/")[2].startswith("._")]
 
 
 class AttachedBodies:
@@ -86,16 +92,18 @@ class AttachedBodies:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._archive: zipfile.ZipFile | None = None
+        self._folder = ""
         with suppress(OSError, zipfile.BadZipFile):  # `scan` says what is wrong
             if _is_zip(path):
                 self._archive = zipfile.ZipFile(path)
+                self._folder = "".join(_list_har_members(self._archive)[:1]).rpartition("/")[0]
 
     def read(self, name: object) -> bytes | TooLarge | None:
         """Return a body by its name, or TooLarge if it is over MAX_VALUE bytes; None if it is not there, or broken."""
         if self._archive is None or not isinstance(name, str):
             return None
         try:
-            with self._archive.open(name) as file:
+            with self._archive.open(f"{self._folder}/{name}" if self._folder else name) as file:
                 data = file.read(MAX_VALUE + 1)
         except (KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
             return None
