@@ -154,6 +154,14 @@ def test_a_folder_in_place_of_the_file_is_wrong_usage(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == [folder]
 
 
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_a_text_that_names_no_file_is_wrong_usage(capsys, name):
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, name) == 2
+    assert hub.received == []
+    assert "FILE names no file. Is the variable that you pass set?" in capsys.readouterr().err
+
+
 def test_without_a_key_no_request_is_sent(file, capsys):
     with ScriptedHub(catalog()) as hub:
         assert main(["catalog", "pull", str(file), "--hub", hub.url]) == 2

@@ -101,6 +101,12 @@ def test_an_empty_environment_is_refused(lock_file):
     assert not lock_file.exists()
 
 
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_text_that_names_no_file_is_refused_before_anything_is_asked(name, capsys):
+    assert run("lock", tools(tool()), options=[name]) == (2, [])
+    assert "FILE names no file. Is the variable that you pass set?" in capsys.readouterr().err
+
+
 def test_the_order_of_tools_and_members_does_not_matter(capsys):
     run("lock", tools(tool("a"), tool("b")), options=["--environment", "staging"])
     turned = dict(reversed(tool("a").items()))

@@ -69,6 +69,12 @@ class HubReader:
         return build_connection(str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context)
 
 
+def require_file_name(path: Path) -> None:
+    """Raise UsageError for a path without a name, as an empty text is."""
+    if not path.name:
+        raise UsageError("FILE names no file. Is the variable that you pass set?")
+
+
 def replace_file(path: Path, body: bytes) -> None:
     """Replace the bytes of a file. Raises UsageError if it cannot be written."""
     new_file = path.with_name(f".{path.name}.{os.getpid()}")
