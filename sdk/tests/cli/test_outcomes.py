@@ -292,6 +292,21 @@ def test_any_spreadsheet_s_delimiter_and_blank_lines_are_read(tmp_path, delimite
     assert read_items(hub) == [("c1", "purchase"), ("c,;\t2", "renewal")]
 
 
+@pytest.mark.parametrize("text", [
+    'conversationId;outcomeKey;"Amount, net, in EUR"\nc,1;k;5\n',
+    'conversationId\toutcomeKey\tprice, tax; in EUR; net\nc,1\tk\t5\n',
+    'order, first; second;conversationId;outcomeKey\nx;y;c,1;k\n',
+    '"a;b;c;d",conversationId,outcomeKey\n1,"c,1",k\n',
+    '"conversationId";"Amount,\nnet, in EUR";"outcomeKey"\n"c,1";"5";"k"\n',
+])  # fmt: skip
+def test_delimiters_in_the_names_of_other_columns_do_not_split_the_file(tmp_path, text):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert read_items(hub) == [("c,1", "k")]
+
+
 def test_line_numbers_count_blank_lines_before_the_header(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("\n\nconversationId;outcomeKey\n\nc1;\n")

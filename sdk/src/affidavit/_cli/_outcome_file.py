@@ -117,8 +117,16 @@ def _read_csv(file: IO[str]) -> Iterator[OutcomeLine]:
 
 
 def _detect_delimiter(header: str) -> str:
-    """Return the delimiter that splits the header the most: spreadsheets also write semicolons and tabs."""
-    return max(_DELIMITERS, key=header.count)
+    """Return the delimiter that finds the two columns in the header, or else splits it the most.
+
+    Spreadsheets also write semicolons and tabs. The names of other columns may hold any of them.
+    """
+
+    def rate(delimiter: str) -> tuple[int, int]:
+        names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+        return sum(name in names for name in ITEM_NAMES), len(names)
+
+    return max(_DELIMITERS, key=rate)
 
 
 def _check_header(header: Sequence[str]) -> None:
