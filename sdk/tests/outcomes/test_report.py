@@ -145,11 +145,13 @@ def test_a_value_that_is_no_list_is_reported_before_anything_is_sent(wrong):
     assert (caught.value.code, caught.value.errors[0].pointer) == ("invalid-request", "/outcomes")
 
 
-def test_a_value_that_json_cannot_carry_is_reported_before_anything_is_sent():
+@pytest.mark.parametrize("value", [object(), b"c", float("nan"), float("-inf"), [float("inf")]])
+def test_a_value_that_json_cannot_carry_is_reported_before_anything_is_sent(value):
     with ScriptedHub(answer_stored(1)) as hub:
-        with pytest.raises(ReportError, match="as str"):
-            report_outcomes(KEY, [*make_outcomes(600), (object(), "x")], base_url=hub.url)
+        with pytest.raises(ReportError, match=r"/outcomes/601: .* as str") as caught:
+            report_outcomes(KEY, [*make_outcomes(601), ("c", value), *make_outcomes(600)], base_url=hub.url)
         assert hub.received == []
+    assert (caught.value.code, caught.value.sent) == ("invalid-request", 0)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,10 @@ def report_outcomes(
     key = require_secret_key(api_key)
     items = [build_item(outcome, index) for index, outcome in enumerate(_require_list(outcomes))]
     target = require_environment(environment)
-    bodies = [(len(chunk), encode_body(chunk, target)) for chunk in _split_chunks(items)]
+    bodies = [
+        (len(chunk), encode_body(chunk, target, first_index=number * MAX_OUTCOMES))
+        for number, chunk in enumerate(_split_chunks(items))
+    ]
     channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
     recorded_count, unknown, delivered_count = 0, dict[str, None](), 0
     for size, body in bodies:
@@ -92,12 +95,30 @@ def _split_chunks(items: list[dict[str, object]]) -> Iterator[list[dict[str, obj
         yield items[start : start + MAX_OUTCOMES]
 
 
-def encode_body(chunk: list[dict[str, object]], environment: str | None) -> bytes:
+def encode_body(chunk: list[dict[str, object]], environment: str | None, *, first_index: int = 0) -> bytes:
+    """Return the body of a request. Raises ReportError for the first item that JSON cannot carry.
+
+    first_index: the position of the chunk in the whole list.
+    """
     target = {} if environment is None else {"environment": environment}
     try:
-        return json.dumps({**target, "outcomes": chunk}, separators=(",", ":")).encode("ascii")
+        return _encode({**target, "outcomes": chunk})
     except (TypeError, ValueError):
-        raise _make_invalid_request("/outcomes", "Something is not text. Give ids and keys as str.") from None
+        pointer = f"/outcomes/{first_index + _find_unsendable(chunk)}"
+        raise _make_invalid_request(pointer, "Something is not text. Give ids and keys as str.") from None
+
+
+def _encode(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def _find_unsendable(chunk: list[dict[str, object]]) -> int:
+    for index, item in enumerate(chunk):
+        try:
+            _encode(item)
+        except (TypeError, ValueError):
+            return index
+    return 0
 
 
 def _deliver(channel: Transport, key: str, body: bytes, delivered_count: int) -> OutcomeReceipt:
