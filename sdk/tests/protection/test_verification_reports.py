@@ -14,7 +14,13 @@ from support.scripted_hub import ScriptedHub, answer, problem
 from support.signed_calls import make_protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
-from affidavit._paths.routes import MAX_OPERATION_LENGTH, MAX_REPORTED_SEGMENTS, name_operation, parse_route_path
+from affidavit._paths.routes import (
+    MAX_OPERATION_LENGTH,
+    MAX_REPORTED_SEGMENTS,
+    make_sendable,
+    name_operation,
+    parse_route_path,
+)
 
 KEY = make_key("gak_")
 AT = 1_800_000_000.0
@@ -157,6 +163,38 @@ def test_a_tool_call_id_that_the_hub_would_refuse_is_left_out():
     reports.add("expired", tool_call_id="", at=AT)
     reports.flush()
     assert hub.entries == [{"result": "expired", "count": 2, "occurredAt": int(AT)}]
+
+
+@pytest.mark.parametrize("result", ["no-such-reason", "Accepted", "", None, [], 5])
+def test_an_unknown_result_is_dropped_and_spoils_no_report(result, caplog):
+    reports = reporter(hub := Hub())
+    reports.add("accepted", at=AT)
+    with caplog.at_level(logging.WARNING, "affidavit.reports"):
+        reports.add(result, at=AT)
+    assert reports.flush()
+    assert hub.entries == [{"result": "accepted", "count": 1, "occurredAt": int(AT)}]
+    assert (reports.dropped, len(caplog.records)) == (1, 1)
+
+
+@pytest.mark.parametrize("facts", [
+    {"version": 3}, {"version": True}, {"version": "2"}, {"secret": "gas_a/b+" + "c" * 40}, {"secret": "secret" * 9},
+    {"secret": "gas_abc"}, {"operation": ""},
+])  # fmt: skip
+def test_a_fact_that_the_hub_would_refuse_is_left_out(facts):
+    reports = reporter(hub := Hub())
+    reports.add("accepted", at=AT, **facts)
+    assert reports.flush()
+    assert hub.entries == [{"result": "accepted", "count": 1, "occurredAt": int(AT)}]
+
+
+@pytest.mark.parametrize("text", ["GET /a\0", "GET /\ud800", "GET /" + "a" * 300])
+def test_a_text_that_the_hub_would_refuse_is_made_sendable_or_left_out(text):
+    reports = reporter(hub := Hub())
+    reports.add("expired", at=AT, operation=text, tool_call_id=text)
+    assert reports.flush()
+    (item,) = hub.entries
+    assert item.keys() == {"result", "count", "occurredAt", "operation"}
+    assert item["operation"] == make_sendable(text)
 
 
 def test_a_reporter_sends_in_the_background_from_one_thread():

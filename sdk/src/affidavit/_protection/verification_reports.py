@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import threading
 import time
 import uuid
@@ -16,12 +17,15 @@ from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
+from affidavit._intents.reasons import REASONS
+from affidavit._paths.routes import make_sendable
 
 _PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
 _MAX_ITEMS = 500
-_MAX_TOOL_CALL_ID = 255
-_PREFIX_CHARACTERS = 8
+_VERSIONS = (1, 2)
+_SENDABLE_ID = re.compile("[^\0\ud800-\udfff]{1,255}")
+_SECRET_PREFIX = re.compile(r"gas_[0-9A-Za-z_-]{4}")
 _QUARTER = 900
 """Seconds of one time bucket of the hub's tallies. A report entry never spans two buckets."""
 
@@ -108,7 +112,7 @@ class VerificationReports(Reporter):
     ) -> None:
         """Count one verification.
 
-        result: `accepted` or a reason.
+        result: `accepted` or a reason. Any other is logged and counted as dropped.
         operation: a template, at most 255 code points.
         tool_call_id: reported for rejections only.
         at: Unix seconds, now if None.
@@ -116,16 +120,11 @@ class VerificationReports(Reporter):
             the page of a rotation shows which secret is used.
         """
         try:
-            reported_call_id = tool_call_id if result != ACCEPTED else None
-            if len(reported_call_id or "") > _MAX_TOOL_CALL_ID:
-                reported_call_id = None
-            reported_secret = secret[:_PREFIX_CHARACTERS] if result == ACCEPTED else ""
             moment = time.time() if at is None else at
-            quarter = int(moment // _QUARTER)
-            self._count(
-                _Verification(result, version, operation, reported_call_id or None, quarter, reported_secret), moment
-            )
+            self._count(_build_verification(result, version, operation, tool_call_id, moment, secret), moment)
         except Exception:  # reporting must not make the host fail
+            with self._lock:
+                self.dropped += 1
             _log.exception("a verification could not be counted")
 
     def _count(self, verification: _Verification, moment: float) -> None:
@@ -203,6 +202,26 @@ class VerificationReports(Reporter):
         with self._lock:
             self.dropped += count
         _log.warning("%d verifications were not reported: %s", count, cause)
+
+
+def _build_verification(
+    result: str, version: int | None, operation: str, tool_call_id: str | None, moment: float, secret: str
+) -> _Verification:
+    """Return what is reported, without facts for which the hub would refuse the whole report.
+
+    Raises ValueError for an unknown result.
+    """
+    if result != ACCEPTED and result not in REASONS:
+        raise ValueError("the result is neither accepted nor a reason")
+    prefix = _SECRET_PREFIX.match(secret) if result == ACCEPTED else None
+    return _Verification(
+        result,
+        version if type(version) is int and version in _VERSIONS else None,
+        make_sendable(operation),
+        tool_call_id if result != ACCEPTED and _SENDABLE_ID.fullmatch(tool_call_id or "") else None,
+        int(moment // _QUARTER),
+        prefix[0] if prefix else "",
+    )
 
 
 def _count_verifications(pending: dict[_Verification, _Tally]) -> int:
