@@ -251,6 +251,47 @@ def test_an_unreachable_store_does_not_stop_renewals():
     leases.release(claim)
 
 
+def test_while_no_thread_can_start_calls_run_and_the_next_claim_tries_again(monkeypatch):
+    renewed = []
+
+    class Noting(MemoryDeliveries):
+        def renew(self, claim, *, now):
+            renewed.append(claim)
+            return super().renew(claim, now=now)
+
+    store = Noting(several_workers=True)
+    leases = Leases(store, every=0.01)
+    claims = [store.claim("w", name, ONE, now=time.time()) for name in "ab"]
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail_to_start)
+        leases.hold(claims[0])
+    leases.hold(claims[1])
+    time.sleep(0.2)
+    assert set(renewed) == set(claims)
+    for claim in claims:
+        leases.release(claim)
+
+
+def fail_to_start(thread):
+    raise RuntimeError("can't start new thread")
+
+
+def test_an_error_of_the_host_s_own_store_does_not_stop_renewals():
+    renewed = []
+
+    class Own(MemoryDeliveries):
+        def renew(self, claim, *, now):
+            renewed.append(claim)
+            raise KeyError(claim)
+
+    store = Own(several_workers=True)
+    leases, claim = Leases(store, every=0.01), store.claim("w", "c", ONE, now=NOW)
+    leases.hold(claim)
+    time.sleep(0.2)
+    leases.release(claim)
+    assert len(renewed) > 1
+
+
 V2 = {
     "v": 2, "toolCallId": "c", "tenantId": "w", "sub": "u", "aud": "a", "operation": "POST /x", "argsHash": "0" * 64,
     "nonce": "n", "issuedAt": 1, "expiresAt": 2,

@@ -18,7 +18,6 @@ from secrets import token_hex
 from typing import NamedTuple, Protocol
 
 from affidavit._intents.intent import Intent
-from affidavit._intents.stores import StoreUnavailable
 
 LEASE = 60
 """Seconds until a claim expires unless it is renewed."""
@@ -145,17 +144,24 @@ class Leases:
         self._every = every
         self._lock = threading.Lock()
         self._claims: set[Claim] = set()
-        self._thread_pid: int | None = None
+        self._pid = os.getpid()
+        self._has_thread = False
 
     def hold(self, claim: Claim) -> None:
-        """Renew `claim` from now on."""
+        """Renew `claim` from now on. If no thread can be started, the next call tries again."""
         with self._lock:
+            if self._pid != os.getpid():  # a thread does not survive a fork, and the parent renews its own claims
+                self._claims, self._pid, self._has_thread = set(), os.getpid(), False
             self._claims.add(claim)
-            if self._thread_pid == os.getpid():
+            if self._has_thread:
                 return
-            self._claims, self._thread_pid = {claim}, os.getpid()  # a thread does not survive a fork
+            self._has_thread = True
         # Started after the lock is released: under gevent, starting a thread lets other greenlets run.
-        threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
+        try:
+            threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
+        except RuntimeError:  # the system has no thread left, or the interpreter is shutting down
+            with self._lock:
+                self._has_thread = False
 
     def release(self, claim: Claim) -> None:
         """Stop renewing `claim`."""
@@ -168,11 +174,11 @@ class Leases:
             with self._lock:
                 claims = tuple(self._claims)
                 if not claims:
-                    self._thread_pid = None
+                    self._has_thread = False
                     return
             for claim in claims:
                 if claim not in self._claims:  # its call has ended since, perhaps without a response
                     continue
-                # A store that is unavailable now may recover before the lease expires.
-                with suppress(StoreUnavailable):
+                # A store that fails now may recover before the lease expires; one of the host's own may raise anything.
+                with suppress(Exception):
                     self._store.renew(claim, now=time.time())
