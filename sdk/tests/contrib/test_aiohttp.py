@@ -366,3 +366,28 @@ async def test_the_witness_sees_routes_and_shapes_and_changes_nothing(serve):
     }  # fmt: skip
     (entry,) = [entry for entry in hub.entries if entry["path"] == "/refund"]
     assert set(entry["request"]["properties"]) == set(entry["response"]["properties"]) == set(ARGS)
+
+
+@serving
+async def test_the_witness_sees_the_status_with_which_a_file_is_sent(serve, tmp_path):
+    file = tmp_path / "report.json"
+    file.write_text('{"id": 1}')
+
+    async def download(request):
+        return web.FileResponse(tmp_path / request.match_info["name"])
+
+    witness = make_witness(hub := Hub())
+    app = shop(witness_middleware(witness))
+    app.router.add_get("/files/{name}", download)
+    client = await serve(app)
+    whole = await client.get("/files/report.json")
+    assert await whole.json() == {"id": 1}
+    for status, headers in (
+        (304, {"If-None-Match": whole.headers["ETag"]}), (206, {"Range": "bytes=0-2"}), (416, {"Range": "bytes=99-"}),
+    ):  # fmt: skip
+        assert (await client.get("/files/report.json", headers=headers)).status == status
+    assert (await client.get("/files/none.json")).status == 404
+    await asyncio.to_thread(witness.flush)
+    assert hub.counts == {("GET", "/files/{name}", status): 1 for status in (200, 206, 304, 404, 416)}
+    types = {entry["status"]: entry.get("responseMediaType") for entry in hub.entries}
+    assert (types[200], types[206], types[304]) == ("application/json", "application/json", None)

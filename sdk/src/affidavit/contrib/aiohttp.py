@@ -18,6 +18,7 @@ from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar, overload
 
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
 from aiohttp.streams import StreamReader
 
 from affidavit._intents.intent import Intent
@@ -249,10 +250,26 @@ def witness_middleware(witness: Witness) -> Middleware:
         except Exception:  # reported as a 500, and raised again
             _report(witness, request, None)
             raise
-        _report(witness, request, response)
+        if isinstance(response, web.FileResponse) and not response.prepared:
+            _report_when_prepared(witness, request, response)
+        else:
+            _report(witness, request, response)
         return response
 
     return observe
+
+
+def _report_when_prepared(witness: Witness, request: web.Request, response: web.FileResponse) -> None:
+    """Report the exchange when aiohttp sends the file: only then are its status and its type known."""
+    prepare = response.prepare
+
+    async def prepare_and_report(sent_request: web.BaseRequest) -> AbstractStreamWriter | None:
+        try:
+            return await prepare(sent_request)
+        finally:
+            _report(witness, request, response)
+
+    vars(response)["prepare"] = prepare_and_report  # aiohttp has no hook for one response
 
 
 def _report(witness: Witness, request: web.Request, response: web.StreamResponse | None) -> None:
