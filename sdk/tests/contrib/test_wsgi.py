@@ -399,6 +399,39 @@ def test_a_stream_is_passed_on_chunk_by_chunk_and_not_kept():
     assert (started[0][0], json.loads(b"".join(chunks))["code"]) == ("409 Conflict", "response-not-kept")
 
 
+def test_a_stream_knows_its_intent_until_it_is_closed_and_no_longer():
+    closed = []
+
+    class Lines:
+        def __iter__(self):
+            return (current_intent().sub.encode() for _ in range(3))
+
+        def close(self):
+            closed.append(current_intent().sub)
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "application/x-ndjson")])
+        return Lines()
+
+    _, chunks = call_plain(app, make_protection())
+    for chunk in chunks:
+        assert chunk == b"user-1"
+        with pytest.raises(LookupError):
+            current_intent()
+    chunks.close()
+    assert closed == ["user-1"]
+
+
+def test_a_stream_of_flask_knows_its_intent():
+    app = shop(make_protection())
+
+    @app.post("/stream")
+    def stream():
+        return (f"{current_intent().sub}\n" for _ in range(3))
+
+    assert post(app, "/stream", sign_call("POST /stream", ARGS)).text == "user-1\n" * 3
+
+
 def test_a_stream_that_fails_before_its_first_chunk_may_run_again():
     def app(environ, start_response):
         start_response("200 OK", [])

@@ -217,7 +217,7 @@ class _Run:
             return [body]
         admission.finish(int(status[:3]))
         self._start_response(status, headers)
-        return _Remainder(chain([body], iterator), chunks)
+        return _Remainder(self._gate, chain([body], iterator), chunks)
 
     def _is_event_stream(self) -> bool:
         media_type = _find_header(self._start_arguments[1], "content-type") if self._start_arguments else None
@@ -225,18 +225,30 @@ class _Run:
 
 
 class _Remainder:
-    """The remaining chunks of a response; closing it closes the app's response."""
+    """The remaining chunks of a response; closing it closes the app's response. The app still knows its intent."""
 
-    def __init__(self, chunks: Iterator[bytes], source: Iterable[bytes]) -> None:
+    def __init__(self, gate: _Gate, chunks: Iterator[bytes], source: Iterable[bytes]) -> None:
+        self._gate = gate
         self._chunks = chunks
         self._source = source
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._chunks
+        return self
+
+    def __next__(self) -> bytes:
+        token = _GATE.set(self._gate)
+        try:
+            return next(self._chunks)
+        finally:
+            _GATE.reset(token)
 
     def close(self) -> None:
         """See PEP 3333."""
-        _close(self._source)
+        token = _GATE.set(self._gate)
+        try:
+            _close(self._source)
+        finally:
+            _GATE.reset(token)
 
 
 def _find_header(headers: _Headers, name: str) -> str | None:
