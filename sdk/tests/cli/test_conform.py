@@ -157,6 +157,15 @@ def test_a_command_that_cannot_be_started_is_wrong_usage(capsys, command, messag
     assert capsys.readouterr().err == f"affidavit: {message}\n"
 
 
+@pytest.mark.parametrize(("system", "command", "words"), [
+    ("nt", r"C:\tools\verifier.exe --file C:\x\y", [r"C:\tools\verifier.exe", "--file", r"C:\x\y"]),
+    ("nt", r"""'C:\Program Files\v.exe' "a b" '#'""", [r"C:\Program Files\v.exe", "a b", "#"]),
+    ("posix", r"""/opt/my\ verifier --x "a \" b" '#' #c""", ["/opt/my verifier", "--x", 'a " b', "#", "#c"]),
+])  # fmt: skip
+def test_a_backslash_separates_folders_on_windows_and_escapes_elsewhere(system, command, words):
+    assert conform.split_command(command, system) == words
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
 def test_a_time_limit_is_a_number_above_0(capsys, seconds):
     with pytest.raises(SystemExit) as ended:

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import math
+import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     """Return the exit status. Raises UsageError if the program cannot be started."""
     vectors = load_vectors()
     try:
-        results = asyncio.run(run_vectors(_split(options.command), vectors, time_limit=options.time_limit))
+        results = asyncio.run(run_vectors(split_command(options.command), vectors, time_limit=options.time_limit))
     except OSError as error:
         raise UsageError(f"The program cannot be started: {error.strerror}.") from None
     for line in format_score(vectors, results):
@@ -56,9 +57,17 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(result.is_passed for result in results) and len(results) == len(vectors) else 1
 
 
-def _split(command: str) -> list[str]:
+def split_command(command: str, system: str = os.name) -> list[str]:
+    """Return the words of a command. Raises UsageError.
+
+    system: a value of `os.name`. On Windows a backslash separates folders; elsewhere it escapes, as in a shell.
+    """
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    if system == "nt":
+        lexer.escape = ""
     try:
-        words = shlex.split(command)
+        words = list(lexer)
     except ValueError as fault:
         raise UsageError(f"--exec cannot be split into words: {fault}.") from None
     if not words:
