@@ -1,7 +1,9 @@
 """The command `affidavit`. Each subcommand is a module; exit statuses and messages are handled here."""
 
 import argparse
+import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +13,8 @@ from affidavit._cli._terminal import escape_unprintable
 from affidavit._errors import HarError
 from affidavit._version import __version__
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FILES = frozenset({"file", "header_file", "body_file", "secret_file", "command"})
 _DONE, _REFUSED, _UNUSABLE, _INTERRUPTED = 0, 1, 2, 130
 
 
@@ -22,8 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or could not be reached. 3: done, and the pulled file has changed. 130: interrupted. An error is one line on
     standard error.
     """
+    _escape_unencodable_output()
     options = _build_parser().parse_args(arguments)
     try:
+        _refuse_undecodable(options)
         status: int | None = options.run(options)
         sys.stdout.flush()
         return _DONE if status is None else status
@@ -50,6 +56,21 @@ def _build_parser() -> argparse.ArgumentParser:
     tools.add_parser(commands)
     verify.add_parser(commands)
     return parser
+
+
+def _escape_unencodable_output() -> None:
+    """Escape characters that the output cannot encode, as on Windows, or in the name of a file that is not UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _refuse_undecodable(options: argparse.Namespace) -> None:
+    """Raise UsageError for a text that is not UTF-8, because none can be sent. The names of files may be any bytes."""
+    for name, value in vars(options).items():
+        texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+        if name not in _FILES and any(_SURROGATE.search(text) for text in texts):
+            option = "TEXT" if name == "text" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is not text in UTF-8. Check the encoding of your terminal.")
 
 
 def _report_failure(status: int, message: str) -> int:

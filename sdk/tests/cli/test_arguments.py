@@ -1,0 +1,68 @@
+"""What all commands share: arguments that are no text, and an output that cannot carry every character."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from any_machine import subprocess_environment
+from support.scripted_hub import Handler, ScriptedHub, answer
+
+from affidavit._cli import main
+from affidavit._hub.api_keys import make_key
+
+KEY = make_key("gak_")
+NO_TEXT = "caf\udce9"  # how Python passes on the byte E9 of Latin-1
+VERIFY = ["verify", "--header", "x", "--method", "POST", "--path", "/"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AFFIDAVIT_API_KEY", KEY)
+    for name in ("AFFIDAVIT_HUB", "AFFIDAVIT_ENVIRONMENT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(("arguments", "name"), [
+    (["annotate", NO_TEXT], "TEXT"), (["annotate", "x", "--url", NO_TEXT], "--url"),
+    (["catalog", "pull", "x", "--environment", NO_TEXT], "--environment"),
+    (["tools", "lock", "--environment", NO_TEXT], "--environment"),
+    (["har", "x.har", "--host", "a", "--host", NO_TEXT], "--host"), ([*VERIFY, "--operation", NO_TEXT], "--operation"),
+    ([*VERIFY, "--content-type", NO_TEXT], "--content-type"),
+])  # fmt: skip
+def test_an_argument_that_is_not_utf_8_is_wrong_usage_and_nothing_is_sent(arguments, name, capsys):
+    with ScriptedHub(answer(200)) as hub:
+        options = [] if arguments[0] == "verify" else ["--hub", hub.url]
+        assert main([*arguments, *options]) == 2
+    assert hub.received == []
+    assert capsys.readouterr().err == f"affidavit: {name} is not text in UTF-8. Check the encoding of your terminal.\n"
+
+
+def test_an_environment_variable_that_is_not_utf_8_is_wrong_usage(monkeypatch, capsys):
+    monkeypatch.setenv("AFFIDAVIT_ENVIRONMENT", NO_TEXT)
+    assert main(["catalog", "pull", "x"]) == 2
+    assert "--environment is not text in UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names are text there")
+def test_a_file_whose_name_is_not_utf_8_is_written_and_named(monkeypatch):
+    monkeypatch.setattr(
+        Handler, "do_GET", lambda handler: answer(200, {"tools": []}, Content_Type="application/json")(handler),
+        raising=False,
+    )  # fmt: skip
+    with ScriptedHub() as hub:
+        command = [sys.executable, "-m", "affidavit", "tools", "lock", NO_TEXT, "--hub", hub.url, "--key", KEY]
+        done = subprocess.run(command, env=subprocess_environment(), capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == b"caf\\udce9: locked 0 tools of production.\n"
+    assert os.listdir() == [NO_TEXT]
+
+
+def test_a_character_that_the_output_cannot_carry_is_escaped(monkeypatch):
+    output = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr("sys.stdout", output)
+    with ScriptedHub(answer(201, {"annotationId": "x"})) as hub:
+        assert main(["annotate", "Выпуск 4.2", "--hub", hub.url]) == 0
+    assert output.buffer.getvalue() == "Annotated: Выпуск 4.2\n".encode("cp1252", "backslashreplace")
