@@ -138,6 +138,21 @@ def test_a_retry_gets_the_first_response_and_runs_nothing():
     assert len(app.runs) == 1
 
 
+def test_a_response_without_a_body_is_kept():
+    app = shop(make_protection())
+
+    @app.delete("/orders/<int:order_id>")
+    def delete(order_id):
+        app.runs.append(order_id)
+        return "", 204
+
+    for replayed in (None, "true"):
+        headers = {"X-Service-Intent": sign_call("DELETE /orders/7", {}, tool_call_id="c")}
+        answer = app.test_client().delete("/orders/7", headers=headers)
+        assert (answer.status_code, answer.data, answer.headers.get("Idempotent-Replayed")) == (204, b"", replayed)
+    assert app.runs == [7]
+
+
 def test_another_call_under_the_same_id_is_422():
     app = shop(make_protection())
     post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c"))

@@ -203,10 +203,13 @@ class _Run:
         """Settle with the response, without a body that streams or is too large. Return the response's chunks."""
         iterator, limit = iter(chunks), self._gate.protection.max_kept
         chunks_read: list[bytes] = []
+        is_at_end = False
         if not self._is_event_stream():  # the first event of a stream may take long
             chunks_read += islice(iterator, 1)  # an app may start its response only now, or fail
+            is_at_end = not chunks_read  # as of a 204, to which Flask gives neither a length nor a list
         status, headers = self._start_arguments
-        streams = not isinstance(chunks, (list, tuple)) and _find_header(headers, "content-length") is None
+        is_complete = isinstance(chunks, (list, tuple)) or is_at_end
+        streams = not is_complete and _find_header(headers, "content-length") is None
         if not streams:
             chunks_read += _read_until(limit - sum(map(len, chunks_read)), iterator)
         body = b"".join([*self._written_chunks, *chunks_read])
