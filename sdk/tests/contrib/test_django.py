@@ -77,6 +77,16 @@ def health(request):
     return JsonResponse({"ok": True})
 
 
+@intent_exempt
+async def awaited_health(request):
+    return JsonResponse({"ok": True})
+
+
+class Health(View):
+    async def get(self, request):
+        return JsonResponse({"ok": True})
+
+
 @method_decorator(intent_required, name="dispatch")
 class Cart(View):
     def post(self, request):
@@ -119,6 +129,8 @@ urlpatterns = [
     path("rpc", cancel),
     path("awaited", awaited),
     path("health", health),
+    path("awaited-health", awaited_health),
+    path("class-health", intent_exempt(Health.as_view())),
     path("cart", Cart.as_view()),
     path("basket", method_decorator(intent_required, name="dispatch")(type("Wrapped", (Basket,), {})).as_view()),
     path("bag", intent_required(Basket.as_view())),
@@ -202,6 +214,13 @@ def test_an_exempt_request_needs_no_intent(site):
     assert client.get("/health").status_code == 200
     assert client.get("/old/7/").content == b"7"
     assert client.get("/orders/7/").status_code == 403
+
+
+@pytest.mark.parametrize("address", ["/health", "/awaited-health", "/class-health"])
+def test_an_exempt_view_may_be_async(site, address):
+    site()
+    assert Client().get(address).json() == {"ok": True}
+    assert asyncio.run(AsyncClient().get(address)).json() == {"ok": True}
 
 
 def test_reports_name_the_route_as_a_template(site):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
-from asgiref.sync import iscoroutinefunction, sync_to_async
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured, RequestDataTooBig
 from django.core.handlers.base import BaseHandler
@@ -122,14 +122,14 @@ def intent_required(
 
 
 def intent_exempt(view: View) -> View:
-    """Exempt a view from the middleware."""
+    """Exempt a view, `def` or `async def`, from the middleware."""
 
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         return view(request, *args, **kwargs)
 
     setattr(wrapper, _VIEW_RULE, "exempt")
-    return wrapper
+    return markcoroutinefunction(wrapper) if _is_async(view) else wrapper
 
 
 def _is_async(view: View) -> bool:
