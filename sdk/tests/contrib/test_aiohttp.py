@@ -209,6 +209,22 @@ async def test_a_streamed_response_is_sent_and_its_retry_does_not_run(serve):
     assert app[RUNS] == ["streamed"]
 
 
+@pytest.mark.parametrize("body", [b"", b"{}"])
+@serving
+async def test_a_handler_and_the_witness_see_whether_a_verified_call_has_a_body(serve, body):
+    async def tell(request):
+        return web.json_response([request.body_exists, request.can_read_body, await request.text()])
+
+    app = shop(witness_middleware(witness := make_witness(hub := Hub())), intent_middleware(make_protection()))
+    app.router.add_delete("/orders", tell)
+    client = await serve(app)
+    headers = {"X-Service-Intent": sign_call("DELETE /orders", {}), **JSON}
+    answer = await client.delete("/orders", data=body, headers=headers)
+    assert await answer.json() == [bool(body), bool(body), body.decode()]
+    await asyncio.to_thread(witness.flush)
+    assert ("requestMediaType" in hub.entries[0]) is bool(body)
+
+
 @serving
 async def test_a_verified_form_with_files_can_still_be_read(serve):
     client = await serve(shop(intent_middleware(make_protection())))

@@ -187,11 +187,12 @@ async def _read_body(request: web.Request, limit: int) -> bytes | None:
             chunks.append(chunk)
         body = b"".join(chunks)
         # `read`, `json` and `post` use these bytes. Other readers, such as forms with files, use the stream, which is
-        # filled anew.
+        # filled anew; without a body it stays, because its type says that there is none.
         request._read_bytes = body
-        request._payload = stream = StreamReader(request.protocol, 2**16, loop=asyncio.get_running_loop())
-        stream.feed_data(body)
-        stream.feed_eof()
+        if body:
+            request._payload = stream = StreamReader(request.protocol, 2**16, loop=asyncio.get_running_loop())
+            stream.feed_data(body)
+            stream.feed_eof()
     data = request._read_bytes
     return data if len(data) <= limit else None
 
