@@ -209,6 +209,21 @@ async def test_a_streamed_response_is_sent_and_its_retry_does_not_run(serve):
     assert app[RUNS] == ["streamed"]
 
 
+@serving
+async def test_a_body_that_is_made_while_it_is_sent_knows_its_intent(serve):
+    async def stream(request):
+        async def make_lines():
+            for _ in range(3):
+                yield current_intent().sub.encode()
+
+        return web.Response(body=make_lines())
+
+    app = shop(intent_middleware(make_protection()))
+    app.router.add_post("/stream", stream)
+    client = await serve(app)
+    assert await (await post(client, "/stream", sign_call("POST /stream", ARGS))).text() == "user-1" * 3
+
+
 @pytest.mark.parametrize("body", [b"", b"{}"])
 @serving
 async def test_a_handler_and_the_witness_see_whether_a_verified_call_has_a_body(serve, body):

@@ -142,10 +142,25 @@ class _Gate:
         if self.admission is None or self.admission.is_settled:
             return
         body = response.body or b"" if isinstance(response, web.Response) else None
+        if isinstance(response, web.Response) and not isinstance(body, bytes | bytearray):
+            self._keep_while_sending(response)
         kept_body = (
             bytes(body) if isinstance(body, bytes | bytearray) and len(body) <= self._protection.max_kept else None
         )
         await self._run_step(self.admission.finish, response.status, list(response.headers.items()), kept_body)
+
+    def _keep_while_sending(self, response: web.Response) -> None:
+        """Let a body that the app makes while it is sent, after the middleware, know its intent."""
+        write_eof = response.write_eof
+
+        async def write_with_intent(data: bytes = b"") -> None:
+            token = _GATE.set(self)
+            try:
+                await write_eof(data)
+            finally:
+                _GATE.reset(token)
+
+        vars(response)["write_eof"] = write_with_intent  # aiohttp has no hook for one response
 
     async def abandon(self) -> None:
         """Abandon an admitted call that is not settled."""
