@@ -1,5 +1,6 @@
 """Calls to a protected ASGI app: calls that pass or are refused, and results that are reported."""
 
+import asyncio
 import threading
 import time
 
@@ -101,6 +102,39 @@ async def test_a_body_in_pieces_is_verified_whole_and_read_whole():
     headers = [JSON, ("x-service-intent", sign_call("POST /orders", ARGS))]
     answer = await exchange(app, "POST", "/orders", headers, [body[:3], b"", body[3:]])
     assert answer.json["body"] == ARGS
+
+
+@in_loop
+async def test_a_framework_that_reads_the_body_beside_its_view_gets_the_pieces_in_order():
+    body, sent = encode_json(ARGS), []
+
+    @intent_required
+    async def view():
+        return current_intent().args
+
+    async def app(scope, receive, send):  # as Quart does
+        async def collect():
+            pieces = []
+            while not pieces or pieces[-1]["more_body"]:
+                pieces.append(await receive())
+            return b"".join(piece["body"] for piece in pieces)
+
+        collecting = asyncio.create_task(collect())
+        await asyncio.sleep(0)
+        sent.append((await view(), await collecting))
+
+    chunks = [
+        {"type": "http.request", "body": body[n : n + 1], "more_body": n + 1 < len(body)} for n in range(len(body))
+    ]
+
+    async def receive():
+        await asyncio.sleep(0.001)
+        return chunks.pop(0) if chunks else await asyncio.Event().wait()
+
+    headers = [(b"content-type", b"application/json"), (b"x-service-intent", sign_call("POST /x", ARGS).encode())]
+    scope = {"type": "http", "method": "POST", "path": "/x", "headers": headers}
+    await IntentMiddleware(app, make_protection(), everything=False)(scope, receive, None)
+    assert sent == [(ARGS, body)]
 
 
 @pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
