@@ -314,6 +314,18 @@ async def test_an_encoded_body_is_refused_although_aiohttp_has_decoded_it(serve)
     assert "Content-Encoding" in problem["detail"]
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@serving
+async def test_a_body_that_aiohttp_cannot_decode_says_nothing_about_the_intent(serve, encoding):
+    guard = make_protection(reports=(reports := RecordedReports()))
+    client = await serve(shop(intent_middleware(guard)))
+    headers = {"X-Service-Intent": sign_call("POST /orders", ARGS), "Content-Encoding": encoding, **JSON}
+    body = b"\x78" + encode_json(ARGS)
+    answer = await client.post("/orders", data=body, headers=headers, compress=None)
+    assert (answer.status, (await answer.json(content_type=None))["code"]) == (400, "body-incomplete")
+    assert (client.app[RUNS], reports.operations) == ([], [])
+
+
 @pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json, text/plain", 403)])
 @serving
 async def test_media_types_are_json_by_the_contract_and_not_by_aiohttp(serve, media_type, status):

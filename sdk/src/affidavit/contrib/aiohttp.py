@@ -33,7 +33,7 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
-from affidavit._protection.responses import answer_body_too_large
+from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit._shapes.forms import FormField, build_form, find_boundary
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import CopiedBody, Unread, choose_type, finish_form, is_readable
@@ -127,7 +127,10 @@ class _Gate:
         if self.admission is not None:
             return await self._run_step(self.admission.refusal, demands)
         limit, setting = _find_limit(request, protection)
-        body = await _read_body(request, limit)
+        try:
+            body = await _read_body(request, limit)
+        except web.RequestPayloadError:  # its pieces or its encoding are not as its headers say
+            return answer_body_incomplete()
         if body is None:
             return answer_body_too_large(limit, setting)
         call = _build_call(request, body)
