@@ -287,10 +287,18 @@ def test_a_body_over_the_limit_of_the_protection_or_of_django_is_413(site, setti
     assert (answer.status_code, json.loads(answer.content)["code"]) == (413, "body-too-large")
 
 
-def test_a_body_that_breaks_off_says_nothing_about_the_intent(site):
+class BrokenInput(io.BytesIO):
+    """A body whose client is gone, as gunicorn (for chunks), uWSGI and mod_wsgi report it."""
+
+    def read(self, size=-1, /):
+        raise OSError("the client is gone")
+
+
+@pytest.mark.parametrize("source", [io.BytesIO, BrokenInput])
+def test_a_body_that_breaks_off_says_nothing_about_the_intent(site, source):
     client = site(make_protection(reports=(reports := RecordedReports())))
     header = {"x-service-intent": sign_call("POST /orders", ARGS)}
-    cut_off = {"wsgi.input": io.BytesIO(encode_json(ARGS)[:-1])}
+    cut_off = {"wsgi.input": source(encode_json(ARGS)[:-1])}
     answer = client.generic("POST", "/orders", encode_json(ARGS), "application/json", headers=header, **cut_off)
     assert (answer.status_code, json.loads(answer.content)["code"]) == (400, "body-incomplete")
     assert (reports.verifications, SHOP.runs) == ([], [])

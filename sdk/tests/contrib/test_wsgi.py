@@ -303,6 +303,26 @@ def test_a_body_that_breaks_off_says_nothing_about_the_intent():
     assert (reports.verifications, app.runs) == ([], [])
 
 
+class BrokenInput(io.BytesIO):
+    """The rest of a body whose client is gone, as gunicorn (for chunks), uWSGI and mod_wsgi report it."""
+
+    def read(self, size=-1, /):
+        if self.tell():
+            raise OSError("the client is gone")
+        return super().read(3)
+
+
+@pytest.mark.parametrize("environ", [{"CONTENT_LENGTH": "20"}, {"wsgi.input_terminated": True}])
+def test_a_server_that_cannot_read_the_whole_body_is_answered_400(environ):
+    app = shop(make_protection(reports=(reports := RecordedReports())))
+    answer = app.test_client().post(
+        "/orders", input_stream=BrokenInput(encode_json(ARGS)), content_type="application/json",
+        headers={"X-Service-Intent": sign_call("POST /orders", ARGS)}, environ_overrides=environ,
+    )  # fmt: skip
+    assert (answer.status_code, answer.get_json(force=True)["code"]) == (400, "body-incomplete")
+    assert (reports.verifications, app.runs) == ([], [])
+
+
 def test_the_mount_prefix_is_part_of_the_operation():
     app = shop(make_protection(reports=(reports := RecordedReports())))
     mount = {"base_url": "http://localhost/shop"}

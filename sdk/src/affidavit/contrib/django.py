@@ -22,7 +22,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured, RequestDataTooBig
 from django.core.handlers.base import BaseHandler
 from django.db import connections
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
@@ -239,7 +239,10 @@ def _read_body(request: HttpRequest, limit: int) -> bytes | StoredResponse:
     if expected_size > limit:
         return answer_body_too_large(limit)
     was_read_before = hasattr(request, "_body")  # by other middleware, which may have changed it
-    body: bytes = request.body
+    try:
+        body: bytes = request.body
+    except UnreadablePostError:  # the client is gone
+        return answer_body_incomplete()
     if len(body) > limit:
         return answer_body_too_large(limit)
     return body if was_read_before or len(body) >= expected_size else answer_body_incomplete()

@@ -286,7 +286,10 @@ def _read_body(environ: Environ, limit: int) -> bytes | StoredResponse:
         body_length = limit + 1 if environ.get("wsgi.input_terminated") else 0
     if length and body_length > limit:
         return answer_body_too_large(limit)
-    body = _read_at_most(environ["wsgi.input"], body_length)
+    try:
+        body = _read_at_most(environ["wsgi.input"], body_length)
+    except OSError:  # the client is gone
+        return answer_body_incomplete()
     if len(body) > limit:
         return answer_body_too_large(limit)
     if length and len(body) < body_length:
