@@ -123,6 +123,8 @@ def _record_attempt(claim: Claim, target: Target, delivery: Delivery | None, ans
         count_after_commit(ALERT_DELIVERIES.labels(RESULTS[delivery.state]), 1)
     next_delivery = _find_first(target)
     due_at = next_delivery.next_attempt_at if next_delivery else None
+    if due_at is not None:  # at the end of those that are due: a slow target with a long queue holds back no other
+        due_at = max(due_at, now)
     claimed_target.update(lease=None, lease_until=None, next_attempt_at=due_at)
     return is_delivered
 

@@ -86,6 +86,17 @@ def test_a_failing_target_does_not_hold_back_another(workspace, target, receiver
     assert Delivery.objects.get(target=target).state == "waiting"
 
 
+def test_targets_with_long_queues_do_not_hold_back_another_that_is_due_later(
+    workspace, other_workspace, target, receiver
+):
+    other, _ = make_target(other_workspace, receiver.url, name="other")
+    queue(workspace, target, 3)
+    queue(other_workspace, other, now=NOW + timedelta(seconds=1))
+    deliver_due(now=NOW + MINUTE)
+    (expected,) = Delivery.objects.filter(target=other)
+    assert read_ids(receiver).index(str(expected.message_id)) == 1
+
+
 @pytest.mark.parametrize(
     ("code", "fault"),
     [(302, "redirects are not followed"), (400, "answered 400"), (410, "answered 410"), (500, "answered 500")],
