@@ -18,7 +18,7 @@ from alerts.delivery.send import NO_MAIL_SERVER, list_secrets
 from alerts.delivery.signature import SEPARATOR, new_secret
 from alerts.models import MAX_NAME, MAX_SHOWN_ADDRESS, Alert, Delivery, Event, Target
 from alerts.rules.descriptions import describe_happening
-from alerts.targets.host_lookup import look_up_host
+from alerts.targets.host_lookup import hold_lookup, look_up_host
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.errors import InvalidRequest
 from wire.redelivery.encryption import encrypt
@@ -47,7 +47,7 @@ class CheckedAddress:
     shown_address: str
 
 
-def check_address(kind: str, text: str) -> CheckedAddress:
+def check_address(kind: str, text: str, workspace_id: str) -> CheckedAddress:
     """Check an address; raises TargetRefused. Never call it in a transaction: it resolves a webhook's host by DNS."""
     if kind == Target.EMAIL:
         recipients = list(dict.fromkeys(_split_recipients(text)))
@@ -57,7 +57,8 @@ def check_address(kind: str, text: str) -> CheckedAddress:
             raise TargetRefused(f"The addresses have more than {MAX_SHOWN_ADDRESS} characters. {cure}")
         return CheckedAddress(",".join(recipients), shown_address)
     address = parse_webhook_address(text.strip())
-    look_up_host(address)
+    with hold_lookup(workspace_id):
+        look_up_host(address)
     return CheckedAddress(text.strip(), address.shown_address)
 
 
@@ -80,7 +81,7 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
 
     Raises InvalidRequest.
     """
-    checked_address = check_address(kind, address)
+    checked_address = check_address(kind, address, workspace.pk)
     secret = new_secret() if kind == Target.WEBHOOK else ""
     with transaction.atomic():
         Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
@@ -105,7 +106,7 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
 
 def change_target(target: Target, name: str, address: str, *, actor: str, now: datetime) -> None:
     """Set the name, and the address unless it is empty; raises InvalidRequest."""
-    checked_address = check_address(target.kind, address) if address.strip() else None
+    checked_address = check_address(target.kind, address, target.workspace_id) if address.strip() else None
     name = _check_name(name)
     with transaction.atomic():
         target = _lock_target(target)

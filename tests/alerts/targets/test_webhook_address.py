@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Address, IPv6Address, ip_network
+from threading import Event
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alerts.models import Target
+from alerts.setup.targets import check_address
 from alerts.targets import host_lookup
 from alerts.targets.webhook_address import (
     MAX_LENGTH,
@@ -149,3 +153,26 @@ def test_names_of_this_machine_are_refused(name):
 def test_a_name_that_does_not_exist_is_refused():
     with pytest.raises(host_lookup.Unresolved, match="could not be found"):
         host_lookup.look_up_host(parse_webhook_address("https://nothing.invalid/"))
+
+
+def test_a_slow_name_server_keeps_only_one_thread_for_a_workspace(monkeypatch):
+    asked, may_answer = Event(), Event()
+
+    def resolve(host: str, *_: object, **__: object) -> list[object]:
+        if host == "slow.example":
+            asked.set()
+            may_answer.wait(20)
+        return [(0, 0, 0, "", ("8.8.8.8", 443))]
+
+    monkeypatch.setattr(host_lookup.socket, "getaddrinfo", resolve)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(check_address, Target.WEBHOOK, "https://slow.example/", "ws_one")
+        assert asked.wait(20)
+        try:
+            with pytest.raises(TargetRefused, match="being looked up"):
+                check_address(Target.WEBHOOK, "https://host.example/", "ws_one")
+            assert check_address(Target.WEBHOOK, "https://host.example/", "ws_two")
+        finally:
+            may_answer.set()
+        assert first.result()
+    assert check_address(Target.WEBHOOK, "https://host.example/", "ws_one")
