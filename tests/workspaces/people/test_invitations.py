@@ -129,11 +129,23 @@ def test_another_signed_in_person_sees_why_they_cannot_accept(address):
     assert eve.post("/sign-out", {"next": address})["Location"] == address
 
 
-def test_an_account_without_an_address_takes_that_of_the_link(address):
+def test_an_account_without_an_address_takes_that_of_a_link_by_an_operator(workspace):
     operator = get_user_model().objects.create_superuser("operator")
-    client_of(operator).post(address)
+    _, token = invite(workspace.workspace, "ada@example.com", "editor", actor="operator", now=timezone.now())
+    client_of(operator).post(f"/invitations/{token}")
     assert EmailAddress.objects.get(user=operator).verified
     assert Membership.objects.get().user == operator
+
+
+def test_an_admin_cannot_give_an_operator_without_an_address_an_address_of_the_admin_s_choice(address):
+    """Whoever reads the mail of an account's address can set a new password."""
+    operator = get_user_model().objects.create_superuser("operator")
+    client = client_of(operator)
+    assert "invitation is for ada@example.com" in client.get(address).content.decode()
+    assert client.post(address).status_code == 409
+    assert not EmailAddress.objects.exists()
+    operator.refresh_from_db()
+    assert not operator.email
 
 
 def test_an_account_without_an_address_does_not_take_that_of_another_account(address):
