@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from smtplib import SMTPException
 
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import send_mail
@@ -78,9 +79,13 @@ def list_open_invitations(workspace: Workspace, *, now: datetime) -> QuerySet[In
 
 
 def list_invitations_of(user: User, *, now: datetime) -> QuerySet[Invitation]:
-    """Return the open invitations to the verified addresses of this user."""
+    """Return the open invitations to the addresses of this user for which an OpenID Connect provider vouches.
+
+    A link alone proves no address to other workspaces, because the admin who made it sees it too.
+    """
+    is_vouched_for = SocialAccount.objects.filter(user=user).exists()
     addresses = EmailAddress.objects.filter(user=user, verified=True).values("email")
-    return _list_open(now).filter(email__in=addresses)
+    return _list_open(now).filter(email__in=addresses) if is_vouched_for else Invitation.objects.none()
 
 
 def has_open_invitation(email: str, *, now: datetime) -> bool:

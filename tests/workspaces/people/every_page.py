@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from allauth.mfa.totp.internal.auth import TOTP
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth import get_user_model
 from django.core import mail
 from django.http import HttpResponse
@@ -16,6 +17,7 @@ from django.utils import timezone
 from tests.workspaces.people.passkey import Passkey
 from workspaces.create import NewWorkspace
 from workspaces.models import Invitation, Membership, Workspace
+from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.invitations import create_invited_user, invite
 
 PASSWORD = "a long enough secret"
@@ -66,6 +68,7 @@ def open_invitations(created: NewWorkspace) -> None:
     open_page(stranger, address)
     somebody.force_login(ada)
     open_page(somebody, address)
+    SocialAccount.objects.create(user=ada, provider=OIDC_PROVIDER_ID, uid="ada-17")
     open_page(somebody, "/")
     open_page(somebody, "/account?done=password")
     invitation = Invitation.objects.get(email="ada@example.com")

@@ -187,6 +187,19 @@ def test_an_invitation_of_somebody_else_cannot_be_accepted_by_its_number(workspa
     assert not Membership.objects.exists()
 
 
+def test_an_account_made_with_another_workspace_s_link_does_not_get_in_without_the_link(
+    client, address, workspace, other_workspace
+):
+    """An admin sees the links of their own invitations, so that they can open one to any address themselves."""
+    client.post(address, FORM)
+    invitation, token = invite(other_workspace.workspace, "ada@example.com", "admin", actor="olga", now=timezone.now())
+    for page in ("/account", f"/w/{workspace.workspace.slug}/production/overview"):
+        assert "Join Other Shop" not in client.get(page).content.decode()
+    assert client.post(f"/account/invitations/{invitation.pk}").status_code == 404
+    assert Membership.objects.get().workspace == workspace.workspace
+    assert client.post(f"/invitations/{token}").status_code == 303
+
+
 def test_all_workspaces_of_a_person_are_in_the_menu(workspace, other_workspace):
     ada = create_invited_user("ada@example.com", now=NOW)
     for created in (workspace, other_workspace):
