@@ -85,7 +85,8 @@ def _build_request(request: HttpRequest, link: SharedLink) -> HttpRequest:
     inner_request.path = reverse(link.page, args=[link.environment.workspace.slug, link.environment.name])
     inner_request.path_info = inner_request.path
     query = QueryDict(link.query, mutable=True)
-    query.pop("since", None)  # it selects only API keys and single calls, which no shared page shows
+    for name in ("since", "by"):  # they select only API keys and single calls, which no shared page shows
+        query.pop(name, None)
     inner_request.GET = QueryDict(query.urlencode())
     names = ("HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "wsgi.url_scheme")
     inner_request.META = {name: request.META[name] for name in names if name in request.META}

@@ -78,6 +78,17 @@ def test_a_shared_page_of_calls_since_a_moment_shows_the_numbers_of_its_period(s
     assert len(since) == len(whole)
 
 
+@pytest.mark.parametrize("page", ["joins", "rejections"])
+@pytest.mark.usefixtures("start")
+def test_a_shared_page_of_one_key_shows_all_keys_and_names_none(stranger, production, page):
+    for key in production.workspace.api_keys.all():
+        html = read(stranger, share(production, page, f"range=7d&by={key.prefix}"))
+        assert PRIVATE.search(html) is None
+        assert re.findall(r"<table.*?</table>", html, re.S) == re.findall(
+            r"<table.*?</table>", read(stranger, share(production, page, "range=7d")), re.S
+        )
+
+
 @pytest.mark.usefixtures("start")
 def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browser_client, production):
     own = browser_client.get("/w/lumen-books/production/outcomes?range=30d&q=purchase").content.decode()
