@@ -225,6 +225,11 @@ class SigningSecret(models.Model):
     def verifies_at(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.verifies_until is None or now < self.verifies_until)
 
+    def verified_at(self, moment: datetime) -> bool:
+        """Return whether it verified at an earlier moment, even if it was revoked since."""
+        ends = (self.revoked_at, self.verifies_until)
+        return all(end is None or moment < end for end in ends)
+
 
 class SecretUse(models.Model):
     """A backend's use of a signing secret, so that a rotation shows which backends still need the old one.

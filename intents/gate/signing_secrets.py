@@ -24,5 +24,11 @@ def load_valid_secrets(workspace: Workspace, *, now: datetime) -> Sequence[str]:
     return [_decrypt_secret(secret) for secret in workspace.signing_secrets.order_by("-id") if secret.verifies_at(now)]
 
 
+def load_secrets_of(workspace: Workspace, moment: datetime) -> Sequence[str]:
+    """Return the secrets that verified intents at an earlier moment, the newest first: also those revoked since."""
+    secrets = workspace.signing_secrets.order_by("-id")
+    return [_decrypt_secret(secret) for secret in secrets if secret.verified_at(moment)]
+
+
 def _decrypt_secret(secret: SigningSecret) -> str:
     return decrypt(bytes(secret.ciphertext)).decode()

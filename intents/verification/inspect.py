@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from affidavit import REASONS, Check, Reason, StoreUnavailable
+from intents.gate.signing_secrets import load_secrets_of
 from intents.verification.payload_fields import PayloadField, list_payload_fields
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import build_verifier
@@ -20,7 +21,7 @@ class Inspection:
 
     received_at: the time that the checks compared with.
     fields: the members of the payload, empty if the header cannot be read.
-    is_proven: whether one of the workspace's secrets signed them.
+    is_proven: whether a secret signed them that the workspace had at that time.
     """
 
     checks: Sequence[Check]
@@ -57,7 +58,8 @@ def inspect_request(environment: Environment, request: ReceivedRequest, *, recei
     Raises Unavailable if the nonce cannot be looked up.
     """
     try:
-        checks = build_verifier(environment, now=received_at).explain(**request.verifier_arguments())
+        secrets = load_secrets_of(environment.workspace, received_at)
+        checks = build_verifier(environment, secrets, now=received_at).explain(**request.verifier_arguments())
     except StoreUnavailable:
         raise Unavailable from None
     slug = next((check.reason for check in checks if check.reason), None)

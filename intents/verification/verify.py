@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +37,8 @@ def verify_request(
     IntentRejected, NonceUnconfirmed.
     """
     try:
-        intent = build_verifier(environment, now=now).verify(**request.verifier_arguments())
+        secrets = load_valid_secrets(environment.workspace, now=now)
+        intent = build_verifier(environment, secrets, now=now).verify(**request.verifier_arguments())
     except IntentRejected as rejection:
         _tally(environment, request, rejection.reason, rejection.intent, api_key, now=now)
         raise
@@ -51,10 +53,9 @@ def verify_request(
     return intent
 
 
-def build_verifier(environment: Environment, *, now: datetime) -> IntentVerifier:
-    """Return the verifier of an environment, with its workspace's secrets, its audience and the hub's nonces."""
+def build_verifier(environment: Environment, secrets: Sequence[str], *, now: datetime) -> IntentVerifier:
+    """Return the verifier of an environment, with these secrets, its audience and the hub's nonces."""
     workspace = environment.workspace
-    secrets = load_valid_secrets(workspace, now=now)
     return IntentVerifier(
         secrets=lambda _: secrets,
         workspace=workspace.id,

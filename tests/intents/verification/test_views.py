@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -17,6 +17,7 @@ from django.utils.html import escape
 from affidavit import REASONS, mint_intent
 from intents.models import MintedIntent, Rejection, UsedNonce, VerificationTally
 from workspaces.pages.shown_once import LIFETIME_SECONDS
+from workspaces.secrets.rotate import revoke_secret, rotate_secret
 
 FORM = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
 
@@ -49,6 +50,20 @@ def inspect(browser_client, address):
 
 def read_states(response) -> dict[str, str]:
     return {check.name: check.state for check in response.context["inspection"].checks}
+
+
+def test_a_secret_that_was_revoked_later_verified_at_the_time_of_receipt(inspect, header, workspace):
+    now = timezone.now()
+    received_at = now - timedelta(minutes=1)
+    pasted_header = header(now=received_at.timestamp())
+    rotate_secret(workspace.workspace, actor="ada", now=now)
+    revoke_secret(workspace.workspace.signing_secrets.earliest("id"), actor="ada", now=now)
+    response = inspect(pasted_header, received_at=received_at.isoformat())
+    assert read_states(response)["signature"] == "passed"
+    assert "Signed by a secret of this workspace" in response.content.decode()
+    later = inspect(pasted_header, received_at=(now + timedelta(seconds=1)).isoformat())
+    assert later.context["inspection"].reason.slug == "bad-signature"
+    assert "Not signed by any secret of this workspace that was valid then" in later.content.decode()
 
 
 def test_the_empty_inspector_is_a_form(browser_client, address):
