@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -128,13 +129,15 @@ def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
     if target.kind != Target.WEBHOOK:
         raise InvalidRequest("Only webhooks are signed.")
     secret = new_secret()
+    facts = {"target": target.name}
+    target.encrypted_previous_secret = target.previous_until = None
     # A second rotation within a day must not end the time of the secret that receivers still have.
-    previous_secrets = list_secrets(target, now=now)[:MAX_PREVIOUS_SECRETS]
-    target.encrypted_previous_secret = encrypt(SEPARATOR.join(previous_secrets).encode())
-    target.previous_until = now + OVERLAP
+    if previous_secrets := _list_readable_secrets(target, now=now)[:MAX_PREVIOUS_SECRETS]:
+        target.encrypted_previous_secret = encrypt(SEPARATOR.join(previous_secrets).encode())
+        target.previous_until = now + OVERLAP
+        facts["previousSignsUntil"] = target.previous_until.isoformat()
     target.encrypted_secret = encrypt(secret.encode())
     target.save(update_fields=["encrypted_secret", "encrypted_previous_secret", "previous_until"])
-    facts = {"target": target.name, "previousSignsUntil": target.previous_until.isoformat()}
     record_audit(target.workspace_id, "webhook secret rotated", facts, actor=actor, now=now)
     return secret
 
@@ -196,6 +199,14 @@ def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -
     facts = {"target": delivery.target.name, "event": delivery.event.title}
     record_audit(delivery.workspace_id, "alert delivery queued again", facts, actor=actor, now=now)
     return True
+
+
+def _list_readable_secrets(target: Target, *, now: datetime) -> Sequence[str]:
+    """Return the secrets that sign; none if no key of the settings decrypts them, because SECRET_KEY was lost."""
+    try:
+        return list_secrets(target, now=now)
+    except InvalidToken:
+        return []
 
 
 def _lock_target(target: Target) -> Target:

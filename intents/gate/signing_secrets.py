@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from cryptography.fernet import InvalidToken
+
 from wire.errors import InvalidRequest
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret, Workspace
@@ -21,13 +23,30 @@ def load_newest_secret(workspace: Workspace, *, now: datetime) -> str:
 
 def load_valid_secrets(workspace: Workspace, *, now: datetime) -> Sequence[str]:
     """Return the secrets that verify intents, the newest first: also a prepared one, never a revoked one."""
-    return [_decrypt_secret(secret) for secret in workspace.signing_secrets.order_by("-id") if secret.verifies_at(now)]
+    secrets = workspace.signing_secrets.order_by("-id")
+    return _decrypt_readable([secret for secret in secrets if secret.verifies_at(now)])
 
 
 def load_secrets_of(workspace: Workspace, moment: datetime) -> Sequence[str]:
     """Return the secrets that verified intents at an earlier moment, the newest first: also those revoked since."""
     secrets = workspace.signing_secrets.order_by("-id")
-    return [_decrypt_secret(secret) for secret in secrets if secret.verified_at(moment)]
+    return _decrypt_readable([secret for secret in secrets if secret.verified_at(moment)])
+
+
+def _decrypt_readable(secrets: Sequence[SigningSecret]) -> Sequence[str]:
+    """Return the secrets without those that no key of the settings decrypts; raises InvalidToken if none is left.
+
+    After SECRET_KEY was lost, the secret before a rotation would otherwise stop all verification for a day.
+    """
+    texts, failure = [], None
+    for secret in secrets:
+        try:
+            texts.append(_decrypt_secret(secret))
+        except InvalidToken as error:
+            failure = error
+    if failure and not texts:
+        raise failure
+    return texts
 
 
 def _decrypt_secret(secret: SigningSecret) -> str:

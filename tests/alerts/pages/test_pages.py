@@ -11,13 +11,14 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
+from standardwebhooks.webhooks import Webhook
 
 from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup import targets
-from alerts.setup.targets import delete_target
+from alerts.setup.targets import change_target, delete_target, send_test
 from catalog.models import Drift, ReporterActivity
 from intents.models import ALL_VERSIONS, VerificationRollup
 from intents.reports.verification import ACCEPTED
@@ -26,7 +27,7 @@ from tests.catalog.reports import deliver, environment_of, observation
 from wire.errors import InvalidRequest
 from wire.time.period import floor_to_quarter
 from workspaces.environments.change import archive_environment
-from workspaces.models import AuditEntry, Membership
+from workspaces.models import AuditEntry, Environment, Membership
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/alerts"
@@ -504,6 +505,18 @@ def test_a_change_of_a_target_that_is_refused_shows_its_form_again(admin, target
     page = admin.post(unescape(action), {"name": "ops", "address": "https://192.168.0.1"}).content.decode()
     assert "not public" in page
     assert "Change “ops”" in page
+
+
+def test_a_webhook_whose_key_is_lost_gets_a_new_address_and_a_new_secret(target, receiver, settings):
+    settings.SECRET_KEY = "n" * 50
+    now = timezone.now()
+    change_target(target, target.name, receiver.url, actor="ada", now=now)
+    secret = targets.rotate_secret(target, actor="ada", now=now)
+    send_test(target, Environment.objects.get(name="production"), url="", actor="ada", now=now)
+    deliver_due(now=now)
+    ((headers, body),) = receiver.requests
+    assert len(headers["webhook-signature"].split()) == 1
+    assert Webhook(secret).verify(body, headers)
 
 
 def test_changing_or_rotating_a_target_that_was_deleted_meanwhile_says_so(

@@ -20,6 +20,7 @@ from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import verify_request
 from wire.models import IdempotentAnswer
 from workspaces.secrets.issue import issue_signing_secret
+from workspaces.secrets.rotate import rotate_secret
 
 ADDRESS = "/api/intents/verify"
 BODY = json.dumps({"amount": 1250}).encode()
@@ -65,6 +66,15 @@ def test_the_answer_has_the_facts_of_an_accepted_intent_which_is_tallied(api, mi
     assert (intent["v"], intent["sub"], intent["toolCallId"]) == (2, "user_17", "call_1")
     assert intent["argsHash"] == args_hash({"amount": 1250})
     assert list_tallies() == [("accepted", 2, "POST /refunds/{refundId}", 1)]
+
+
+def test_after_a_rotation_a_secret_whose_key_is_lost_does_not_stop_verification(api, workspace, mint, settings):
+    settings.SECRET_KEY = "n" * 50
+    assert api.post(ADDRESS, build_body(mint())).status_code == 500  # not a rejection: nothing can be verified
+    assert list_tallies() == []
+    secret = rotate_secret(workspace.workspace, actor="ada", now=timezone.now()).text
+    assert api.post(ADDRESS, build_body(mint(secret=secret))).status_code == 200
+    assert api.post(ADDRESS, build_body(mint())).json()["reason"] == "bad-signature"
 
 
 def test_an_intent_minted_by_the_hub_passes(api):
