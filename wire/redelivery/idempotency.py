@@ -36,7 +36,11 @@ class InvalidKey(DomainError):
 
 class KeyReused(DomainError):
     code = "idempotency-key-reused"
-    detail = "This Idempotency-Key was used with another body. Use a fresh key for a different request."
+    # The stored hash of a body is keyed: without the SECRET_KEY of that time, no body fits it.
+    detail = (
+        "This Idempotency-Key was used with another body, or before the hub's SECRET_KEY was replaced. "
+        "Use a fresh key for a different request."
+    )
 
 
 class KeyInUse(DomainError):

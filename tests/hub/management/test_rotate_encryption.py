@@ -71,7 +71,9 @@ def test_everything_works_without_the_old_key(api, person, settings, workspace):
     assert answer.status_code == 200
     assert api.post("/api/intents", READ).status_code == 201
     # Keyed hashes cannot be recomputed, so older values are refused. That is why docs/operating.md says to wait a day.
-    assert api.post("/api/intents", READ, headers=once).json()["code"] == "idempotency-key-reused"
+    refusal = api.post("/api/intents", READ, headers=once).json()
+    assert refusal["code"] == "idempotency-key-reused"
+    assert "before the hub's SECRET_KEY was replaced" in refusal["detail"]
     assert confirmation in person.get("/w/lumen-books/production/confirmations").content.decode()
     secret = Authenticator.objects.get(type=Authenticator.Type.TOTP)
     assert build_cipher(NEW).decrypt(secret.data["secret"].encode()) == b"JBSWY3DPEHPK3PXP"
