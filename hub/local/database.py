@@ -128,7 +128,7 @@ def check_written_version(migrations: Iterable[tuple[str, str]] | None = None, *
 def migrate() -> None:
     try:
         load_first_schema()
-        with _hold_lock("pg_advisory_xact_lock", "hub.schema") if count_pending_migrations() else nullcontext():
+        with lock_schema() if count_pending_migrations() else nullcontext():
             call_command(Migrate(), verbosity=0, interactive=False)  # Django's command: ours would repeat the checks
         create_partitions(now=timezone.now())
     except DatabaseError as error:
@@ -142,6 +142,13 @@ def migrate() -> None:
 def lock_migrations() -> Iterator[None]:
     """Let only one start or command migrate at a time, also across hosts; the second finds all tables made."""
     with _hold_lock("pg_advisory_xact_lock", "hub.database"):
+        yield
+
+
+@contextmanager
+def lock_schema() -> Iterator[None]:
+    """Wait until no backup is being written, and let none begin before the end of the block."""
+    with _hold_lock("pg_advisory_xact_lock", "hub.schema"):
         yield
 
 

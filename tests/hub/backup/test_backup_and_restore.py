@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import connections
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from hub.backup.client_programs import find_clients
 from hub.backup.create import new_file_beside
 from hub.local import database
 from hub.local.startup_errors import StartupError
+from hub.management.commands import migrate
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.running import Hub, running_hub
 
@@ -131,6 +133,10 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_pa
     assert "HUB_DATA_DIR" not in str(caught.value)
 
 
+def run_migrate() -> None:
+    call_command("migrate", verbosity=0)
+
+
 def is_done_during_a_backup(monkeypatch, tmp_path: Path, work: Callable[[], object], seconds: float) -> bool:
     """Start this work while a backup is written. Return whether it ends within these seconds."""
     is_done: list[bool] = []
@@ -153,12 +159,31 @@ def is_done_during_a_backup(monkeypatch, tmp_path: Path, work: Callable[[], obje
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("work", [database.prepare_database, database.prepare_unused_database])
+@pytest.mark.parametrize("work", [database.prepare_database, database.prepare_unused_database, run_migrate])
 def test_starts_and_commands_do_not_wait_for_a_backup(monkeypatch, tmp_path, work):
     assert is_done_during_a_backup(monkeypatch, tmp_path, work, seconds=20)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_migration_waits_for_a_backup(monkeypatch, tmp_path):
-    monkeypatch.setattr(database, "count_pending_migrations", lambda: 1)
-    assert not is_done_during_a_backup(monkeypatch, tmp_path, database.prepare_database, seconds=2)
+@pytest.mark.parametrize("work", [database.prepare_database, run_migrate])
+def test_a_migration_waits_for_a_backup(monkeypatch, tmp_path, work):
+    for module in (database, migrate):
+        monkeypatch.setattr(module, "count_pending_migrations", lambda: 1)
+    assert not is_done_during_a_backup(monkeypatch, tmp_path, work, seconds=2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_migrate_waits_for_a_start_that_migrates():
+    done = threading.Event()
+
+    def run() -> None:
+        run_migrate()
+        connections.close_all()
+        done.set()
+
+    with database.lock_migrations():
+        thread = threading.Thread(target=run)
+        thread.start()
+        assert not done.wait(2)
+    thread.join(60)
+    assert done.is_set()
