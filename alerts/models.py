@@ -140,7 +140,8 @@ class Delivery(models.Model):
     message_id: the id of the message. It is the same in each attempt, so that receivers recognise a repeat.
     queued_at: its place in the order, and the start of the time for which it is retried.
     code: the HTTP status of the last attempt's answer, or the code with which the mail server refused; null otherwise.
-    fault: why the last attempt failed, or why the delivery was held back; "" otherwise.
+    fault: why the last attempt failed, for which recipients it failed although it counts as delivered, or why the
+        delivery was held back; "" otherwise.
 
     Its primary key in the database is (workspace_id, id).
     """

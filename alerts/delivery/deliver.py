@@ -132,7 +132,7 @@ def _record_attempt(claim: Claim, target: Target, delivery: Delivery | None, ans
 def _update_delivery(delivery: Delivery, answer: Answer, *, now: datetime) -> None:
     delivery.attempts += 1
     delivery.last_attempt_at = now
-    delivery.code, delivery.fault = answer.code, answer.fault[:MAX_FAULT]
+    delivery.code, delivery.fault = answer.code, (answer.fault or answer.note)[:MAX_FAULT]
     delivery.next_attempt_at = None
     if answer.fault:
         delivery.next_attempt_at = find_next_attempt(

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from smtplib import SMTPException, SMTPResponseException
 
 from django.conf import settings
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
 
 from alerts.delivery.http_post import RequestFailed, post
+from alerts.delivery.mail_backend import SomeRefused
 from alerts.delivery.messages import Message, build_body, build_mail, build_slack_body
 from alerts.delivery.retries import parse_retry_after
 from alerts.delivery.signature import SEPARATOR, sign
@@ -18,6 +20,8 @@ from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.redelivery.encryption import decrypt
 
 USER_AGENT = "Affidavit-Webhooks/1"
+SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+REPORTING_BACKEND = "alerts.delivery.mail_backend.EmailBackend"
 NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 
 
@@ -27,12 +31,14 @@ class Answer:
 
     code: the status of the HTTP answer, or the code with which the mail server refused; None without either.
     fault: why the attempt failed, "" if it succeeded.
+    note: what went wrong although it succeeded, such as a refusal of one of several recipients.
     retry_after: how long the receiver asked to wait; None if it did not.
     """
 
     code: int | None = None
     fault: str = ""
     retry_after: timedelta | None = None
+    note: str = ""
 
 
 def send(target: Target, message: Message, message_id: str, *, now: datetime) -> Answer:
@@ -69,6 +75,11 @@ def _post(address: str, body: bytes, headers: dict[str, str], *, now: datetime) 
     return Answer(code, fault, parse_retry_after(retry_after, now=now))
 
 
+def _connect() -> BaseEmailBackend:
+    """Return a connection of the hub's backend; one that reports refused recipients if it speaks SMTP."""
+    return get_connection(REPORTING_BACKEND if settings.EMAIL_BACKEND == SMTP_BACKEND else None)
+
+
 def _send_mail(recipients: list[str], message: Message, message_id: str) -> Answer:
     if not settings.EMAIL_URL:
         return Answer(fault=NO_MAIL_SERVER)
@@ -76,7 +87,10 @@ def _send_mail(recipients: list[str], message: Message, message_id: str) -> Answ
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ")
     headers = {"Message-ID": f"<{message_id}@{domain}>", "Auto-Submitted": "auto-generated"}
     try:
-        EmailMessage(subject, text, None, recipients, headers=headers).send()
+        EmailMessage(subject, text, None, recipients, headers=headers, connection=_connect()).send()
+    except SomeRefused as error:  # another attempt would send it again to those who have it
+        refusals = [f"{recipient} ({code})" for recipient, (code, _) in error.refusals.items()]
+        return Answer(note=f"the mail server refused {', '.join(refusals)}")
     except SMTPResponseException as error:
         if error.smtp_code < 0:  # smtplib's code for an answer that begins with no number
             return Answer(fault="the mail server's answer is not SMTP")

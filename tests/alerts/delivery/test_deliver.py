@@ -357,6 +357,40 @@ def test_without_a_mail_server_the_log_says_so(workspace, settings):
     assert "EMAIL_URL" in Delivery.objects.get().fault
 
 
+def test_a_mail_that_is_refused_for_some_recipients_says_for_which(workspace, settings, browser_client):
+    settings.EMAIL_URL = "smtp://mail.example"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    target, _ = make_target(workspace, "ada@example.com, bob@example.com", Target.EMAIL, "people")
+    queue(workspace, target)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = server.getsockname()[:2]
+        thread = threading.Thread(target=refuse_bob, args=[server])
+        thread.start()
+        assert deliver_due(now=NOW) == 1
+        thread.join()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.fault) == ("delivered", "the mail server refused bob@example.com (550)")
+    for page in ("alerts", "deliveries"):
+        text = browser_client.get(f"/w/lumen-books/production/{page}").content.decode()
+        assert "the mail server refused bob@example.com (550)" in text
+
+
+def refuse_bob(server: socket.socket) -> None:
+    """Take one mail, as a mail server does that does not know Bob."""
+    connection, _ = server.accept()
+    with connection, connection.makefile("rwb", buffering=0) as lines:
+        lines.write(b"220 ready\r\n")
+        is_content = False
+        for line in lines:
+            if is_content and line != b".\r\n":
+                continue
+            is_content = line.lower() == b"data\r\n"
+            answer = b"354 go on" if is_content else b"550 unknown" if b"<bob@" in line else b"250 ok"
+            lines.write(answer + b"\r\n")
+            if line.lower() == b"quit\r\n":
+                return
+
+
 def test_an_answer_that_is_not_smtp_is_a_failed_attempt(workspace, settings):
     settings.EMAIL_URL = "smtp://mail.example"
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
