@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +20,10 @@ from hub.local.supervision.ballast import is_released
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 WRITE_TIMEOUT = "3s"
 
+KEPT_SECONDS = 1.0  # how long a result is answered again
+
 CheckResult = dict[str, Any]
+Result = tuple[dict[str, CheckResult], float | None]
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -29,7 +35,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     Reports that wait for the worker do not count as a failure, because this process can still store more reports.
     """
-    checks, unfolded_seconds = check_readiness()
+    checks, unfolded_seconds = get_readiness().read()
     is_ready = all(check["ok"] for check in checks.values())
     status = {"status": "ready" if is_ready else "not-ready", "checks": checks}
     return JsonResponse(
@@ -39,7 +45,29 @@ def readyz(request: HttpRequest) -> HttpResponse:
     )
 
 
-def check_readiness() -> tuple[dict[str, CheckResult], float | None]:
+class Readiness:
+    """The latest result of this process. Strangers may ask without a limit, so the checks run once a second at most."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept_until = 0.0
+        self._result: Result = ({}, None)
+
+    def read(self) -> Result:
+        with self._lock:
+            if time.monotonic() >= self._kept_until:
+                self._result = check_readiness()
+                self._kept_until = time.monotonic() + KEPT_SECONDS
+            return self._result
+
+
+@cache
+def get_readiness() -> Readiness:
+    """Return the readiness of this process."""
+    return Readiness()
+
+
+def check_readiness() -> Result:
     """Return the checks of this process, and the age of the oldest unfolded report in seconds."""
     disk = check_free_space()
     try:

@@ -18,6 +18,7 @@ from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from psycopg import sql
 
+from hub.health import get_readiness
 from tests.alerts.receiver import Receiver, run_receiver
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.refusals.counter import get_counter
@@ -75,6 +76,12 @@ def _no_rate_limits(settings: Any) -> None:
 def _new_refusal_counter() -> None:
     """Begin with no refused requests in memory, so that a test never writes the refused requests of another test."""
     get_counter.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _new_readiness() -> None:
+    """Check the readiness anew, so that no test gets the result of another test."""
+    get_readiness.cache_clear()
 
 
 class Api:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import namedtuple
 from datetime import timedelta
 from uuid import uuid4
@@ -58,3 +59,14 @@ def test_a_disk_that_is_nearly_full_is_not_ready(client, monkeypatch):
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["checks"]["disk"] == {"ok": False, "freeBytes": 1}
+
+
+def test_many_requests_make_one_check_a_second(client, monkeypatch):
+    """Nothing limits how often strangers ask."""
+    writes = []
+    monkeypatch.setattr(health, "write_to_log", lambda: writes.append(1))
+    assert {client.get("/readyz").status_code for _ in range(5)} == {200}
+    assert len(writes) == 1
+    monkeypatch.setattr(health.time, "monotonic", lambda now=time.monotonic: now() + health.KEPT_SECONDS)
+    client.get("/readyz")
+    assert len(writes) == 2
