@@ -1,8 +1,8 @@
-"""allauth's forms for second factors, changed in two ways.
+"""allauth's forms for second factors, changed in three ways.
 
 A malformed answer of a passkey's device is a fault of the form, not an error. A code of an authenticator app works once
 as long as it is valid: allauth remembers a used code for one period, but accepts it for longer if the tolerance is not
-0 (RFC 6238, section 5.2).
+0 (RFC 6238, section 5.2). Whoever has a second factor that the hub cannot decrypt reads so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,13 @@ from django.core.cache import cache
 from django.forms import ValidationError
 
 from wire.errors import DomainError
+from workspaces.people.adapters import has_unreadable_factor
 
 T = TypeVar("T")
+UNREADABLE = (
+    "This hub can no longer read your second factor, because its SECRET_KEY was replaced. Ask whoever runs the hub for "
+    "a sign-in link, then remove the second factor and add it again."
+)
 REFUSAL = "The answer of your device cannot be used. Try again."
 
 
@@ -56,15 +61,21 @@ def remember_used_code(authenticator: Authenticator, code: str) -> None:
 
 class SignInCodeForm(code_forms.AuthenticateForm):  # type: ignore[misc]
     def clean_code(self) -> str:
-        return _clean_code(self, super().clean_code())
+        return _clean_code(self, super().clean_code)
 
 
 class ConfirmCodeForm(code_forms.ReauthenticateForm):  # type: ignore[misc]
     def clean_code(self) -> str:
-        return _clean_code(self, super().clean_code())
+        return _clean_code(self, super().clean_code)
 
 
-def _clean_code(form: code_forms.BaseAuthenticateForm, code: str) -> str:
+def _clean_code(form: code_forms.BaseAuthenticateForm, check: Callable[[], str]) -> str:
+    try:
+        code = check()
+    except ValidationError:
+        if has_unreadable_factor(form.user, Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES):
+            raise ValidationError(UNREADABLE) from None
+        raise
     if form.authenticator.type == Authenticator.Type.TOTP:
         remember_used_code(form.authenticator, code)
     return code

@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 
 from workspaces.people import views
 from workspaces.people.adapters import OIDC_PROVIDER_ID
-from workspaces.people.views import with_passwords
+from workspaces.people.views import with_passwords, with_readable_codes
 
 OIDC = {"provider_id": OIDC_PROVIDER_ID}
 FACTOR = "account/second-factor"
@@ -49,13 +49,17 @@ urlpatterns = [
     path(f"{FACTOR}/confirm", second_factor.reauthenticate, name="mfa_reauthenticate"),
     path(f"{FACTOR}/app/add", login_required(totp.activate_totp), name="mfa_activate_totp"),
     path(f"{FACTOR}/app/remove", totp.deactivate_totp, name="mfa_deactivate_totp"),
-    path(f"{FACTOR}/codes", recovery_codes.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path(f"{FACTOR}/codes", with_readable_codes(recovery_codes.view_recovery_codes), name="mfa_view_recovery_codes"),
     path(
         f"{FACTOR}/codes/new",
         login_required(recovery_codes.generate_recovery_codes),
         name="mfa_generate_recovery_codes",
     ),
-    path(f"{FACTOR}/codes/download", recovery_codes.download_recovery_codes, name="mfa_download_recovery_codes"),
+    path(
+        f"{FACTOR}/codes/download",
+        with_readable_codes(recovery_codes.download_recovery_codes),
+        name="mfa_download_recovery_codes",
+    ),
     path(f"{FACTOR}/passkeys", RedirectView.as_view(pattern_name="mfa_index"), name="mfa_list_webauthn"),
     path(f"{FACTOR}/passkeys/add", login_required(passkeys.add_webauthn), name="mfa_add_webauthn"),
     path(f"{FACTOR}/passkeys/confirm", passkeys.reauthenticate_webauthn, name="mfa_reauthenticate_webauthn"),

@@ -26,7 +26,7 @@ from django.views.decorators.http import require_POST
 from wire.http.problems import Problem
 from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.account_audit import record_account_action
-from workspaces.people.adapters import AccountAdapter
+from workspaces.people.adapters import AccountAdapter, has_unreadable_factor
 from workspaces.people.forms import NewAccountForm
 from workspaces.people.invitations import (
     accept_invitation,
@@ -76,6 +76,19 @@ def with_passwords(view: View) -> View:
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.OIDC_ONLY:
             raise Http404
+        return view(request, *args, **kwargs)
+
+    return wrapper
+
+
+def with_readable_codes(view: View) -> View:
+    """Lead to new recovery codes if the hub cannot decrypt those of the person."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = request.user
+        if user.is_authenticated and has_unreadable_factor(user, Authenticator.Type.RECOVERY_CODES):
+            return redirect("mfa_generate_recovery_codes")
         return view(request, *args, **kwargs)
 
     return wrapper

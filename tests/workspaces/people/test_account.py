@@ -224,6 +224,24 @@ def test_changing_a_second_factor_needs_confirming_the_password(ada):
     assert client.get(f"{FACTOR}/app/add").status_code == 200
 
 
+def test_a_second_factor_whose_key_is_lost_lets_nobody_in_and_can_be_removed(ada, browser, settings):
+    secret = add_app(browser)
+    code = re.search(r"\b\d{8}\b", browser.get(f"{FACTOR}/codes").content.decode())[0]
+    settings.SECRET_KEY = "n" * 50
+    client = sign_in()
+    for guess in (read_code(secret), code):
+        page = client.post(f"{FACTOR}/sign-in", {"code": guess}).content.decode()
+        assert "can no longer read your second factor" in page
+    assert not is_signed_in(client)
+    client.post(f"/sign-in/{create_link(ada, now=timezone.now())}")
+    assert client.get(FACTOR).status_code == 200
+    for page in ("codes", "codes/download"):  # codes that do not work are not shown
+        assert client.get(f"{FACTOR}/{page}")["Location"] == f"{FACTOR}/codes/new"
+    assert client.get(f"{FACTOR}/codes/new").status_code == 200
+    client.post(f"{FACTOR}/app/remove")
+    assert not Authenticator.objects.exists()
+
+
 def test_the_link_of_the_operator_asks_for_no_second_factor(ada, browser):
     add_app(browser)
     client = Client()
