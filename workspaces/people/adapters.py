@@ -14,7 +14,6 @@ from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
-from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthError
@@ -145,18 +144,6 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             return decrypt(encrypted_text.encode()).decode()
         except InvalidToken:  # SECRET_KEY was lost: the person must be able to remove the second factor
             return base64.b32encode(secrets.token_bytes(20)).decode()
-
-
-def has_unreadable_factor(user: User, *types: str) -> bool:
-    """Return whether no key of the settings decrypts an authenticator of this person, of one of these types."""
-    rows = Authenticator.objects.filter(user=user, type__in=types).values_list("data", flat=True)
-    tokens = [data[name] for data in rows for name in ("secret", "seed") if name in data]
-    try:
-        for token in tokens:
-            decrypt(token.encode())
-    except InvalidToken:
-        return True
-    return False
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]

@@ -14,11 +14,13 @@ from allauth.mfa import app_settings
 from allauth.mfa.base import forms as code_forms
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as passkey_forms
+from cryptography.fernet import InvalidToken
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.forms import ValidationError
 
 from wire.errors import DomainError
-from workspaces.people.adapters import has_unreadable_factor
+from wire.redelivery.encryption import decrypt
 
 T = TypeVar("T")
 UNREADABLE = (
@@ -79,3 +81,15 @@ def _clean_code(form: code_forms.BaseAuthenticateForm, check: Callable[[], str])
     if form.authenticator.type == Authenticator.Type.TOTP:
         remember_used_code(form.authenticator, code)
     return code
+
+
+def has_unreadable_factor(user: User, *types: str) -> bool:
+    """Return whether no key of the settings decrypts an authenticator of this person, of one of these types."""
+    rows = Authenticator.objects.filter(user=user, type__in=types).values_list("data", flat=True)
+    tokens = [data[name] for data in rows for name in ("secret", "seed") if name in data]
+    try:
+        for token in tokens:
+            decrypt(token.encode())
+    except InvalidToken:
+        return True
+    return False

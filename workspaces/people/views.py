@@ -26,7 +26,8 @@ from django.views.decorators.http import require_POST
 from wire.http.problems import Problem
 from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.account_audit import record_account_action
-from workspaces.people.adapters import AccountAdapter, has_unreadable_factor
+from workspaces.people.adapters import AccountAdapter
+from workspaces.people.factor_forms import has_unreadable_factor
 from workspaces.people.forms import NewAccountForm
 from workspaces.people.invitations import (
     accept_invitation,
