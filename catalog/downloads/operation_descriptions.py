@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -49,12 +50,14 @@ class Resource:
 def parse_resources(path: str) -> tuple[Resource, ...]:
     """Return the resources of a path, outermost first: `/v1/orders/{orderId}/lines` → an order, lines.
 
-    A prefix such as `/api/v1` counts as a resource only if the path ends after it, or a parameter follows at once. A
-    parameter counts as one only if the path has only parameters.
+    A prefix such as `/api/v1` counts as a resource only if the path ends after it. A parameter counts as one only if
+    the path has nothing else but a prefix.
     """
+    prefix_run, *later_runs = split_literals(path)
+    runs = later_runs if is_prefix(*prefix_run) else (prefix_run, *later_runs)
     resources = tuple(
         Resource(tuple(words), is_one)
-        for segments, is_one in split_literals(path)
+        for segments, is_one in runs
         if (words := [word for segment in segments for word in split_words(segment)])
     )
     names = [tuple(split_words(name)) for name in PARAMETER.findall(path)]
@@ -68,6 +71,11 @@ def split_literals(path: str) -> tuple[tuple[list[str], bool], ...]:
     # Text after a parameter in the same segment is left out, such as `.json` in `{id}.json`.
     runs = [drop_prefix(first), *(text.partition("/")[2] for text in later)]
     return tuple((run.split("/"), index < len(later)) for index, run in enumerate(runs))
+
+
+def is_prefix(segments: Sequence[str], is_one: bool) -> bool:
+    """Return whether the first literals of a path say only which API it is, and a parameter follows: `/v1/{id}`."""
+    return is_one and all(map(is_scaffold, segments))
 
 
 def drop_prefix(path: str) -> str:

@@ -21,6 +21,8 @@ from catalog.downloads.operation_descriptions import choose_tag, summarize_opera
         ("GET", "/Customers('{key}')", "Get a customer", "Customers"),
         ("GET", "/repos/{owner}/{repo}/issues", "Get issues of a repo", "repos"),
         ("GET", "/v1", "Get v 1", "v1"),
+        ("GET", "/v1/{id}", "Get an id", "v1"),
+        ("GET", "/api/v1/{tenant}/orders", "Get orders", "api"),
         ("GET", "/{slug}", "Get a slug", None),
         ("GET", "/", "Get the root", None),
         ("PURGE", "/cache", "PURGE cache", "cache"),
