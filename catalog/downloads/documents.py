@@ -29,7 +29,7 @@ from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "7"  # increased when one of FORMATS is rendered differently, so that its ETag changes
+EDITION = "8"  # increased when a document is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """The values of tools' hints that manual overrides set, by operation."""
@@ -133,7 +133,7 @@ def compute_catalog_etag(environment: Environment, *, evidence: bool) -> str:
 
 
 def format_catalog_etag(digest: str, evidence: bool) -> str:
-    return f'"{digest}"' if evidence else f'"{digest}-0"'
+    return hash_etag("\0".join((EDITION, "catalog" if evidence else "catalog without evidence", digest)).encode())
 
 
 def render_format(environment: Environment, format_name: str) -> Document:

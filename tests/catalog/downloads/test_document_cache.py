@@ -73,6 +73,14 @@ def test_a_rule_changes_the_download(filled_api, workspace, address):
     assert b"number" in after.getvalue()
 
 
+def test_a_new_edition_of_the_documents_has_new_etags(filled_api, address, monkeypatch):
+    etag = filled_api.get(address)["ETag"]
+    monkeypatch.setattr(documents, "EDITION", "another")
+    answer = filled_api.get(address, headers={"If-None-Match": etag})
+    assert answer.status_code == 200
+    assert answer["ETag"] != etag
+
+
 def test_renaming_the_workspace_changes_the_title(filled_api, workspace):
     filled_api.get("/api/catalog/openapi.json")
     type(workspace.workspace).objects.update(name="Another name")
