@@ -69,7 +69,8 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
 
     At most MAX_OPERATIONS operations are counted one by one; the observations of all others go into one sum.
     """
-    room = settings.MAX_OPERATIONS - ExcessOperation.objects.filter(environment=environment).count() if excess else 0
+    counted = ExcessOperation.objects.filter(environment=environment).exclude(method="", key="")
+    room = settings.MAX_OPERATIONS - counted.count() if excess else 0
     remainder = 0
     for batch in split_identities(excess):
         rows = find_excess(environment, batch)

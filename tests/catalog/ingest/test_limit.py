@@ -106,6 +106,15 @@ def test_a_limited_number_of_excess_operations_are_counted_by_name_and_the_rest_
     assert excess(workspace) == {"/d": 3, "/e": 3, "/f": 3, "": 6}
 
 
+def test_the_sum_of_all_other_operations_takes_no_place_of_the_limit(api, workspace, settings):
+    deliver(api, workspace, *observations(*"abcdefgh"))
+    assert excess(workspace) == {"/d": 1, "/e": 1, "/f": 1, "": 2}
+    settings.MAX_OPERATIONS = 4
+    deliver(api, workspace, *observations("d", "g", "h"))
+    assert paths(workspace) == ["/a", "/b", "/c", "/d"]
+    assert excess(workspace) == {"/e": 1, "/f": 1, "/g": 1, "/h": 1, "": 2}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_every_observation_is_counted_once_in_any_order_and_batching(api, workspace, monkeypatch, seed):
     chance = random.Random(seed)
