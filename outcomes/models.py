@@ -116,8 +116,11 @@ class Outcome(models.Model):
 
     @property
     def healed_after(self) -> timedelta | None:
-        """Return how long the outcome was a broken join; None if it still is one, or never was."""
-        return self.healed_at - self.first_reported_at if self.healed_at else None
+        """Return how long the outcome was a broken join; None if it still is one, or never was.
+
+        Reports that were moved in from another environment do not count: they were no broken join of this one.
+        """
+        return self.healed_at - (self.own_first_reported_at or self.first_reported_at) if self.healed_at else None
 
 
 class Tally(models.Model):

@@ -123,7 +123,7 @@ def _healed_rows(environment: Environment, period: Period) -> Rows:
             unix_seconds(outcome.first_reported_at),
             unix_seconds(outcome.last_reported_at),
             unix_or_none(outcome.healed_at),
-            outcome.healed_after and round_to_units(outcome.healed_after),
+            None if outcome.healed_after is None else round_to_units(outcome.healed_after),
             "late",
         )
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
+from django.db.models.functions import Coalesce
 
 from outcomes.analytics.lag import median_length
 from outcomes.broken_joins.causes.diagnose import Diagnosis, KnownConversation, bare_form, bare_forms, diagnose
@@ -40,7 +41,8 @@ JOIN_COLUMNS = (
     "conversation__conversation_id", "outcome_key", "reports", "first_reported_at", "last_reported_at", "reported_by",
 )  # fmt: skip
 JoinRow = tuple[str, str, int, datetime, datetime, int | None]
-TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output_field=DurationField())
+BROKEN_SINCE = Coalesce("own_first_reported_at", "first_reported_at")  # as Outcome.healed_after
+TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - BROKEN_SINCE, output_field=DurationField())
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.lookup import find_broken_joins
+from outcomes.broken_joins.lookup import (
+    find_broken_joins,
+    find_healed_outcomes,
+    find_longest_healing,
+    measure_healing,
+)
 from outcomes.broken_joins.moves.move import find_movable, move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
@@ -125,6 +130,21 @@ def test_a_join_whose_conversation_was_registered_meanwhile_is_healed_when_undon
     assert (broken, healed_at) == (False, START + 3 * HOUR)
     assert facts(staging) == set()
     check_tallies(*environments)
+
+
+def test_a_move_makes_no_healed_join_of_its_target_take_longer_to_heal(environments):
+    production, staging = environments
+    record_outcomes(production, [Report("s1", "purchase")], now=START)
+    record_outcomes(staging, [Report("s1", "purchase")], now=START + 4 * HOUR)
+    register_conversations(staging, [Arrival("s1", START)], now=START + 5 * HOUR)
+    move = move_broken_joins(production, staging, EVER, actor="ann", now=START + 6 * HOUR)
+    assert move.met == 1
+    outcome = find_healed_outcomes(staging, EVER).get()
+    assert (outcome.first_reported_at, outcome.healed_after) == (START, HOUR)
+    assert measure_healing(staging, EVER).lengths == [HOUR]
+    assert find_longest_healing(staging) == HOUR
+    undo_move(move, actor="ann", now=START + 7 * HOUR)
+    assert find_longest_healing(staging) == find_healed_outcomes(staging, EVER).get().healed_after == HOUR
 
 
 def test_only_diagnosed_joins_of_the_period_can_be_moved(environments, workspace):
