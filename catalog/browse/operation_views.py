@@ -42,7 +42,7 @@ from catalog.evidence.parts import (
     list_parameters,
     list_part_nodes,
 )
-from catalog.evidence.unobserved_resets import count_before_reset, find_unobserved_reset
+from catalog.evidence.unobserved_resets import count_before_reset, find_unobserved_reset, list_unobserved_bodies
 from catalog.models import BaselineReset, HintRule, MapRule, Operation
 from catalog.queries import find_operation
 from catalog.rules.errors import NO_CHANGE
@@ -284,7 +284,8 @@ def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineRe
 
 def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
     """Return a call of the operation as a curl command, and its tool definition unless that is too long to read."""
-    outline = drop_marked(mark_outline(json.loads(operation.outline), find_absent_properties(operation)))
+    absent, unobserved = find_absent_properties(operation), list_unobserved_bodies(operation)
+    outline = drop_marked(mark_outline(json.loads(operation.outline), absent, unobserved))
     tool = build_tool(find_operation_name(environment, outline), outline)
     definition = json.dumps(tool, indent=2, ensure_ascii=False)
     is_short = len(definition) <= MAX_TOOL_LENGTH

@@ -13,6 +13,8 @@ from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
 # A marked descriptor has this member: a text that says that the property is no longer seen, and since when. An outline
 # with marked properties has the member, too, but empty.
 MARK = "noLongerSeen"
+# An outline has this member, a list of statuses, if their bodies were all observed before a baseline reset.
+UNOBSERVED = "unobservedBodies"
 _MEMBERS = {ITEMS: "items", VALUES: "values"}
 
 
@@ -20,12 +22,26 @@ def identify_outline(outline: Outline) -> Identity:
     return Identity(outline["method"], strip_names(outline["path"]))
 
 
-def mark_outlines(outlines: Iterable[Outline], absent: Mapping[Identity, AbsentProperties]) -> list[Outline]:
-    """Return the outlines, with marks on the properties that are no longer seen."""
-    return [mark_outline(outline, absent.get(identify_outline(outline), {})) for outline in outlines]
+def mark_outlines(
+    outlines: Iterable[Outline],
+    absent: Mapping[Identity, AbsentProperties],
+    unobserved: Mapping[Identity, Sequence[str]],
+) -> list[Outline]:
+    """Return the outlines, with marks on the properties that are no longer seen and on unobserved bodies."""
+    return [
+        mark_outline(outline, absent.get(identity, {}), unobserved.get(identity, ()))
+        for outline in outlines
+        for identity in [identify_outline(outline)]
+    ]
 
 
-def mark_outline(outline: Outline, absent: AbsentProperties) -> Outline:
+def mark_outline(outline: Outline, absent: AbsentProperties, unobserved: Sequence[str]) -> Outline:
+    """Return the outline with marks.
+
+    unobserved: the statuses whose bodies were all observed before a baseline reset (list_unobserved_bodies).
+    """
+    outline = {**outline, UNOBSERVED: unobserved} if unobserved else outline
+
     def mark_part(part: str, descriptor: Descriptor) -> Descriptor:
         return mark_descriptor(descriptor, {pointer: day for (key, pointer), day in absent.items() if key == part})
 

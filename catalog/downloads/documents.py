@@ -15,11 +15,12 @@ from catalog.downloads.absent_properties import drop_marked, mark_outlines
 from catalog.downloads.mcp import build_mcp_document
 from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.queries import (
-    digest_absent_properties,
+    digest_absent,
     find_absence_digest,
     find_catalog_digest,
     iterate_operation_texts,
     load_catalog,
+    load_unobserved_bodies,
 )
 from catalog.downloads.schemas.json_schema import build_schema_document
 from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
@@ -139,10 +140,10 @@ def format_catalog_etag(digest: str, evidence: bool) -> str:
 def render_format(environment: Environment, format_name: str) -> Document:
     """Render the catalog as it is now in one of FORMATS."""
     outlines, revision = load_catalog(environment)
-    absent = load_no_longer_seen(environment)
-    revision = combine_revision(revision, digest_absent_properties(absent))
+    absent, unobserved = load_no_longer_seen(environment), load_unobserved_bodies(environment)
+    revision = combine_revision(revision, digest_absent(absent, unobserved))
     hints = load_format_hints(environment, format_name)
-    marked_outlines = mark_outlines(outlines, absent)
+    marked_outlines = mark_outlines(outlines, absent, unobserved)
     content = CatalogContent(environment.name, title(environment), revision, marked_outlines, hints)
     body = Packer()
     for text in iterate_json(FORMATS[format_name](content)):

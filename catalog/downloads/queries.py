@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.db import connection
+from django.db.models import Prefetch
+from django.db.models.functions import Coalesce
 
 from affidavit.operations import Identity
 from catalog.downloads.operation_names import name_operations, split_name_words
 from catalog.drift.presence.current import AbsentProperties
 from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
-from catalog.models import CatalogRevision
-from catalog.queries import BY_PATH, visible_operations
+from catalog.evidence.unobserved_resets import list_unobserved_bodies
+from catalog.models import BaselineReset, CatalogRevision, Operation, OperationPart
+from catalog.queries import BY_PATH, LARGE_TEXTS, visible_operations
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
@@ -86,7 +89,7 @@ def compute_catalog_digests(environment: Environment) -> tuple[str, str]:
 
 
 def find_absence_digest(environment: Environment) -> str:
-    """Return the digest of the properties that are no longer seen; "" if there are none.
+    """Return the digest of the properties that are no longer seen and of unobserved bodies; "" if there are none.
 
     It is computed once per change of the catalog.
     """
@@ -98,18 +101,39 @@ def find_absence_digest(environment: Environment) -> str:
 
 def compute_absence_digest(environment: Environment, changes: int | None) -> str:
     """Return the digest, and store it if the number of the catalog's changes is still `changes`."""
-    digest = digest_absent_properties(load_no_longer_seen(environment))
+    digest = digest_absent(load_no_longer_seen(environment), load_unobserved_bodies(environment))
     with connection.cursor() as cursor:
         cursor.execute(STORE_ABSENCE_DIGEST, {"environment": environment.pk, "changes": changes, "digest": digest})
     return digest
 
 
-def digest_absent_properties(absent: Mapping[Identity, AbsentProperties]) -> str:
+def load_unobserved_bodies(environment: Environment) -> dict[Identity, Sequence[str]]:
+    """Return the statuses whose bodies were all observed before a baseline reset, by visible operation.
+
+    Operations without any are left out.
+    """
+    resets = BaselineReset.objects.filter(environment=environment, reverted_at=None, pointer="")
+    if not (row_ids := set(resets.values_list("operation", flat=True))):
+        return {}
+    visible_ids = Operation.objects.filter(environment=environment, pk__in=row_ids).values_list(
+        Coalesce("shown_under_id", "pk")
+    )
+    parts = Prefetch("parts", OperationPart.objects.defer("evidence", "absences"))
+    members = Operation.objects.defer(*LARGE_TEXTS).prefetch_related(parts, "baseline_resets")
+    operations = visible_operations(environment).filter(pk__in=visible_ids)
+    rows = operations.defer(*LARGE_TEXTS).prefetch_related(parts, "baseline_resets", Prefetch("shown_here", members))
+    bodies = {row.identity: list_unobserved_bodies(row) for row in rows}
+    return {identity: statuses for identity, statuses in bodies.items() if statuses}
+
+
+def digest_absent(absent: Mapping[Identity, AbsentProperties], unobserved: Mapping[Identity, Sequence[str]]) -> str:
+    """Return the digest of the properties that are no longer seen and of unobserved bodies; "" if there are none."""
     lines = [
         json.dumps([*identity, part, pointer, str(last_day)])
         for identity, places in absent.items()
         for (part, pointer), last_day in places.items()
     ]
+    lines += [json.dumps([*identity, status]) for identity, statuses in unobserved.items() for status in statuses]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest() if lines else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from affidavit.operations import PARAMETER, READS, REQUEST
-from catalog.downloads.absent_properties import is_marked
+from catalog.downloads.absent_properties import UNOBSERVED, is_marked
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.schemas.json_schema import build_fields_schema, build_part_schema, build_schema
 from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
@@ -99,11 +99,13 @@ def describe_operation(outline: Outline) -> str:
 
 
 def describe_contents(outline: Outline, status: str) -> str:
-    """Return `with an object (id, total) or text/csv`; `without a body`."""
+    """Return `with an object (id, total) or text/csv`; `without a body` only if none was ever observed."""
     contents = list_contents(outline, status)
     shapes = [shape for shape in contents.values() if shape is not None]
     words = [describe_body(shapes[0])] if shapes else []
     words += [media_type for media_type, shape in contents.items() if shape is None]
+    if not words and status in outline.get(UNOBSERVED, ()):
+        return "with a body that was not observed since a baseline reset"
     return f"with {' or '.join(words)}" if words else "without a body"
 
 

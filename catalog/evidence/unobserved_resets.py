@@ -34,6 +34,12 @@ def find_unobserved_reset(operation: Operation, key: str = "") -> BaselineReset 
     return None if observations else reset
 
 
+def list_unobserved_bodies(operation: Operation) -> list[str]:
+    """Return the statuses that had a body before a baseline reset, and were not observed since."""
+    statuses = {part.status for row in operation.merged_rows for part in row.parts.all() if part.status}
+    return [str(status) for status in sorted(statuses) if find_unobserved_reset(operation, str(status))]
+
+
 def find_unobserved_node_reset(
     operation: Operation, key: str, nodes: Mapping[str, Node], pointer: str
 ) -> BaselineReset | None:

@@ -141,3 +141,31 @@ def test_strangers_keys_and_outsiders_reset_no_baseline(client, changed_workspac
 
 def test_a_get_request_changes_nothing(browser_client, changed_workspace):
     assert browser_client.get(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh").status_code == 405
+
+
+@pytest.mark.parametrize("name", ["tools", "mcp"])
+def test_a_tool_does_not_say_that_answers_had_no_body_before_one_was_observed_again(
+    api, changed_workspace, browser_client, name
+):
+    def read_tool() -> Any:
+        answer = api.get(f"/api/catalog/{name}.json")
+        page = browser_client.get(
+            f"/w/{changed_workspace.workspace.slug}/production/operation", {"method": "GET", "path": PATH}
+        )
+        (tool,) = answer.json()["tools"]
+        assert json.loads(page.context["tool"])["description"] == tool["description"]
+        assert api.get(f"/api/catalog/{name}.json", headers={"If-None-Match": answer["ETag"]}).status_code == 304
+        return tool["description"]
+
+    deliver(api, changed_workspace, observation(status=204, lastSeenAt=AT))
+    description = read_tool()
+    start = reset()
+    assert read_tool() == (
+        f"GET {PATH}. Answers 200 with a body that was not observed since a baseline reset, 204 without a body."
+    )
+    deliver(api, changed_workspace, observation(lastSeenAt=AT))
+    assert read_tool() == f"GET {PATH}. Answers 200 without a body, 204 without a body."
+    deliver(api, changed_workspace, observation(response={"id": 1}, lastSeenAt=AT))
+    assert read_tool() == f"GET {PATH}. Answers 200 with an object (id), 204 without a body."
+    revert_baseline_reset(start, actor="ann", now=timezone.now())
+    assert read_tool() == description
