@@ -25,6 +25,7 @@ from catalog.browse.filters import (
 )
 from catalog.browse.queries import (
     excess_operations,
+    find_uncounted,
     find_unobserved_resets,
     find_verified,
     list_methods,
@@ -76,6 +77,7 @@ def show_catalog(
             "days": find_days(period),
             "today": timezone.now().date(),
             "property_counts": count_properties_of_operations(environment, list(page)),
+            "uncounted": find_uncounted(environment, list(page), period),
             "unobserved_resets": find_unobserved_resets(environment, list(page)),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta
 from typing import Any
 
-from django.db.models import Min, QuerySet
+from django.db.models import Min, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from affidavit.operations import Part, part_key
 from catalog.evidence.epoch_sums import EpochEvidence, build_visible_part
 from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, parse_epochs
 from catalog.models import Operation, OperationDay
 from wire.time.period import Period
+from workspaces.models import Environment
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,32 @@ def find_gap(operation: Operation, days: DaySpan | None) -> Gap | None:
     """Return a gap if some days of the span have no counts, such as days before an upgrade; else None."""
     if days is None:
         return None
-    first, last = (moment.astimezone(UTC).date() for moment in (operation.first_seen_at, operation.last_seen_at))
-    if first > days.last or last < days.first:
-        return None
     row_ids = [row.pk for row in operation.merged_rows]
     rows = OperationDay.objects.filter(environment=operation.environment_id, operation__in=row_ids)
     counted_from = rows.aggregate(first=Min("day"))["first"]
-    is_whole = counted_from is not None and counted_from <= max(days.first, first)
-    return None if is_whole else Gap(counted_from)
+    return Gap(counted_from) if has_gap(operation, days, counted_from) else None
+
+
+def find_gaps(environment: Environment, operations: Collection[Operation], days: DaySpan | None) -> set[int]:
+    """Return the ids of those visible operations that have a gap, as `find_gap` does for one."""
+    if days is None or not operations:
+        return set()
+    row_ids = [operation.pk for operation in operations]
+    rows = Operation.objects.filter(Q(pk__in=row_ids) | Q(shown_under__in=row_ids), environment=environment)
+    visible_ids = dict(rows.values_list("pk", Coalesce("shown_under_id", "pk")))
+    first_days = OperationDay.objects.filter(environment=environment, operation__in=visible_ids).values("operation")
+    counted_from: dict[int, date] = {}
+    for row_id, first in first_days.annotate(first=Min("day")).values_list("operation", "first"):
+        visible_id = visible_ids[row_id]
+        counted_from[visible_id] = min(first, counted_from.get(visible_id, first))
+    return {operation.pk for operation in operations if has_gap(operation, days, counted_from.get(operation.pk))}
+
+
+def has_gap(operation: Operation, days: DaySpan, counted_from: date | None) -> bool:
+    """Return whether the operation was observed on days of the span before `counted_from`, its first with counts."""
+    first, last = (moment.astimezone(UTC).date() for moment in (operation.first_seen_at, operation.last_seen_at))
+    is_outside = first > days.last or last < days.first
+    return not is_outside and (counted_from is None or counted_from > max(days.first, first))
 
 
 def load_days(operation: Operation, days: DaySpan) -> ObservedDays:

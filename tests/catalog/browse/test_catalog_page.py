@@ -122,6 +122,17 @@ def test_observations_without_counts_by_day_are_not_shown_as_zero(api, browser_c
     assert "No counts are kept for these days" in page
 
 
+@pytest.mark.parametrize("days", [("2026-09-10", "2026-09-15"), ("2026-09-23", "2026-09-24")])
+def test_a_period_without_observations_counts_zero_before_and_between_them(api, browser_client, workspace, days):
+    """The operation was observed on 2026-09-21 and 2026-09-26."""
+    deliver(api, workspace, observation(count=5, lastSeenAt=AT), observation(count=5, lastSeenAt=AT + 5 * 86400))
+    page = browser_client.get(address(workspace), dict(zip(("from", "to"), days, strict=True))).content.decode()
+    assert "not counted" not in page
+    OperationDay.objects.filter(day="2026-09-21").delete()
+    page = browser_client.get(address(workspace), dict(zip(("from", "to"), days, strict=True))).content.decode()
+    assert ("not counted" in page) == (days[0] > "2026-09-21")  # the operation may have been observed then
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
