@@ -13,6 +13,7 @@ from django.db.models import (
     Case,
     CharField,
     Count,
+    Exists,
     F,
     Func,
     IntegerField,
@@ -126,7 +127,7 @@ def list_operations(
         case "new":
             operations = operations.filter(first_seen_at__gte=period.start, first_seen_at__lt=period.end)
         case "unseen":
-            operations = operations.filter(last_seen_at__lt=period.start)
+            operations = operations.filter(Q(last_seen_at__lt=period.start) | _is_counted_around(environment, period))
         case "verified":
             operations = operations.filter(pk__in=verified_pks)
         case "unverified":
@@ -190,6 +191,22 @@ def _count_observed(
     return operations.annotate(
         observations_in_period=_sum_days(environment, days, own_days) + _sum_days(environment, days, days_of_shown)
     )
+
+
+def _is_counted_around(environment: Environment, period: Period) -> Q:
+    """Return whether an operation was observed before and after the period, and has counts by day, but none in it."""
+    days = find_days(period)
+    if days is None:
+        return Q(pk__in=[])
+    is_observed_around = Q(first_seen_at__lt=period.start, last_seen_at__gte=period.end)
+    is_counted_before = _is_counted(environment, day__lt=days.first)
+    return is_observed_around & is_counted_before & ~_is_counted(environment, day__range=(days.first, days.last))
+
+
+def _is_counted(environment: Environment, **days: Any) -> Q:
+    rows = OperationDay.objects.filter(environment=environment, **days)
+    own_days, days_of_shown = rows.filter(operation=OuterRef("pk")), rows.filter(operation__shown_under=OuterRef("pk"))
+    return Q(Exists(own_days)) | Q(Exists(days_of_shown))
 
 
 def _sum_days(environment: Environment, days: DaySpan, of_operation: Q) -> Coalesce:

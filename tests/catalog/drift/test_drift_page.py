@@ -15,11 +15,12 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.drift import views
-from catalog.models import Drift, OperationVersion
+from catalog.models import Drift, OperationDay, OperationVersion
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
 PATH = "/orders/{orderId}"
+AT = 1_790_000_000  # 2026-09-21
 
 
 @pytest.fixture
@@ -382,6 +383,23 @@ def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace, pa
     assert client.get(address(filled_workspace, page)).status_code == 404
     stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(filled_workspace, page, ".json"), headers=stranger).status_code == 404
+
+
+def test_an_operation_that_was_observed_before_and_after_a_period_is_not_seen_in_it(api, workspace, browser_client):
+    day = 86400
+    times = [(PATH, AT), (PATH, AT + 5 * day), ("/a", AT + 2 * day), ("/b", AT + 5 * day), ("/c", AT)]
+    deliver(api, workspace, *(observation(path=path, lastSeenAt=seen_at) for path, seen_at in times))
+
+    def paths(first: int, last: int) -> list[str]:
+        period = {name: f"2026-09-{21 + number}" for name, number in (("from", first), ("to", last))}
+        rows = list_rows(browser_client, workspace, "catalog", "operations", show="unseen", **period)
+        return [row["path"] for row in rows]
+
+    assert paths(1, 3) == ["/c", PATH]
+    assert paths(2, 5) == ["/c"]
+    assert paths(3, 4) == ["/a", "/c", PATH]
+    OperationDay.objects.filter(day="2026-09-21").delete()
+    assert paths(1, 3) == ["/c"]  # the counts of these days may have been deleted, too
 
 
 def test_the_catalog_can_be_filtered_by_drifted_unknown_and_unseen_operations(browser_client, filled_workspace):
