@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, timedelta
+from datetime import UTC
 from typing import Any
 
 from django.http import HttpRequest
@@ -45,7 +45,6 @@ from workspaces.pages.page import Page
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values")
 PRESENCE_COLUMNS = ("state", "seen", "of", "absent")
 MAX_RUNS = 100  # runs of equal days on the page
-KEPT_DAYS = 400  # the days of a chart over all time; counts by day are kept as long by default
 MAX_CHANGES = 50  # on the page
 
 
@@ -143,8 +142,10 @@ def _list_days(
 ) -> Iterator[PropertyDay]:
     if shape is None or node is None:
         return iter(())
-    today = timezone.now().date()
-    rows = list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
+    observed = DaySpan(
+        *(seen_at.astimezone(UTC).date() for seen_at in (operation.first_seen_at, operation.last_seen_at))
+    )
+    rows = list_property_days(operation, shape, node, days or observed)
     reset = find_node_reset(operation, shape.key, node.pointer)
     return (row for row in rows if reset is None or row.day > reset.at.astimezone(UTC).date())
 

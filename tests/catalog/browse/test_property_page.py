@@ -13,6 +13,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from affidavit import Evidence, infer
 from catalog.browse import property_history
@@ -27,6 +28,7 @@ PATH = "/orders/{orderId}"
 DAY = 86_400
 FIRST = 1_790_000_000 // DAY * DAY + DAY // 2
 RANGE = {"from": "2026-09-20", "to": "2026-09-30"}
+ALL_TIME = {"from": "", "to": "", "range": "all"}
 
 
 @pytest.fixture
@@ -91,6 +93,16 @@ def test_presence_is_shown_for_each_day_and_for_the_period(browser_client, start
     assert "Nothing was counted" in open_page(
         browser_client, start, "/note", **{"from": "2020-01-01", "to": "2020-01-02"}
     )
+
+
+def test_all_time_has_every_day_that_is_kept(api, browser_client, workspace):
+    """A workspace may keep counts for longer than 400 days, and a reporter's clock may be ahead of the hub's."""
+    today = int(timezone.now().timestamp()) // DAY
+    days = [today - 900, today - 1, today, today + 1]
+    seen_at = [day * DAY for day in days]
+    deliver(api, workspace, *(observation(response={"id": 1}, lastSeenAt=moment) for moment in seen_at))
+    rows = load_tables(browser_client, f"/w/{workspace.workspace.slug}/production", "/id", **ALL_TIME)["days"]
+    assert [row["day"] for row in rows] == [f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}" for moment in seen_at]
 
 
 def test_consecutive_equal_days_are_one_row(api, browser_client, workspace):
