@@ -96,7 +96,7 @@ def show_operation(
             "observed": observed_days,
             "gap": find_gap(operation, days),
             "media_types": media_types,
-            "without_media_type": max(shape.observations - sum(count for _, count in media_types), 0),
+            "without_media_type": max(count_calls(operation, shape) - sum(count for _, count in media_types), 0),
             "shapes": [(shape, count_observations(shape, observed_days)) for shape in shapes],
             "parameters": list_parameters(operation),
             "timeline": fold_media_types(timeline),
@@ -237,6 +237,11 @@ def count_observations(shape: PartShape, observed_days: ObservedDays | None) -> 
     observed_days: None for all time.
     """
     return observed_days.count_observations(shape) if observed_days else shape.observations
+
+
+def count_calls(operation: Operation, shape: PartShape) -> int:
+    """Return how often a part could have had a media type: in all time, whatever baseline resets hide."""
+    return dict(operation.status_counts)[shape.part.status] if shape.part.status else operation.successes
 
 
 def build_node_context(

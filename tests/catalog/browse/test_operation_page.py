@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from catalog.browse import operation_views
 from catalog.models import Drift, Operation
+from catalog.rules.baseline import reset_baseline
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, environment_of, observation
@@ -280,6 +281,14 @@ def test_bodies_without_a_shape_have_their_media_types(api, browser_client, work
     assert tables["responses"] == [
         {"status": 200, "observations": 4, "mediaTypes": {"text/csv": 2, "text/html": 1}},
     ]  # fmt: skip
+
+
+def test_calls_without_a_media_type_are_counted_over_all_time_as_media_types_are(api, browser_client, workspace):
+    deliver(api, workspace, observation(count=5, response={"id": 1}))
+    reset_baseline(Operation.objects.get(), actor="ann", now=timezone.now())
+    deliver(api, workspace, observation(count=3, response={"id": 1}, responseMediaType="application/json"))
+    page = " ".join(open_page(browser_client, workspace).split())
+    assert "<code>application/json</code> in 3 calls; 5 named no media type" in page
 
 
 def test_a_file_of_a_form_is_a_binary_string(api, browser_client, workspace):
