@@ -33,7 +33,7 @@ from catalog.drift.presence.operations import ComparedOperation, find_node_prese
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, find_node, find_node_reset
-from catalog.models import Drift, Operation
+from catalog.models import BaselineReset, Drift, Operation
 from wire.errors import NotFound
 from wire.filters import read_text
 from wire.table_exports import Table
@@ -59,7 +59,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
     drift = list_property_drift(operation, key, pointer)
     if node is None and not drift:
         raise NotFound("This operation has no such property. Choose one in the shape on its page.")
-    days = find_days(period)
+    days, reset = find_days(period), find_node_reset(operation, key, pointer)
 
     def build_context() -> Mapping[str, Any]:
         return {
@@ -69,7 +69,8 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
             "chart_field": (operation.pk, key, pointer),
             "node": node,
             "changes": drift[:MAX_CHANGES],
-            "reset": find_node_reset(operation, key, pointer),
+            "reset": reset,
+            "mixed_day": reset.at.astimezone(UTC).date() if reset and reset.pointer else None,
             "more_changes": max(len(drift) - MAX_CHANGES, 0),
             "successor": find_successor(drift, pointer),
             **_describe_node(environment, operation, shape, node, days),
@@ -147,7 +148,17 @@ def _list_days(
     )
     rows = list_property_days(operation, shape, node, days or observed)
     reset = find_node_reset(operation, shape.key, node.pointer)
-    return (row for row in rows if reset is None or row.day > reset.at.astimezone(UTC).date())
+    return (row for row in rows if reset is None or _is_counted(row, reset))
+
+
+def _is_counted(row: PropertyDay, reset: BaselineReset) -> bool:
+    """Return whether a day has counts from after a reset alone.
+
+    On the day of the reset, only the reset of a whole part or operation separates them from those before it.
+    """
+    reset_day = reset.at.astimezone(UTC).date()
+    is_separate = not reset.pointer and bool(row.presence.seen or row.presence.parents)
+    return row.day > reset_day or (row.day == reset_day and is_separate)
 
 
 def _presence_rows(operation: Operation, shape: PartShape | None, node: Node | None) -> Iterator[Sequence[Any]]:

@@ -252,6 +252,26 @@ def test_for_a_value_of_a_map_all_names_are_read():
     }
 
 
+def test_the_day_of_the_reset_of_a_whole_operation_counts_from_the_reset_on(api, browser_client, start, workspace):
+    operation = Operation.objects.get(environment=environment_of(workspace), path=PATH)
+    reset_baseline(operation, actor="ann", now=datetime.fromtimestamp(FIRST + DAY, UTC))
+    deliver(api, workspace, *[observation(response={"notice": "x"}, lastSeenAt=FIRST + DAY)] * 3)
+    (day,) = load_tables(browser_client, start, "/notice")["days"]
+    assert (day["day"], day["seen"], day["parents"]) == ("2026-09-22", 3, 3)
+    page = open_page(browser_client, start, "/notice")
+    assert "Present in this period" in page
+    assert "3 of 3" in page
+    assert "Days are listed from" not in page
+
+
+def test_the_first_listed_day_after_the_reset_of_a_property_is_named_in_utc(browser_client, start, workspace):
+    operation = Operation.objects.get(environment=environment_of(workspace), path=PATH)
+    reset_baseline(operation, part="200", pointer="/note", actor="ann", now=datetime(2026, 9, 21, 23, 30, tzinfo=UTC))
+    assert [row["day"] for row in load_tables(browser_client, start, "/note")["days"]] == ["2026-09-22"]
+    page = open_page(browser_client, start, "/note", tz="Europe/Berlin")
+    assert "Days are listed from the day after 21 Sep on." in page
+
+
 def test_a_reset_property_says_so_and_counts_no_day_before_it(browser_client, start, workspace):
     operation = Operation.objects.get(environment=environment_of(workspace), path=PATH)
     assert len(load_tables(browser_client, start, "/note")["days"]) == 2
