@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from urllib.parse import quote
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from affidavit import retemplate
+from affidavit import describe, infer
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
 from workspaces.audit.record import record_audit
@@ -79,8 +78,8 @@ def find_redaction_error(kind: str, name: str) -> str:
 
 
 def _is_value(name: str) -> bool:
-    segment = f"/{quote(name, safe='')}"
-    return retemplate(segment, {}).path != segment
+    """Return whether reporters keep no property of this name, because it looks like data (contract §4)."""
+    return "values" in describe(infer({name: ""}))
 
 
 def list_redaction_rules(environment: Environment) -> QuerySet[RedactionRule]:

@@ -73,6 +73,7 @@ def test_rules_are_not_read_without_a_key_or_with_another_workspaces_key(api, cl
     ("kind", "name", "code"),
     [
         ("sensitive", "user*Email", ""), ("drop", "x-internal.note", ""), ("drop", "Straße", ""), ("drop", "v2", ""),
+        ("drop", "customfield_10010", ""), ("sensitive", "order-1042", ""), ("sensitive", "iso-8601", ""),
         ("erase", "name", "kind"), ("drop", "", "length"), ("drop", "x" * 101, "length"), ("drop", "a\0b", "control"),
         ("drop", " name", "control"), ("drop", "*", "all"), ("drop", "* *", "all"),
         ("drop", "anna@example.org", "value"), ("drop", "4111111111111111", "value"),
