@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet
@@ -21,6 +22,7 @@ OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
     "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt", "noLongerSeen", "probablyGone",
 )  # fmt: skip
+OPERATIONS_AT_ONCE = 500
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
 RESPONSE_COLUMNS = ("status", "observations", "mediaTypes")
@@ -34,39 +36,43 @@ def export_operations(
     operations: QuerySet[Any],
     verified: Mapping[int, datetime],
     count_absent: Callable[[], tuple[Mapping[int, int], Mapping[int, int]]],
+    find_uncounted: Callable[[Sequence[Any]], Container[int]],
 ) -> Table:
     """Return the table of operations.
 
     verified: when each operation was last verified, by its row id.
     count_absent: called when the table is downloaded; returns how many properties are no longer seen, and how many are
         probably gone, by operation.
+    find_uncounted: returns the ids of those operations for which no observations in the period can be told.
     """
 
     def list_rows() -> Iterator[Sequence[Any]]:
         absent, probably_gone = count_absent()
-        return (
-            (
-                *_operation_row(
+        rows = operations.iterator()
+        while batch := list(islice(rows, OPERATIONS_AT_ONCE)):
+            uncounted = find_uncounted(batch)
+            for operation in batch:
+                yield _operation_row(
                     operation,
+                    None if operation.pk in uncounted else operation.observations_in_period,
                     verified.get(operation.pk),
                     absent.get(operation.pk, 0),
                     probably_gone.get(operation.pk, 0),
-                ),
-            )
-            for operation in operations.iterator()
-        )
+                )
 
     return Table("operations", OPERATION_COLUMNS, list_rows)
 
 
-def _operation_row(operation: Any, verified_at: datetime | None, absent: int, probably_gone: int) -> Sequence[Any]:
+def _operation_row(
+    operation: Any, in_period: int | None, verified_at: datetime | None, absent: int, probably_gone: int
+) -> Sequence[Any]:
     statuses = {str(status): count for status, count in operation.status_counts}
     properties = operation.properties - absent - probably_gone
     undecided_segments = [segment for segment, _ in operation.undecided_segments]
     return (
         operation.method, operation.path, operation.observations, statuses, properties,
         undecided_segments, operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
-        operation.observations_in_period, verified_at, absent, probably_gone,
+        in_period, verified_at, absent, probably_gone,
     )  # fmt: skip
 
 

@@ -96,7 +96,12 @@ def show_catalog(
         }
 
     tables = [
-        exports.export_operations(operations, verified, lambda: _count_absent_properties(environment)),
+        exports.export_operations(
+            operations,
+            verified,
+            lambda: _count_absent_properties(environment),
+            lambda rows: find_uncounted(environment, rows, period),
+        ),
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),
     ]

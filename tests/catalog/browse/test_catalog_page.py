@@ -128,9 +128,14 @@ def test_a_period_without_observations_counts_zero_before_and_between_them(api, 
     deliver(api, workspace, observation(count=5, lastSeenAt=AT), observation(count=5, lastSeenAt=AT + 5 * 86400))
     page = browser_client.get(address(workspace), dict(zip(("from", "to"), days, strict=True))).content.decode()
     assert "not counted" not in page
+    (row,) = list_rows(browser_client, workspace, **dict(zip(("from", "to"), days, strict=True)))
+    assert row["observationsInPeriod"] == 0
     OperationDay.objects.filter(day="2026-09-21").delete()
     page = browser_client.get(address(workspace), dict(zip(("from", "to"), days, strict=True))).content.decode()
-    assert ("not counted" in page) == (days[0] > "2026-09-21")  # the operation may have been observed then
+    may_have_been_observed = days[0] > "2026-09-21"
+    assert ("not counted" in page) == may_have_been_observed
+    (row,) = list_rows(browser_client, workspace, **dict(zip(("from", "to"), days, strict=True)))
+    assert row["observationsInPeriod"] == (None if may_have_been_observed else 0)
 
 
 @pytest.mark.parametrize(
