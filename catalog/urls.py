@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalog.browse import property_views
+from catalog.browse.properties import views as property_views
 from catalog.drift import views as drift_views
 from catalog.drift.environments import views as comparison_views
 from catalog.review import actions as review_actions

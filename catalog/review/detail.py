@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from django.db.models import QuerySet
 
 from catalog.browse.presence import Presence
-from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
-from catalog.browse.property_history import find_predecessor
+from catalog.browse.properties.days import PropertyDay, list_property_days, sum_presence, sum_types
+from catalog.browse.properties.history import find_predecessor
 from catalog.change_labels import list_counted_types
 from catalog.drift.presence.absence import PRESENCE_KINDS, Absence, AbsenceStates
 from catalog.drift.presence.current import CurrentPresence, PresenceState

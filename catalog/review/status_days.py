@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from catalog.browse.presence import Presence
-from catalog.browse.property_days import PropertyDay
+from catalog.browse.properties.days import PropertyDay
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.models import Operation, OperationDay
 

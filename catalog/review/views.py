@@ -10,9 +10,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.property_chart import draw_calls, draw_presence, draw_types
-from catalog.browse.property_days import DAY_COLUMNS, list_day_cells
-from catalog.browse.property_history import find_successor
+from catalog.browse.properties.chart import draw_calls, draw_presence, draw_types
+from catalog.browse.properties.days import DAY_COLUMNS, list_day_cells
+from catalog.browse.properties.history import find_successor
 from catalog.drift import exports
 from catalog.models import Drift
 from catalog.review import detail, impact

@@ -16,8 +16,8 @@ from django.test import Client
 from django.utils import timezone
 
 from affidavit import Evidence, infer
-from catalog.browse import property_history
-from catalog.browse.property_days import narrow_state
+from catalog.browse.properties import history as property_history
+from catalog.browse.properties.days import narrow_state
 from catalog.models import Drift, Operation
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from tests.catalog.reports import deliver, environment_of, observation

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from catalog.browse.operation_views import require_operation
 from catalog.browse.presence import Presence
-from catalog.browse.property_chart import draw_presence, draw_types
-from catalog.browse.property_days import (
+from catalog.browse.properties.chart import draw_presence, draw_types
+from catalog.browse.properties.days import (
     DAY_COLUMNS,
     PropertyDay,
     group_equal_days,
@@ -21,7 +21,7 @@ from catalog.browse.property_days import (
     sum_presence,
     sum_types,
 )
-from catalog.browse.property_history import (
+from catalog.browse.properties.history import (
     find_namesakes,
     find_predecessor,
     find_successor,

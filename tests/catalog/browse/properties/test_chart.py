@@ -5,8 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from catalog.browse.presence import Presence
-from catalog.browse.property_chart import draw_calls
-from catalog.browse.property_days import PropertyDay
+from catalog.browse.properties.chart import draw_calls
+from catalog.browse.properties.days import PropertyDay
 
 FIRST = date(2026, 11, 24)
 DAY_MILLISECONDS = 24 * 60 * 60 * 1000
