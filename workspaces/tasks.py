@@ -6,6 +6,7 @@ from django.utils import timezone
 from workspaces.limits.database_buckets import prune_buckets
 from workspaces.people.expired import delete_expired
 from workspaces.remove import delete_hidden_workspace, list_hidden_workspaces
+from workspaces.shared_links.prune import delete_expired_links
 
 
 @shared_task
@@ -29,4 +30,6 @@ def prune_token_buckets() -> None:
 @shared_task
 def prune_people() -> None:
     """Delete expired sessions, links and invitations."""
-    delete_expired(now=timezone.now())
+    now = timezone.now()
+    delete_expired(now=now)
+    delete_expired_links(now=now)

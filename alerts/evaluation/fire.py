@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from alerts.delivery.queue import queue_deliveries
-from alerts.evaluation.find import GRACE, find_happenings
+from alerts.evaluation.find_happenings import GRACE, find_happenings
 from alerts.models import Alert, Event
 from alerts.rules.descriptions import describe_happening
 from alerts.rules.happening import Happening, leave_out_known

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.evaluation.find import FINDERS
+from alerts.evaluation.find_happenings import FINDERS
 from alerts.rules.descriptions import describe_happening
 from alerts.rules.happening import Happening, Measure, leave_out_known
 from alerts.rules.thresholds import Thresholds

@@ -14,7 +14,7 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
-from alerts.evaluation.find import find_last_quarter
+from alerts.evaluation.find_happenings import find_last_quarter
 from alerts.evaluation.preview import Preview, preview, suggest_minimum
 from alerts.models import Alert, Delivery
 from alerts.pages.exports import list_alert_tables, list_delivery_tables

@@ -11,13 +11,13 @@ from django.urls import reverse
 from hub.search.results import ResultGroup
 from hub.search.sources import MAX_TEXT, list_examples, search_everything
 from wire.filters import read_text
+from wire.http.request_id import REQUEST_ID_PREFIX
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 
 COLUMNS = ("kind", "title", "detail", "method", "path", "address")
-REQUEST_ID = "req_"  # the hub's own request ids begin with it
 
 
 def show_search(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -37,7 +37,7 @@ def show_search(request: HttpRequest, environment: Environment, period: Period) 
             "groups": groups,
             "result_count": sum(len(group.results) for group in groups),
             "has_more": any(group.has_more for group in groups),
-            "is_request_id": text.startswith(REQUEST_ID),
+            "is_request_id": text.startswith(REQUEST_ID_PREFIX),
         }
 
     tables = [Table("results", COLUMNS, lambda: _result_rows(environment, search()))]

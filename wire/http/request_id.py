@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from wire.request_context import current_request_id
 
 WELL_FORMED = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")
+REQUEST_ID_PREFIX = "req_"  # of ids that the hub makes
 
 
 class RequestIdMiddleware:
@@ -32,4 +33,4 @@ class RequestIdMiddleware:
 
 def choose_request_id(request: HttpRequest) -> str:
     header = request.headers.get("X-Request-Id", "")
-    return header if WELL_FORMED.fullmatch(header) else f"req_{secrets.token_hex(10)}"
+    return header if WELL_FORMED.fullmatch(header) else f"{REQUEST_ID_PREFIX}{secrets.token_hex(10)}"

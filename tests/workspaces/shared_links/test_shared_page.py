@@ -14,8 +14,8 @@ from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.models import AuditEntry, Membership, SharedLink
 from workspaces.pages.page import SHAREABLE_PAGES
-from workspaces.people.expired import delete_expired
 from workspaces.shared_links.links import revoke_link, share_page
+from workspaces.shared_links.prune import delete_expired_links
 
 SHAREABLE = ("catalog", "drift", "joins", "outcome", "outcomes", "overview", "rejections")
 LIST = "/w/lumen-books/production/shared-links"
@@ -267,6 +267,6 @@ def test_a_link_is_kept_for_90_days_after_its_end(production):
     now = timezone.now()
     for age in (96, 98):
         share(production, days=7, now=now - timedelta(days=age))
-    delete_expired(now=now)
+    delete_expired_links(now=now)
     assert SharedLink.objects.count() == 1
     assert SharedLink.objects.get().created_at == now - timedelta(days=96)

@@ -25,6 +25,7 @@ _RENEW_EVERY = 20
 """Seconds between two renewals of a running call's claim."""
 RETENTION = 86_400
 """Seconds that a response is kept for retries."""
+_RETRY_STATUSES = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,11 @@ class DeliveryStore(Protocol):
 
     def abandon(self, claim: Claim) -> None:
         """Release the claim, so that a retry runs at once."""
+
+
+def asks_for_retry(status: int) -> bool:
+    """Return whether a response of this status is not kept, so that a retry runs the call again."""
+    return status >= 500 or status in _RETRY_STATUSES
 
 
 def compute_fingerprint(intent: Intent) -> str:

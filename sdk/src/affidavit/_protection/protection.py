@@ -13,7 +13,16 @@ from affidavit._intents.stores import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.routes import make_sendable, name_operation
 
-from .idempotency import LEASE, Claim, Delivery, DeliveryStore, Leases, StoredResponse, compute_fingerprint
+from .idempotency import (
+    LEASE,
+    Claim,
+    Delivery,
+    DeliveryStore,
+    Leases,
+    StoredResponse,
+    asks_for_retry,
+    compute_fingerprint,
+)
 from .responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
 from .verification_reports import ACCEPTED, VerificationReports
 
@@ -26,7 +35,6 @@ _MAX_KEPT = 1024 * 1024
 _LOG_EVERY = 10
 """Seconds between two equal log lines."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_RETRY_STATUSES = frozenset({408, 425, 429})
 # These headers belong to one connection or one moment; a kept cookie would be a stored credential.
 _HEADERS_NOT_KEPT = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding"}
@@ -265,7 +273,7 @@ class Admission:
         running = self._settle()
         if running is None:
             return
-        if status >= 500 or status in _RETRY_STATUSES:
+        if asks_for_retry(status):
             running.abandon()
         elif self._safe:
             running.expire()
