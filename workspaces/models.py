@@ -115,7 +115,7 @@ class UnknownEnvironment(DomainError):
 
     def __init__(self, environments: Sequence[str]) -> None:
         names = ", ".join(environments) or "none that this key may use"
-        detail = f"This workspace has: {names}. Names are compared exactly. Nothing was stored."
+        detail = f"This workspace has: {names}. Names are compared exactly."
         super().__init__(detail, extra={"environments": list(environments)})
 
 

@@ -132,6 +132,7 @@ def test_a_wrong_method_is_refused_before_anything_else(client, method):
 def test_an_unknown_environment_is_refused_with_those_that_exist(api):
     response = api.get(ADDRESS, environment="nowhere")
     assert (response.status_code, response.json()["code"]) == (400, "unknown-environment")
+    assert response.json()["detail"] == "This workspace has: production, staging. Names are compared exactly."
     assert response.json()["environments"] == ["production", "staging"]
 
 
