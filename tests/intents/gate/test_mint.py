@@ -294,7 +294,10 @@ def test_a_key_without_the_scope_mints_nothing(api, workspace):
 
 
 def test_another_workspace_mints_only_with_its_own_secret(api, workspace, other_workspace):
-    payload = api.post(ADDRESS, READ, key=other_workspace.full_key).json()["payload"]
+    minted = api.post(ADDRESS, READ, key=other_workspace.full_key).json()
+    header, payload = minted["header"], minted["payload"]
     assert payload["tenantId"] == other_workspace.workspace.id
+    assert build_verifier(other_workspace).verify(header, "GET", "/orders", "page=2").payload == payload
+    assert build_verifier(workspace).explain(header, "GET", "/orders", "page=2")[2].reason == "bad-signature"
     assert not MintedIntent.objects.filter(environment__workspace=workspace.workspace).exists()
     assert json.dumps(payload).find(workspace.workspace.id) == -1
