@@ -70,6 +70,7 @@ def test_each_rejection_has_a_row_and_accepted_calls_only_counts(api, workspace)
              "count": 3, "occurredAt": occurred_at},
         ),
     )  # fmt: skip
+    assert count_tallied(result="accepted") == 1
     (rejection,) = Rejection.objects.all()
     assert (rejection.reason, rejection.version, rejection.operation, rejection.tool_call_id, rejection.count) == (
         "replayed", 2, "POST /refunds", "call_2", 3,
