@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import datetime, timedelta
 
+import pytest
+from django.utils import timezone
+
+from affidavit import args_hash
+from intents.gate.confirmations import decide_confirmation, request_confirmation
+from intents.gate.mint import mint_for_call
+from intents.gate.policy import Call
 from workspaces.create import NewWorkspace
-from workspaces.models import Environment
+from workspaces.models import Environment, SigningSecret
 
 
 @pytest.fixture
 def production(workspace: NewWorkspace) -> Environment:
     return workspace.workspace.environments.get(name="production")
+
+
+@pytest.fixture
+def refund() -> Call:
+    return Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
+
+
+@pytest.fixture
+def refund_time(production: Environment, refund: Call) -> datetime:
+    """Return when the refund was confirmed and minted as the tool call `call_81`: five minutes ago."""
+    now = timezone.now() - timedelta(minutes=5)
+    SigningSecret.objects.update(signs_from=now - timedelta(days=1))
+    confirmation = request_confirmation(production, refund, "Refund <12.50>", now=now)
+    decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="ann", now=now)
+    mint_for_call(production, refund, confirmation_id=confirmation.pk, tool_call_id="call_81", now=now)
+    return now
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -18,29 +18,24 @@ from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
-from intents.models import Confirmation, Rejection
+from intents.models import Confirmation, MintedIntent, Rejection
 from intents.rejections.detail.call_events import MAX_EVENTS
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls.detail import find_tool_call
-from workspaces.models import Environment, Membership, SigningSecret
+from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db
-CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
 
 
 @pytest.fixture
-def start(workspace: Any, production: Environment) -> str:
-    """Return the start of the addresses of production, where a call was confirmed, minted, and rejected three times."""
-    now = timezone.now() - timedelta(minutes=5)
-    SigningSecret.objects.update(signs_from=now - timedelta(days=1))
-    confirmation = request_confirmation(production, CALL, "Refund <12.50>", now=now)
-    decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="ann", now=now)
-    mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_81", now=now)
+def start(workspace: Any, production: Environment, refund_time: datetime) -> str:
+    """Return the start of the addresses of production, where the refund was minted, and rejected three times."""
     for seconds in (20, 40):
-        moment = now + timedelta(seconds=seconds)
+        moment = refund_time + timedelta(seconds=seconds)
         record_verifications(production, [Verification("expired", moment, 2, "POST /refunds", "call_81")])
-    record_verifications(production, [Verification("expired", now - timedelta(days=40), 2, "GET /a", "call_81")])
+    long_ago = refund_time - timedelta(days=40)
+    record_verifications(production, [Verification("expired", long_ago, 2, "GET /a", "call_81")])
     return f"/w/{workspace.workspace.slug}/production"
 
 
@@ -80,10 +75,10 @@ def test_the_page_tells_each_fact_once(browser_client, start, production):
     assert "no rejection</span>" in open_page(browser_client, start, "call_9")
 
 
-def test_a_second_intent_for_the_same_call_is_said_to_be_a_retry(browser_client, start, production):
+def test_a_second_intent_for_the_same_call_is_said_to_be_a_retry(browser_client, start, production, refund):
     confirmation = Confirmation.objects.get(tool_call_id="call_81")
     again = confirmation.used_at + timedelta(seconds=30)
-    mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_81", now=again)
+    mint_for_call(production, refund, confirmation_id=confirmation.pk, tool_call_id="call_81", now=again)
     page = open_page(browser_client, start, "call_81")
     assert page.count("intent minted again, a retry of the same call with the same confirmation") == 1
     assert page.count("intent minted") == 2
@@ -95,14 +90,14 @@ def test_a_second_intent_for_the_same_call_is_said_to_be_a_retry(browser_client,
     assert page.count("intent minted again, a retry of the same call <span") == 1
 
 
-def test_the_download_of_a_call_with_very_many_events_has_all_of_them(browser_client, start, production):
+def test_the_download_of_a_call_with_very_many_events_has_all_of_them(browser_client, start, production, refund):
     """Here each intent has a confirmation of its own, so that there are as many confirmations as intents."""
     now, count = timezone.now(), MAX_EVENTS + 2
     for number in range(count):
         at = now + timedelta(seconds=number)
-        confirmation = request_confirmation(production, CALL, f"Refund {number}", now=at)
+        confirmation = request_confirmation(production, refund, f"Refund {number}", now=at)
         decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="ann", now=at)
-        mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_9", now=at)
+        mint_for_call(production, refund, confirmation_id=confirmation.pk, tool_call_id="call_9", now=at)
         record_verifications(production, [Verification("expired", at, 2, "POST /refunds", "call_9")])
     page = open_page(browser_client, start, "call_9")
     assert f"The first {MAX_EVENTS} intents and rejections are listed; the export has all." in page
@@ -173,14 +168,17 @@ def test_a_call_that_was_minted_elsewhere_links_to_that_environment(browser_clie
 
 
 def test_a_tool_call_is_found_by_indexes_that_begin_with_the_environment(start, production):
-    call = find_tool_call(production, "call_81")
+    names = [f"call_{number}" for number in range(100, 3_100)]
+    intent = MintedIntent.objects.get()
+    facts = {name: getattr(intent, name) for name in ("environment", "sub", "operation", "issued_at", "expires_at")}
+    MintedIntent.objects.bulk_create(MintedIntent(tool_call_id=name, **facts) for name in names)
+    record_verifications(production, [Verification("expired", intent.issued_at, 2, "GET /a", name) for name in names])
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("ANALYZE intents_mintedintent, intents_rejection")
+    call = find_tool_call(production, "call_81")
     for rows in (call.intents, call.rejections):
-        plan = rows.select_related(None).order_by().explain()
-        assert "Seq Scan" not in plan
-        assert plan.count("tool_call_id") >= 1
-        assert "environment_id = " in plan
+        plan = rows.order_by().explain()
+        assert f"Index Cond: ((environment_id = {production.pk}) AND ((tool_call_id)::text = 'call_81'::text))" in plan
 
 
 def test_every_partition_has_the_index_of_tool_calls():

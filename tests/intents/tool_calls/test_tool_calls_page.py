@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from datetime import timedelta
 from html import unescape
 from itertools import chain
@@ -311,7 +312,11 @@ def test_an_unreadable_cursor_is_the_beginning(browser_client, address, calls, c
 def test_a_position_is_read_back_from_its_text():
     position = ListPosition(NOW, 17)
     assert parse_position(str(position)) == position
+
+
+def test_filters_are_true_as_soon_as_one_of_them_filters():
     assert not CallFilters()
+    assert all(CallFilters(**{field.name: "x"}) for field in fields(CallFilters))
 
 
 def test_a_member_of_another_workspace_sees_nothing(client, other_workspace, address, calls):

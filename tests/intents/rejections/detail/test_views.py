@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import astuple
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -14,17 +14,12 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from affidavit import CHECKS, args_hash
-from intents.gate.confirmations import decide_confirmation, request_confirmation
-from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from affidavit import CHECKS
 from intents.models import MintedIntent, Rejection
 from intents.rejections.detail.operation_difference import compare_operations
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from workspaces.models import SigningSecret, Workspace
-
-CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
 
 
 @pytest.fixture
@@ -33,18 +28,13 @@ def start(workspace: Any) -> str:
 
 
 @pytest.fixture
-def rejection(production: Any) -> Rejection:
-    """Return the first rejection of a call that was confirmed, minted, and delivered more than once."""
-    now = timezone.now() - timedelta(minutes=5)
-    SigningSecret.objects.update(signs_from=now - timedelta(days=1))
-    confirmation = request_confirmation(production, CALL, "Refund <12.50>", now=now)
-    decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="ann", now=now)
-    mint_for_call(production, CALL, confirmation_id=confirmation.pk, tool_call_id="call_81", now=now)
+def rejection(production: Any, refund_time: datetime) -> Rejection:
+    """Return the first rejection of the refund, whose call was delivered more than once."""
     for seconds in (20, 40):
-        moment = now + timedelta(seconds=seconds)
+        moment = refund_time + timedelta(seconds=seconds)
         verification = Verification("audience-mismatch", moment, 2, "POST /refunds", "call_81")
         record_verifications(production, [verification])
-    record_verifications(production, [Verification("audience-mismatch", now, 2, "POST /refunds", "call_82")])
+    record_verifications(production, [Verification("audience-mismatch", refund_time, 2, "POST /refunds", "call_82")])
     return Rejection.objects.filter(tool_call_id="call_81").earliest("occurred_at")
 
 
@@ -269,7 +259,7 @@ def test_the_template_of_the_signed_path_is_the_same_operation(browser_client, s
     Rejection.objects.filter(pk=rejection.pk).update(operation="POST /refunds/{id}", reason="replayed")
     MintedIntent.objects.filter(tool_call_id=rejection.tool_call_id).update(operation="POST /refunds/8412")
     page = read_page(browser_client, start, Rejection.objects.get(pk=rejection.pk))
-    assert "called as" not in page
+    assert "Called as" not in page
     assert '<span class="soft">signed as</span> <code>POST /refunds/8412</code>' in page
     assert "/inspector?method=POST&path=%2Frefunds%2F8412&" in unescape(page)
 
