@@ -337,7 +337,7 @@ def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, brow
     )
     assert re.search(rf'by <a href="[^"]*/keys#key-{key.pk}" title="{key}">{key.name}</a>', elsewhere)
     assert f'first <time datetime="{began_at:%Y-%m-%dT%H:%M}' in elsewhere
-    assert "oldest of this period" not in card
+    assert "or earlier" not in card
     assert f'last <time datetime="{now:%Y-%m-%dT%H:%M}' in elsewhere
     assert '<th scope="col" class="num">In this period</th>' in card
     assert f"{key.name}</a> (2)" in placeholder

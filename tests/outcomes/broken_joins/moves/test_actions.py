@@ -99,6 +99,11 @@ def test_both_actions_need_a_csrf_token_and_post(environments, browser_client):
     assert strict.post(f"{PAGE}/move", {"to": "staging"}).status_code == 403
     assert browser_client.get(f"{PAGE}/move").status_code == 405
     assert not Move.objects.exists()
+    browser_client.post(f"{PAGE}/move", {"to": "staging"})
+    undo = f"{PAGE}/moves/{Move.objects.get().pk}/undo"
+    assert strict.post(undo).status_code == 403
+    assert browser_client.get(undo).status_code == 405
+    assert Move.objects.get().undone_at is None
 
 
 def test_a_key_reads_the_page_but_cannot_move(environments, api):
