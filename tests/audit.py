@@ -24,14 +24,17 @@ class Verdict(NamedTuple):
 
 
 def audit(locks: Sequence[Path]) -> Verdict:
+    if missing := [str(path) for path in locks if not path.is_file()]:
+        return Verdict(2, f"Nothing was audited: there is no {', '.join(missing)}. Run `make lock`.")
     files = [word for path in locks for word in ("--requirement", str(path))]
     command = [sys.executable, "-m", "pip_audit", *files, "--disable-pip", "--progress-spinner", "off"]
     process = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
     try:
         packages = json.loads(process.stdout)["dependencies"]
     except (ValueError, KeyError):
-        reason = (process.stderr.strip().splitlines() or ["no output"])[-1]
-        return Verdict(2, f"Nothing was audited: the database of vulnerabilities cannot be reached ({reason}). {CURE}")
+        reasons = [line for line in process.stderr.splitlines() if line.strip() and not line[0].isspace()]
+        reason = (reasons or ["no output"])[-1]
+        return Verdict(2, f"Nothing was audited: pip-audit lists no packages ({reason}). If it cannot connect: {CURE}")
     return judge(packages)
 
 

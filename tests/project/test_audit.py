@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.audit import Verdict, audit, judge
@@ -26,6 +28,14 @@ def test_known_vulnerabilities_and_failed_look_ups_are_reported_with_an_exit_sta
     assert [word for word in words if word not in verdict.text] == []
 
 
-def test_unreadable_output_is_a_failure(tmp_path):
-    assert audit([tmp_path / "missing.txt"]) == Verdict(2, audit([tmp_path / "missing.txt"]).text)
-    assert audit([tmp_path / "missing.txt"]).text.startswith("Nothing was audited: ")
+def test_a_missing_lock_is_named(tmp_path):
+    missing = tmp_path / "missing.txt"
+    assert audit([missing]) == Verdict(2, f"Nothing was audited: there is no {missing}. Run `make lock`.")
+
+
+def test_a_failure_of_pip_audit_has_its_own_words(tmp_path):
+    lock = tmp_path / "lock.txt"
+    lock.write_text("no package\n")
+    verdict = audit([lock])
+    assert verdict.status == 2
+    assert re.match(r"Nothing was audited: pip-audit lists no packages \(ERROR.*lock.txt", verdict.text)
