@@ -64,10 +64,8 @@ def test_strangers_and_forged_forms_get_nothing(workspace, other_workspace, admi
     assert admin.get(DAYS).status_code == admin.get(DELETIONS).status_code == 405
 
 
-def test_the_page_says_report_ids_and_not_inbox(admin):
-    page = admin.get(PAGE).content.decode()
-    assert "Report ids" in page
-    assert "Inbox" not in page
+def test_the_page_calls_the_days_of_the_inbox_report_ids(admin):
+    assert '<label for="days-inbox">Report ids</label>' in admin.get(PAGE).content.decode()
 
 
 def test_new_numbers_are_stored_and_logged_with_the_old_ones(admin, workspace):
