@@ -1,6 +1,7 @@
 """The page of API keys: admins create keys, which are shown once, and revoke them in two steps."""
 
 import json
+import re
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -118,6 +119,18 @@ def test_keys_are_listed_by_their_first_characters_and_an_expired_one_is_marked(
     assert "expired" in page
     keys = json.loads(b"".join(admin.get(f"{PAGE}.json").streaming_content))["tables"]["keys"]
     assert {key["keyId"] for key in keys} == {key.prefix for key in ApiKey.objects.all()}
+
+
+def test_the_list_and_its_download_have_the_scopes_of_each_key(admin, workspace):
+    page = admin.get(PAGE).content.decode()
+    exported = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]["keys"]
+    scopes = {key["keyId"]: key["scopes"] for key in exported}
+    keys = workspace.workspace.api_keys.all()
+    assert {len(key.scopes) for key in keys} == {0, 1, len(ApiKey.SCOPES)}
+    for key in keys:
+        row = page.partition(f'<tr id="key-{key.pk}"')[2].partition("</tr>")[0]
+        assert re.findall('<span class="tag">(.*?)</span>', row) == scopes[key.prefix].split() == key.scopes
+        assert ("none: publishable" in row) == (key.kind == ApiKey.PUBLISHABLE)
 
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])

@@ -83,21 +83,24 @@ def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):
 
 
 @pytest.mark.parametrize(
-    ("form", "message"),
+    ("form", "email_faults", "role_faults"),
     [
-        ({"email": "bob", "role": "viewer"}, "This is not an e-mail address."),
-        ({"email": "bob@example.com", "role": "owner"}, "Choose one of the roles."),
-        ({}, "Enter an e-mail address."),
+        ({"email": "bob", "role": "viewer"}, ["This is not an e-mail address."], []),
+        ({"email": "bob@example.com", "role": "owner"}, [], ["Choose one of the roles."]),
+        ({}, ["Enter an e-mail address."], ["Choose a role."]),
         (
             {"email": f"bob@{'long.' * 55}example.com", "role": "viewer"},
-            "An e-mail address has at most 254 characters.",
+            ["An e-mail address has at most 254 characters."],
+            [],
         ),
     ],
 )
-def test_a_wrong_invitation_is_shown_beside_its_field(admin, form, message):
+def test_a_wrong_invitation_is_shown_beside_its_field(admin, form, email_faults, role_faults):
     answer = admin.post(f"{PAGE}/invite", form)
     assert answer.status_code == 200
-    assert message in answer.content.decode()
+    form_html = answer.content.decode().partition('id="invite-email"')[2].partition("</fieldset>")[0]
+    listed = [re.findall(r'<p class="fault"[^>]*>([^<]*)</p>', part) for part in form_html.split("<fieldset")]
+    assert listed == [email_faults, role_faults]
     assert not Invitation.objects.exists()
 
 
