@@ -1,6 +1,8 @@
 """Invitations by link: new people make an account, others sign in, and only the invited person gets in."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -96,7 +98,12 @@ def test_an_error_is_shown_at_its_field_and_the_link_stays_valid(client, address
     get_user_model().objects.create_user("olga")
     answer = client.post(address, {**FORM, **change})
     assert answer.status_code == 200
-    assert message in answer.content.decode()
+    page = unescape(answer.content.decode())
+    (name,) = change
+    faults = re.findall(rf'<p class="fault" id="id_{name}-fault">([^<]*)</p>', page)
+    assert [fault for fault in faults if message in fault]
+    assert page.count('class="fault"') == len(faults)
+    assert f'aria-describedby="id_{name}-fault"' in page.partition(f'<input id="id_{name}"')[2].partition(">")[0]
     assert find_invitation(address.removeprefix("/invitations/"), now=timezone.now())
     assert get_user_model().objects.count() == 1
 

@@ -49,13 +49,14 @@ def test_a_session_survives_saving_and_cycling():
     assert Session.objects.count() == 0
 
 
-def test_a_row_under_another_secret_key_is_an_empty_session(settings):
+def test_a_row_under_a_secret_key_that_is_no_fallback_is_an_empty_session(settings):
     store = SessionStore()
     store["colour"] = "green"
     store.create()
-    settings.SECRET_KEY = "another" * 8
-    assert SessionStore(store.session_key).load() == {}
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another" * 8, [settings.SECRET_KEY]
+    assert SessionStore(store.session_key).load() == {"colour": "green"}
     settings.SECRET_KEY_FALLBACKS = []
+    assert SessionStore(store.session_key).load() == {}
 
 
 def test_the_key_of_an_unknown_session_is_not_used_again():

@@ -78,6 +78,7 @@ def test_an_activated_secret_signs_and_the_previous_one_verifies_for_a_day(api, 
     rotation = activate_secret(shop, **stamp())
     assert rotation.text == ""
     assert passes(text, mint(api), shop)
+    assert load_valid_secrets(shop, now=timezone.now()) == [text, workspace.signing_secret]
     assert load_valid_secrets(shop, now=timezone.now() + OVERLAP) == [text]
 
 
