@@ -75,7 +75,7 @@ def test_a_shared_page_of_calls_since_a_moment_shows_the_numbers_of_its_period(s
     ]
     whole, since = (re.findall(r"<table.*?</table>", read(stranger, address), re.S) for address in addresses)
     assert whole
-    assert len(since) == len(whole)
+    assert since == whole
 
 
 @pytest.mark.parametrize("page", ["joins", "rejections"])
@@ -103,6 +103,16 @@ def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browse
 
 
 @pytest.mark.usefixtures("start")
+def test_a_shared_comparison_of_environments_has_the_numbers_of_the_page(stranger, browser_client, production):
+    query = "range=30d&compare=staging"
+    own = browser_client.get(f"/w/lumen-books/production/outcomes?{query}").content.decode()
+    html = stranger.get(share(production, query=query)).content.decode()
+    cells = re.compile(r'<td class="num[^>]* data-is="(?:Staging|Share, staging|Points)"[^>]*>\s*([^<]*?)\s*</td>')
+    assert cells.findall(html) == cells.findall(own) != []
+    assert "only compare <code>staging</code>" in html
+
+
+@pytest.mark.usefixtures("start")
 def test_the_answer_is_not_cached_or_indexed_and_sends_no_referrer(stranger, production):
     answer = stranger.get(share(production))
     assert answer["Cache-Control"] == "private, no-store"
@@ -118,7 +128,7 @@ def test_nothing_in_a_request_shows_another_page(stranger, production, other_wor
     address = share(production, query="range=30d&q=purchase")
     plain = read(stranger, address)
     assert "renewal" not in plain.partition('id="keys"')[2]
-    for query in ("?q=renewal", "?range=24h", "?environment=staging", "?beside=staging", "?key=renewal&show=renewal"):
+    for query in ("?q=renewal", "?range=24h", "?environment=staging", "?compare=staging", "?key=renewal&show=renewal"):
         assert read(stranger, address + query) == plain, query
     for headers in (
         {"HX-Request": "true"},
