@@ -113,7 +113,12 @@ def test_an_address_over_its_limit_is_neither_counted_nor_looked_up(settings, ap
     publishable = new_key(workspace.workspace, ApiKey.PUBLISHABLE, ())
     settings.ADDRESS_RATE_LIMIT = 2
     limiter.get_limiter.cache_clear()
-    codes = [api.post(OUTCOMES, {"outcomes": []}, key=publishable).json()["code"] for _ in range(30)]
+    codes = []
+    for _ in range(30):
+        with CaptureQueriesContext(connection) as queries:
+            codes.append(api.post(OUTCOMES, {"outcomes": []}, key=publishable).json()["code"])
+        is_looked_up = any("workspaces_apikey" in query["sql"] for query in queries)
+        assert is_looked_up == (codes[-1] != "rate-limited")
     assert codes.count("rate-limited") >= 20
     passed = codes.count("publishable-key-refused")
     assert tallies() == [(publishable[:12], ENDPOINT, "publishable-key-refused", passed)]
