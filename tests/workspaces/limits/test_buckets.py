@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,10 +17,11 @@ from support import store_servers
 from workspaces.limits import database_buckets
 from workspaces.limits.database_buckets import DatabaseBuckets, prune_buckets
 from workspaces.limits.leases import Bucket, Limit, grant_tokens
-from workspaces.limits.redis_buckets import RedisBuckets
+from workspaces.limits.redis_buckets import REDIS_PREFIX, RedisBuckets
 from workspaces.models import TokenBucket
 
 LIMIT = Limit("key", 1000)
+ROUNDING = 0.01  # tokens: Redis keeps microseconds
 
 
 @pytest.fixture
@@ -86,9 +88,13 @@ def test_simultaneous_requests_get_no_more_tokens_than_the_bucket_has(buckets):
     assert slow.capacity <= sum(granted) <= slow.capacity + slow.rate * seconds
 
 
+AGES = [-3600, -2, -1.5, -0.5, 0, 0.01, 0.2, 3600]
+TOKENS = [0, 0.4, 3.7, 750]
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize("age", [-3600, -2, -0.5, 0, 0.01, 0.2, 3600])
-@pytest.mark.parametrize("tokens", [0, 0.4, 3.7, 750])
+@pytest.mark.parametrize("age", AGES)
+@pytest.mark.parametrize("tokens", TOKENS)
 def test_the_sql_statement_equals_the_pure_rule(age, tokens):
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
@@ -102,6 +108,29 @@ def test_the_sql_statement_equals_the_pure_rule(age, tokens):
     assert least.tokens <= grant.tokens <= most.tokens
     assert row.tokens == grant.bucket_level <= LIMIT.capacity
     assert row.refilled_at <= timezone.now() + timedelta(seconds=1)
+
+
+def test_the_lua_script_equals_the_pure_rule(redis_url):
+    client = redis.Redis.from_url(redis_url, decode_responses=True)
+
+    def read_clock() -> float:
+        seconds, microseconds = client.time()
+        return seconds + microseconds / 1_000_000
+
+    for number, (age, tokens) in enumerate(product(AGES, TOKENS)):
+        name, now = f"{REDIS_PREFIX}key:{number}", read_clock()
+        client.hset(name, mapping={"tokens": tokens, "refilled_at": f"{now - age:.6f}"})
+        grant = RedisBuckets(redis_url).grant(f"key:{number}", LIMIT, 5)
+        stored = {member: float(text) for member, text in client.hgetall(name).items()}
+        bounds = [grant_tokens(Bucket(tokens, -age), LIMIT, 5, seconds) for seconds in (0.0, read_clock() - now)]
+        (least_bucket, least), (most_bucket, most) = bounds
+        assert least.tokens <= grant.tokens <= most.tokens, (age, tokens)
+        assert stored["tokens"] == grant.bucket_level <= LIMIT.capacity, (age, tokens)
+        sums = [each.tokens + each.bucket_level for each in (least, grant, most)]
+        assert sums[0] - ROUNDING <= sums[1] <= sums[2] + ROUNDING, (age, tokens)
+        refilled_at = stored["refilled_at"] - now
+        assert least_bucket.refilled_at - 1e-5 <= refilled_at <= most_bucket.refilled_at + 1e-5, (age, tokens)
+        assert 0 < client.pttl(name) <= 5000
 
 
 @pytest.mark.django_db
