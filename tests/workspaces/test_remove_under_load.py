@@ -52,7 +52,8 @@ class Writer(threading.Thread):
         self.post("/api/intents", {**CALL, "confirmationId": confirmation_id or str(uuid.uuid4())})
         self.post("/api/conversations", {"conversations": [{"conversationId": "c1"}]})
         self.post("/api/conversation-outcomes", {"outcomes": [{"conversationId": "c1", "outcomeKey": "paid"}]})
-        self.post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": [{"result": "replay"}]})
+        verifications = [{"result": "replayed"}]
+        self.post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": verifications})
 
     def post(self, address: str, body: Any) -> Any:
         sent = {"x-service-api-key": self.key}
@@ -72,7 +73,7 @@ def test_writers_are_refused_without_an_error_during_a_removal():
     for writer in writers:
         writer.join(timeout=30)
     statuses = sum((writer.statuses for writer in writers), Counter())
-    assert set(statuses) <= {200, 201, 400, 401, 404, 409}, statuses
+    assert set(statuses) <= {200, 201, 401, 404, 409}, statuses
     assert not Workspace.objects.exists()
     assert not MintedIntent.objects.exists()
     assert not Conversation.objects.exists()
