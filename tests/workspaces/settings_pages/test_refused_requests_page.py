@@ -1,10 +1,12 @@
 """The page of refused requests: admins see which requests of which key are refused, since when, and what to do."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.html import escape
 
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from wire.http.problems import CODES
@@ -14,6 +16,7 @@ from workspaces.models import ApiKey, Membership
 from workspaces.refusals import counter
 from workspaces.refusals.counter import Refusal, RefusalSum
 from workspaces.refusals.record import record_refusals
+from workspaces.templatetags.format import code_spans
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/refused-requests"
@@ -83,9 +86,13 @@ def test_every_code_has_words_for_its_meaning_and_its_cure(admin, workspace):
     for code in refused_codes:
         refuse(key, code)
     refuse(key, "a-code-of-an-older-version")
+    refuse(key, "scope-missing", endpoint="GET unknown address")  # which names no scope that the key could lack
     page = read(admin, PAGE)
-    assert all(CODES[code].title in page for code in refused_codes)
+    meanings = set(re.findall(r'<td colspan="6" class="whole soft"> (.*?) </td>', page))
+    for code in refused_codes:
+        assert f"{escape(CODES[code].title)}: {code_spans(CODES[code].cure)}." in meanings, code
     assert "a-code-of-an-older-version" in page
+    assert "This version of the hub does not have this code." in meanings
 
 
 def test_an_unknown_key_in_the_address_is_named(admin, workspace):
