@@ -119,7 +119,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "wire.http.response_headers.PageCompressionMiddleware",
-    "workspaces.refusal_counts.RefusalCountMiddleware",
+    "workspaces.refusal_middleware.RefusalCountMiddleware",
     "wire.http.failures.FailureMiddleware",
     "wire.http.form_size.FormSizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

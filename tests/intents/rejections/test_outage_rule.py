@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from intents.rejections.outage import Rejections, find_outage
+from intents.rejections.outage_rule import Rejections, find_outage
 from intents.rejections.read_outage import read_outage
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification

@@ -15,12 +15,12 @@ from django.utils import timezone
 from affidavit import make_key
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, MAX_BODY_BYTES
 from wire.http.fields import MAX_ITEMS
-from workspaces import refusal_counts
+from workspaces import refusal_middleware as refusal_counts
 from workspaces.keys.issue import issue_key
 from workspaces.keys.revoke import revoke_key
 from workspaces.limits import limiter
 from workspaces.models import ApiKey, RefusalTally, Workspace
-from workspaces.refusal_counts import name_endpoint
+from workspaces.refusal_middleware import name_endpoint
 from workspaces.refusals import counter
 
 pytestmark = pytest.mark.django_db
