@@ -1,4 +1,7 @@
-"""The pages of the catalog, and the actions of editors on them. Pages with verifications are in `hub.urls`."""
+"""The pages of the catalog, and the actions of editors on them.
+
+The pages Catalog and Operation are in `hub.urls`, because they also show verifications of intents.
+"""
 
 from django.urls import path
 

@@ -1,6 +1,7 @@
 """Write the committed vectors: `python -m conformance.generate`. The same cases give the same bytes.
 
-Vectors whose interpreter is not installed are copied from the committed files.
+Programs in several languages write some of the vectors. If the interpreter of one is not installed, its vectors are
+copied from the committed files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The POST views of the alerts pages: act as an admin, then show the page again."""
+"""The POST views of the alerts pages: act as an admin, then show the page again, or the log after a test."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> Ht
 
 
 def _choose_field(error: DomainError) -> str | None:
-    """Return the field of the form of a new target that an error is about; None if it is about neither."""
+    """Return the field of a new target's form that an error is about, address or name; None for any other error."""
     match error:
         case TargetRefused():
             return "address"
@@ -203,8 +203,8 @@ def _redirect_in_period(
 def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
     """Return the query parameters of the alert form that the person was filling in.
 
-    The address of the page with the sent form holds them. If it has none, return those in the address that the form was
-    sent to.
+    The form that was sent is that of a target. Its page's address holds the parameters. If that has none, return those
+    in the address to which the form was sent.
     """
     if values := read_form_members(request, row, ALERT_MEMBERS):
         return values

@@ -45,7 +45,7 @@ Tables = tuple[Table, Table]
 class Example:
     """A segment at one position of a path.
 
-    paths: in how many recorded paths it is.
+    paths: in how many recorded pairs of a method and a path it is.
     either: whether both answers, data and word, are right.
     """
 
@@ -93,7 +93,7 @@ def collect_examples(recording: PathRecording, learner: Learner) -> list[Example
 def _collect_labels(
     recording: PathRecording,
 ) -> tuple[dict[tuple[Prefix, str], bool], Counter[tuple[Prefix, str]], set[tuple[Prefix, str]]]:
-    """Return whether each segment is data, in how many paths it is, and the segments for which both answers are right.
+    """Return whether each segment is data, its `paths` as in Example, and the segments where both answers are right.
 
     A key is the segments before the segment, with None for each parameter, and the segment itself.
     """

@@ -1,4 +1,8 @@
-"""The parts of one operation: its query, its request and its responses, from the rows that hold their evidence."""
+"""The parts of one operation: its query, its request and its responses, from the rows that hold their evidence.
+
+Each row holds the evidence of one epoch. An operation begins in epoch 0, and every baseline reset begins the next one.
+Late evidence was reported in a later epoch than that in which it was observed.
+"""
 
 from __future__ import annotations
 

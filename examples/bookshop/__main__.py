@@ -48,7 +48,7 @@ class ThreadingServer(ThreadingMixIn, WSGIServer):
 
 class SilentHandler(WSGIRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Log nothing, because there is a call every second."""
+        """Log nothing, because at first there is a call every second."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""An unannounced release of the shop, for the catalog to detect: one field is different in each of four answers."""
+"""A release of the shop whose changes the catalog has to detect: one field is different in each of four answers."""
 
 from __future__ import annotations
 

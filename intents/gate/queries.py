@@ -83,7 +83,10 @@ def _match_filters(filters: ConfirmationFilters) -> Q:
 
 
 def find_readable_environment_name(environment: Environment, confirmation_id: UUID) -> str | None:
-    """Return the name of the other environment that has this confirmation; None if no readable environment has it."""
+    """Return the name of the other environment that has this confirmation.
+
+    Return None if it is in no environment that the reader of the page may see.
+    """
     confirmations = Confirmation.objects.filter(pk=confirmation_id, environment__in=environment.readable_siblings)
     return confirmations.values_list("environment__name", flat=True).first()
 

@@ -30,7 +30,7 @@ WHERE environment_id = %(environment)s AND id = ANY(%(conversations)s) AND start
 
 
 def find_expired_joins(workspace: Workspace, before: datetime) -> QuerySet[Outcome]:
-    """Return the broken joins that were last reported before this time and have no reports that were moved in."""
+    """Return the broken joins last reported by `before` that hold no reports moved in from another environment."""
     return Outcome.objects.filter(environment__workspace=workspace, **_expired_at(before))
 
 

@@ -51,7 +51,8 @@ class Series:
     reached: list[int]
 
 
-# Each segment is looked up and summed by itself: one join of all segments would scan every tally.
+# A segment is a part of a period that tallies of one grain cover: quarter hours, days or months. Each is looked up
+# and summed by itself: one join of all segments would scan every tally.
 TALLIES_OF_SEGMENT = """
 FROM outcomes_tally
 WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
@@ -69,8 +70,8 @@ CROSS JOIN LATERAL (
 ) AS part
 """
 
-# Reads segment by segment, in the order in which tallies are stored. Days and months give a row each, the quarter hours
-# of a segment one row.
+# Reads segment by segment, in the order in which tallies are stored. For each key, the quarter hours of a segment give
+# one row together; days and months give a row each.
 SELECT_SERIES = f"""
 WITH segment AS (
   SELECT * FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])

@@ -70,7 +70,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return False
 
     def is_safe_url(self, url: str) -> bool:
-        """Return whether to redirect to this address; False if it is none, for which allauth raises an error."""
+        """Return whether to redirect to this address; False for a text that is no URL, at which allauth fails."""
         try:
             return bool(super().is_safe_url(url))
         except ValueError:

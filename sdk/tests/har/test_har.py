@@ -341,6 +341,7 @@ def test_a_body_that_is_not_valid_base64_is_left_out(read):
 
 
 def test_a_body_of_another_type_that_is_not_valid_base64_was_sent_all_the_same(read):
+    """Of a type other than JSON, only the type counts: it is kept although the body cannot be decoded."""
     exchange = only(read(entry(text="é", mime="image/png", encoding="base64")))
     assert (exchange.response, exchange.media_types.response) == (LeftOut.NOT_JSON, "image/png")
 

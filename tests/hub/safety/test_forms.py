@@ -110,6 +110,7 @@ def test_no_form_however_broken_is_a_failure_of_the_hub(parts, content_type):
 
 
 def test_a_form_of_the_size_of_a_body_to_inspect_is_accepted(browser_client, workspace):
+    """The form of the inspector has the whole body of a request as a field."""
     address = f"/w/{workspace.workspace.slug}/production/inspector/checks"
     form = {"header": "x", "method": "POST", "path": "/a", "content_type": "application/json", "body": "1" * 900_000}
     assert browser_client.post(address, form).status_code == 200

@@ -157,7 +157,9 @@ def is_version(segment: str, before: Sequence[str | None]) -> bool:
 
 
 def may_be_version(segment: str, before: Sequence[str | None]) -> bool:
-    """Return whether a segment may be the version of an API: `/geo/1.0/direct`. It is, if traffic has no other one.
+    """Return whether a segment may be the version of an API: `/geo/1.0/direct`.
+
+    It is one if traffic has no other value in its place.
 
     segment: a segment that others follow.
     before: the segments before it, None for a parameter.

@@ -88,7 +88,7 @@ class EntrySum:
 class Observations:
     """Sums of requests and responses: shapes and counts, never a value or a raw path.
 
-    redactor: used for everything that is added, because a name that was added before is not judged again.
+    redactor: judges each name when it is first added, and not again. So one redactor serves for all that is added.
     """
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
@@ -115,7 +115,8 @@ class Observations:
 
         at: Unix seconds.
 
-        The request's shape is kept for 2xx and 3xx only. Names in the query with NUL or half a surrogate pair are not.
+        The shapes of query and request are kept for 2xx and 3xx only. Names in the query that have NUL or half a
+        surrogate pair are left out.
         """
         key = EntryKey(template.path, method, status, int(at // SECONDS_A_DAY), media_types)
         total = self._find_sum(key, template, at)
