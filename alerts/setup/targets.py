@@ -130,9 +130,10 @@ def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
         raise InvalidRequest("Only webhooks are signed.")
     secret = new_secret()
     facts = {"target": target.name}
-    target.encrypted_previous_secret = target.previous_until = None
     # A second rotation within a day must not end the time of the secret that receivers still have.
-    if previous_secrets := _list_readable_secrets(target, now=now)[:MAX_PREVIOUS_SECRETS]:
+    previous_secrets = _list_readable_secrets(target, now=now)[:MAX_PREVIOUS_SECRETS]
+    target.encrypted_previous_secret = target.previous_until = None
+    if previous_secrets:
         target.encrypted_previous_secret = encrypt(SEPARATOR.join(previous_secrets).encode())
         target.previous_until = now + OVERLAP
         facts["previousSignsUntil"] = target.previous_until.isoformat()
