@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
+from math import isclose
 from typing import NamedTuple
 
 from alerts.rules.happening import Happening, Measure
@@ -46,9 +47,14 @@ def is_jump(current: Share, usual: Share, thresholds: Thresholds) -> bool:
     """
     return (
         current.cases >= thresholds.minimum
-        and current.rate * 100 >= thresholds.percent
-        and current.rate >= thresholds.factor * usual.rate
+        and _reaches(current.rate * 100, thresholds.percent)
+        and _reaches(current.rate, thresholds.factor * usual.rate)
     )
+
+
+def _reaches(value: float, threshold: float) -> bool:
+    """Return whether a value is at its threshold or above. 29 of 100 in percent is a little less than 29 in floats."""
+    return value >= threshold or isclose(value, threshold)
 
 
 def find_spikes(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,21 @@ def test_a_jump_in_very_small_counts_does_not_fire():
     assert spikes(quarters) == []
     quarters[START + DAY] = Share(20, 20)
     assert len(spikes(quarters)) == 1
+
+
+@pytest.mark.parametrize(
+    ("current", "usual", "percent", "factor"),
+    [
+        (Share(29, 100), Share(0, 100), 29, 3),
+        (Share(30, 100), Share(10, 100), 1, 3),
+        (Share(7, 100), Share(1, 100), 7, 7),
+        (Share(7, 10_000), Share(0, 100), 0.07, 3),
+    ],
+)
+def test_a_share_that_is_exactly_at_its_thresholds_is_a_jump(current, usual, percent, factor):
+    thresholds = Thresholds(minimum=current.cases, percent=percent, factor=factor)
+    assert is_jump(current, usual, thresholds)
+    assert not is_jump(current._replace(total=current.total + 1), usual, thresholds)
 
 
 def test_a_share_that_goes_up_and_down_is_one_jump():
