@@ -19,6 +19,8 @@ class Happening:
     gap: two happenings of one subject that are less than this apart are the same happening, because late reports move
         its time.
     until: when it ended; None while it lasts or if it has no duration.
+    last: the last moment that is known to belong to it, by default `at`. An event up to then, and shortly after, is the
+        same happening, because late reports can show that it began hours before it was noticed.
     facts: JSON for people and machines.
     """
 
@@ -26,6 +28,7 @@ class Happening:
     at: datetime
     gap: timedelta = EVER
     until: datetime | None = None
+    last: datetime | None = field(default=None, compare=False)
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -35,7 +38,7 @@ class Happening:
 
     def is_same_as(self, event_at: datetime) -> bool:
         """Return whether an event with the same subject and this time is this happening."""
-        return abs(event_at - self.at) < self.gap
+        return self.at - self.gap < event_at < (self.last or self.at) + self.gap
 
 
 class Measure(NamedTuple):

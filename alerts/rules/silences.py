@@ -47,7 +47,7 @@ def find_silences(
             fires_at = silent_from + max(thresholds.length, _find_longest_pause(history) + QUARTER)
             if since <= fires_at <= until and (resumed_at is None or fires_at <= resumed_at):
                 facts = {"reporter": reporter, "lastReportBefore": int(silent_from.timestamp())}
-                yield Happening(reporter, fires_at, thresholds.length, resumed_at, facts)
+                yield Happening(reporter, fires_at, thresholds.length, resumed_at, facts=facts)
 
 
 def measure_silences(

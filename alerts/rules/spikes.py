@@ -79,13 +79,13 @@ def find_spikes(
         if is_jump(current, usual_now := sums.between(start - BASELINE, start), thresholds):
             if first is None or moment - last >= gap:
                 if first is not None:
-                    yield from _build_happening(first, last, peak, usual, gap, since)
+                    yield from _build_happening(first, last, last, peak, usual, gap, since)
                 first, peak, usual = moment, current, usual_now
             peak, last = max(peak, current, key=lambda share: share.rate), moment
         moment += QUARTER
     if first is not None:
         end = last if floor_to_quarter(until) - last >= QUARTER else None
-        yield from _build_happening(first, end, peak, usual, gap, since)
+        yield from _build_happening(first, last, end, peak, usual, gap, since)
 
 
 def measure_cases(
@@ -102,11 +102,17 @@ def measure_cases(
 
 
 def _build_happening(
-    fires_at: datetime, until: datetime | None, peak: Share, usual: Share, gap: timedelta, since: datetime
+    fires_at: datetime,
+    last: datetime,
+    until: datetime | None,
+    peak: Share,
+    usual: Share,
+    gap: timedelta,
+    since: datetime,
 ) -> Iterator[Happening]:
     if fires_at >= since:
         facts = {"count": peak.cases, "of": peak.total, "share": round(peak.rate, 4), "usual": round(usual.rate, 4)}
-        yield Happening(SUBJECT, fires_at, gap, until, facts)
+        yield Happening(SUBJECT, fires_at, gap, until, last, facts)
 
 
 @dataclass(frozen=True)

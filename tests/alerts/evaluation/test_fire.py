@@ -171,6 +171,22 @@ def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
     assert event.title == "Rejected calls in production: 4 % (40 of 1,000), usually 0.2 %"
 
 
+def test_a_jump_fires_once_even_after_late_reports_of_its_first_hours(workspace, target):
+    """A backend that could not reach the hub reports its rejections of the night hours after another backend."""
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.REJECTIONS, minutes=15, minimum=10)
+    production = environment_of(workspace)
+    for days in range(1, 7):
+        add_verifications(production, NOW - days * DAY, "accepted", 100_000)
+    for number in range(1, 9):
+        add_verifications(production, quarter - number * QUARTER, "expired", 40)
+    assert evaluate(alert.pk, now=quarter + 2 * MINUTE) == 1
+    for number in range(1, 24):
+        add_verifications(production, quarter - 2 * HOUR - number * QUARTER, "replayed", 40)
+    assert evaluate(alert.pk, now=quarter + QUARTER + 2 * MINUTE) == 0
+    assert evaluate(alert.pk, now=quarter + 6 * HOUR) == 0
+
+
 def test_a_jump_of_broken_joins_fires_with_its_rate_and_the_usual_one(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.BROKEN_JOINS, minutes=60, minimum=20, percent=1, factor=3)

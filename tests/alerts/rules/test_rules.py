@@ -306,3 +306,15 @@ def test_a_happening_stays_the_same_if_late_reports_shift_its_time_slightly():
     assert list(leave_out_known([happening], [("share", START - HOUR / 2)])) == []
     assert list(leave_out_known([happening], [("share", START - HOUR), ("other", START)])) == [happening]
     assert list(leave_out_known([happening, happening], [])) == [happening]
+
+
+def test_a_jump_stays_the_same_if_late_reports_show_that_it_began_hours_earlier():
+    bad_from = START + 10 * DAY
+    quarters = fill(START - 8 * DAY, START + MONTH, Share(1, 1000)) | fill(bad_from, START + MONTH, Share(100, 1000))
+    (event,) = spikes(quarters, until=bad_from + 3 * HOUR)
+    quarters |= fill(bad_from - 6 * HOUR, bad_from, Share(100, 1000))
+    for until in (bad_from + 4 * HOUR, bad_from + 2 * DAY):  # while it lasts, and after its end
+        quarters |= fill(bad_from + DAY, START + MONTH, Share(1, 1000))
+        (happening,) = spikes(quarters, until=until)
+        assert happening.at < event.at - 5 * HOUR
+        assert list(leave_out_known([happening], [(event.subject, event.at)])) == []
