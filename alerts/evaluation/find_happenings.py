@@ -119,6 +119,8 @@ def _find_jumps(
 def find_silent_reporters(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Findings:
+    if environment.archived_at:  # since then it refuses all reports
+        until = min(until, environment.archived_at)
     end = until - GRACE
     activity = read_activity(environment, since=since - choose_activity(thresholds), until=until)
     return Findings(

@@ -24,6 +24,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation, report
 from wire.time.period import QUARTER, floor_to_quarter
+from workspaces.environments.change import archive_environment
 from workspaces.models import RetentionPolicy
 
 NOW = timezone.now()
@@ -212,6 +213,21 @@ def test_a_silent_reporter_fires_once_for_each_silence(workspace, target):
     assert evaluate(alert.pk, now=quarter + 3 * HOUR) == 0
     assert Event.objects.count() == 1
     assert Event.objects.get().title.startswith("shop is silent in production, last report before ")
+
+
+def test_reporters_of_an_archived_environment_are_not_silent_because_it_refuses_their_reports(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4, environment="staging")
+    staging = environment_of(workspace, "staging")
+    for name, last in (("shop", quarter), ("silent before", quarter - 2 * HOUR)):
+        ReporterActivity.objects.bulk_create(
+            ReporterActivity(environment=staging, reporter=name, starts_at=last - n * QUARTER) for n in range(1, 50)
+        )
+    archive_environment(staging, actor="ada", now=quarter)
+    assert evaluate(alert.pk, now=quarter + 2 * HOUR) == 1
+    assert Event.objects.get().subject == "silent before"
+    (row,) = preview(environment_of(workspace, "staging"), Alert.SILENT, alert.thresholds, now=quarter + 2 * HOUR).rows
+    assert row.happening.subject == "silent before"
 
 
 def test_a_silence_that_is_shorter_than_a_pause_two_weeks_ago_does_not_fire(workspace, target):
