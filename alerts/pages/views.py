@@ -25,7 +25,7 @@ from alerts.rules.descriptions import describe_alert
 from catalog.queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome
-from wire.filters import read_number
+from wire.filters import read_number, read_text
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page
@@ -77,6 +77,7 @@ def build_alerts_page(
             "save_address": _find_save_address(environment, row_to_edit.alert if row_to_edit else None),
             "to_delete": _find(rows, "alert", request, "delete"),
             "target_to_edit": _find(target_rows, "target", request, "target"),
+            "sent_target": {name: read_text(request.POST, name) for name in ("name", "address")} if fault else None,
             "target_to_delete": _find(target_rows, "target", request, "delete_target"),
             "target_to_rotate": _find(target_rows, "target", request, "rotate"),
             "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,

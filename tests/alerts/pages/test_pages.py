@@ -502,9 +502,11 @@ def test_a_target_can_be_changed_rotated_and_deleted_once_no_alert_uses_it(admin
 
 def test_a_change_of_a_target_that_is_refused_shows_its_form_again(admin, target):
     (action,) = re.findall(r'action="([^"]*/change[^"]*)"', read(admin, f"{PAGE}?target={target.pk}"))
-    page = admin.post(unescape(action), {"name": "ops", "address": "https://192.168.0.1"}).content.decode()
+    page = admin.post(unescape(action), {"name": "on call", "address": "https://192.168.0.1"}).content.decode()
     assert "not public" in page
     assert "Change “ops”" in page
+    assert re.search(r'id="change-name" name="name" value="on call"', page)
+    assert re.search(r'id="change-address" name="address" value="https://192.168.0.1"', page)
 
 
 def test_a_webhook_whose_key_is_lost_gets_a_new_address_and_a_new_secret(target, receiver, settings):
