@@ -24,7 +24,7 @@ from wire.time.timestamps import unix_seconds
 RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
 RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
 # The names of columns of times. In CSV, a second column beside each has the same times in ISO 8601.
-TIME_NAME = re.compile(r"(?:^at|^since|^start|At|Until)$")
+TIME_NAME = re.compile(r"(?:^at|^since|^start|^hour|At|From|Until)$")
 ISO_SUFFIX = "Iso"
 CHUNK_CHARACTERS = 64 * 1024
 Chunk = str | bytes  # bytes as PostgreSQL wrote them, because to decode and encode millions of rows takes time

@@ -130,3 +130,11 @@ def test_refused_requests_of_another_workspace_are_not_shown(admin, workspace, o
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
 def test_only_admins_open_the_page(workspace, role):
     assert client_with(role, workspace).get(PAGE).status_code == 403
+
+
+def test_the_csv_of_hours_has_each_hour_also_in_iso_8601(admin, workspace):
+    refuse(new_key(workspace, "shop"), "invalid-json")
+    header, row = admin.get(f"{PAGE}.csv?table=hours").getvalue().decode().splitlines()
+    assert header.startswith('"hour","hourIso","keyId"')
+    hour = timezone.now().replace(minute=0, second=0)
+    assert row.startswith(f'{int(hour.timestamp())},"{hour:%Y-%m-%dT%H:00:00Z}"')

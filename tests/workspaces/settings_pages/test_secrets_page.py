@@ -147,3 +147,11 @@ def test_only_admins_see_and_rotate_secrets(workspace, other_workspace, admin):
     foreign_secret = other_workspace.workspace.signing_secrets.get()
     assert admin.post(f"{PAGE}/{foreign_secret.pk}/revoke").status_code == 404
     assert SigningSecret.objects.count() == 2
+
+
+def test_the_csv_of_secrets_has_each_time_also_in_iso_8601(admin):
+    header, row = admin.get(f"{PAGE}.csv?table=secrets").getvalue().decode().splitlines()
+    names = header.replace('"', "").split(",")
+    for name in ("createdAt", "signsFrom", "verifiesUntil", "revokedAt"):
+        assert names[names.index(name) + 1] == f"{name}Iso"
+    assert len(row.split(",")) == len(names)
