@@ -30,8 +30,8 @@ FORM_MEMBERS = ("text", "url", "at", "environment")
 EVERYWHERE = "all"
 MAX_AHEAD = timedelta(days=1)  # the bound of every reported time (contract §1)
 
-Act = Callable[[Environment, str, datetime], Any]
-"""act(environment, actor, now); raises InvalidRequest for a refused entry."""
+Act = Callable[[Environment, str, datetime], Annotation | None]
+"""act(environment, actor, now) returns an added annotation; raises InvalidRequest for a refused entry."""
 
 
 def show_annotations(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -42,10 +42,11 @@ def show_annotations(request: HttpRequest, environment: Environment, period: Per
 def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Add an annotation at the time `at` in the zone of the page; if `at` is empty, now."""
 
-    def add(environment_row: Environment, actor: str, now: datetime) -> None:
+    def add(environment_row: Environment, actor: str, now: datetime) -> Annotation:
         everywhere = request.POST.get("environment") == EVERYWHERE
         moment = _read_form_moment(request, now)
-        add_by_hand(environment_row, _read_content(request), at=moment, everywhere=everywhere, actor=actor, now=now)
+        content = _read_content(request)
+        return add_by_hand(environment_row, content, at=moment, everywhere=everywhere, actor=actor, now=now)
 
     return _act_as_editor(request, slug, environment, add)
 
@@ -75,17 +76,22 @@ def _act_as_editor(
 ) -> HttpResponse:
     """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in.
 
+    If an added annotation is not in the period of the page, show its day instead.
+
     changed_id: the annotation to change; None if the form adds or deletes one.
     """
     environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
     now = timezone.now()
+    period = parse_period(request.GET, now=now)
     try:
-        act(environment_row, request.user.get_username(), now)
+        added = act(environment_row, request.user.get_username(), now)
     except InvalidRequest as error:
-        period = parse_period(request.GET, now=now)
         page = _build_page(request, environment_row, period, fault=error.detail, changed_id=changed_id)
         return render_html(request, page, environment_row, NAME, period)
     period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
+    if added and not period.start <= added.at < period.end:
+        day = added.at.astimezone(period.zone).date().isoformat()
+        period_members |= {"range": None, "from": day, "to": day}
     return return_to_page(request, NAME, environment_row, {"change": None, "delete": None, **period_members})
 
 

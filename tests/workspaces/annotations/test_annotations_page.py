@@ -7,6 +7,7 @@ import re
 from datetime import timedelta
 from html import unescape
 from urllib.parse import urljoin
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -79,6 +80,16 @@ def test_an_editor_adds_changes_and_deletes(editor, workspace):
     assert not Annotation.objects.exists()
     assert editor.post(f"{PAGE}/{row.pk}/delete").status_code == 404
     assert actions() == ["annotation added", "annotation changed", "annotation deleted"]
+
+
+@pytest.mark.parametrize("days", [-40, 0.9])
+def test_an_annotation_outside_the_period_of_the_page_is_shown_after_it_was_added(editor, days):
+    moment = timezone.now().astimezone(ZoneInfo("Asia/Kolkata")) + timedelta(days=days)
+    referer = f"http://testserver{PAGE}?range=24h&tz=Asia/Kolkata"
+    form = {"text": "Campaign", "at": f"{moment:%Y-%m-%dT%H:%M}"}
+    answer = editor.post(f"{PAGE}/add?range=24h&tz=Asia/Kolkata", form, headers={"referer": referer})
+    assert answer["Location"] == f"{PAGE}?from={moment:%Y-%m-%d}&to={moment:%Y-%m-%d}&tz=Asia%2FKolkata"
+    assert f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M}" in read(editor, answer["Location"])
 
 
 @pytest.mark.parametrize(
