@@ -45,11 +45,15 @@ PAGE_WORDS = {
     "secrets": "signing secrets, rotate",
     "environments": "stages, archive, audience, version 1",
     "members": "people, roles, invite, admin",
+    "alerts": "notify, Slack, chat, webhooks, e-mail, targets",
+    "deliveries": "messages of alerts, dead letters, send again",
+    "shared-links": "share a page, for somebody without an account",
     "retention": "delete a conversation, delete a user, days",
     "audit": "who did what",
+    "annotations": "deploys, campaigns, releases",
     "glossary": "help, terms, words, what a word means",
 }
-SETTINGS_PAGES = (*SETTINGS_TABS, ("refused-requests", "Refused requests"))
+SETTINGS_PAGES = (*SETTINGS_TABS, ("refused-requests", "Refused requests"), ("deliveries", "Deliveries"))
 OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Rules"), ("toolcalls", "Tool calls"))
 
 

@@ -92,6 +92,10 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
         ("1_0", []),
         ("purch", [("Outcome keys", "purchase")]),
         ("retent", [("Pages and settings", "Settings: Retention")]),
+        ("slack", [("Pages and settings", "Settings: Alerts")]),
+        ("dead let", [("Glossary", "Dead letter"), ("Pages and settings", "Settings: Deliveries")]),
+        ("campaign", [("Pages and settings", "Annotations")]),
+        ("without an acc", [("Pages and settings", "Settings: Shared links")]),
         (
             "scopes",
             [("API keys", "all scopes"), ("Glossary", "Scope"), ("Pages and settings", "Settings: Keys")],
