@@ -24,7 +24,7 @@ from wire.task_turns import UNLIMITED, Turn
 from wire.time.period import floor_to_quarter
 
 log = logging.getLogger("affidavit.alerts")
-LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late its data may arrive
+LOOKBACK = timedelta(days=1)  # how late data may arrive
 EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
 MAX_EVENTS = 500  # that one evaluation stores
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
@@ -75,12 +75,12 @@ def evaluate(alert_id: int, *, now: datetime) -> int:
         return 0
     alert.environment = row.environment
     happenings: Sequence[Happening] = []
+    since = _find_start(alert, now)
     if _needs_look(alert, now):
-        since = max(alert.active_from, now - LOOKBACK)
         happenings = find_happenings(alert.environment, alert.kind, alert.thresholds, since=since, until=now)
     # The earliest first: those that are left out fire at the next evaluation, a minute later.
     new_happenings = (
-        list(islice(leave_out_known(happenings, _list_events(alert, now)), MAX_EVENTS)) if happenings else []
+        list(islice(leave_out_known(happenings, _list_events(alert, since)), MAX_EVENTS)) if happenings else []
     )
     for happening in new_happenings:
         queue_deliveries(_store_event(alert, happening, now=now), alert.target_ids, now=now)
@@ -104,15 +104,24 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)
 
 
-def _list_events(alert: Alert, now: datetime) -> list[tuple[str, datetime]]:
-    since = now - LOOKBACK - NEW_AGAIN_AFTER
+def _find_start(alert: Alert, now: datetime) -> datetime:
+    """Return from when on happenings can be new: some time before the last evaluation, however long ago that was.
+
+    While the hub was down, it received no reports, so all reporters seem silent: look no further back for silences.
+    """
+    last_look = now if alert.evaluated_at is None or alert.kind == Alert.SILENT else min(alert.evaluated_at, now)
+    return max(alert.active_from, last_look - LOOKBACK)
+
+
+def _list_events(alert: Alert, since: datetime) -> list[tuple[str, datetime]]:
+    """Return the events that can be the same as a happening from `since` on."""
     # An alert may have watched something else before.
     events = Event.objects.filter(
         workspace=alert.workspace_id,
         alert_id=alert.pk,
         environment_id=alert.environment_id,
         kind=alert.kind,
-        at__gte=since,
+        at__gte=since - NEW_AGAIN_AFTER,
     )
     return list(events.values_list("subject", "at"))
 

@@ -188,6 +188,22 @@ def test_a_jump_fires_once_even_after_late_reports_of_its_first_hours(workspace,
     assert evaluate(alert.pk, now=quarter + 6 * HOUR) == 0
 
 
+def test_what_happened_while_no_worker_ran_for_days_fires_once_it_runs_again(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    jump = make_alert(workspace, target, kind=Alert.REJECTIONS, now=quarter - 3 * DAY, minutes=15, minimum=10)
+    reason = make_alert(workspace, target, kind=Alert.NEW_REASON, now=quarter - 3 * DAY, minimum=1)
+    assert evaluate_all(now=quarter - 3 * DAY) == 0
+    production = environment_of(workspace)
+    for days in range(4, 9):
+        add_verifications(production, NOW - days * DAY, "accepted", 100_000)
+    for number in range(1, 2 * 96):  # from two days ago until now
+        add_verifications(production, quarter - number * QUARTER, "expired", 40)
+    assert evaluate_all(now=quarter + 3 * MINUTE) == 2
+    assert set(Event.objects.values_list("alert_id", flat=True)) == {jump.pk, reason.pk}
+    for later in (QUARTER, HOUR, DAY):
+        assert evaluate_all(now=quarter + 3 * MINUTE + later) == 0
+
+
 def test_a_jump_of_broken_joins_fires_with_its_rate_and_the_usual_one(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.BROKEN_JOINS, minutes=60, minimum=20, percent=1, factor=3)
