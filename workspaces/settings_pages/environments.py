@@ -124,7 +124,7 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
             "fixed_name": DEFAULT_NAME,
             "to_change": to_change,
             "to_archive": by_name.get(request.GET.get("archive", "")),
-            "form": {} if changed_name else {name: read_text(request.POST, name) for name in ("name", "label")},
+            "form": {} if changed_name else {name: read_text(request.POST, name) for name in ("name", "label", "until")},
             "now": timezone.now(),
         }
 

@@ -108,3 +108,9 @@ def test_the_settings_pages_are_a_row_of_links_and_on_a_phone_a_menu_named_after
     for part in (menu, row):
         assert part.count("<a href=") == 8
         assert part.count('aria-current="page">') == 1
+
+
+def test_an_end_of_version_1_that_is_refused_is_shown_again_as_it_was_typed(admin):
+    page = admin.post("/w/lumen-books/production/v1-window", {"until": "20266-12-31T00:00"}).content.decode()
+    assert "Enter a date and a time" in page
+    assert 'name="until" value="20266-12-31T00:00"' in page
