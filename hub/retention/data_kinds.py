@@ -22,7 +22,7 @@ from workspaces.models import RetentionPolicy, Workspace
 from workspaces.refusals import prune as refusals
 
 ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
-ACTIVITY_DAYS = 32  # at least: the alert of silent reporters reads the activity of that time
+ACTIVITY_DAYS = 62  # at least: the preview of a silence reads 30 days, and for their first moment 30 days before
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
 REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says otherwise (contract §1)
 
@@ -133,7 +133,7 @@ KINDS = (
     Kind(
         "alerts",
         "Alerts",
-        "What fired, with its deliveries; and, for at least 32 days, in which quarter hours each reporter reported.",
+        "What fired, with its deliveries; and, for at least 62 days, in which quarter hours each reporter reported.",
         (
             RowSource(alerts.find_expired_events, alerts.delete_expired_events),
             RowSource(reporters.find_expired_activity, reporters.delete_expired_activity, least_days=ACTIVITY_DAYS),

@@ -301,6 +301,22 @@ def test_a_short_retention_of_alerts_does_not_make_usual_pauses_silences(workspa
     assert evaluate(alert.pk, now=NOW + MINUTE) == 0
 
 
+def test_a_short_retention_of_alerts_does_not_make_usual_pauses_silences_in_the_preview(workspace):
+    production = environment_of(workspace)
+    last = floor_to_quarter(NOW)
+    moments = [last - n * QUARTER for n in range(1, 62 * 96)]
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter="shop", starts_at=moment)
+        for moment in moments
+        if (last - moment) % (12 * DAY) < 10 * DAY  # silent for two of twelve days
+    )
+    RetentionPolicy.objects.create(workspace=workspace.workspace, alerts=4)
+    thresholds = Thresholds(minutes=60, minimum=4)
+    assert preview(production, Alert.SILENT, thresholds, now=NOW).rows == []
+    prune_workspace(workspace.workspace, now=NOW)
+    assert preview(production, Alert.SILENT, thresholds, now=NOW).rows == []
+
+
 def test_a_paused_alert_does_not_fire_later_for_what_happened_during_the_pause(api, workspace, target):
     alert = make_alert(workspace, target)
     pause_alert(alert, actor="ada", now=NOW)

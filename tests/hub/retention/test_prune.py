@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from affidavit import args_hash
-from alerts.evaluation.fire import LOOKBACK
+from alerts.evaluation.preview import DAYS as PREVIEW_DAYS
 from alerts.models import Event
 from alerts.pages.forms import SILENT_SPANS
 from alerts.rules.silences import choose_activity
@@ -168,8 +168,8 @@ def test_events_and_reporter_activity_are_kept_90_days_unless_the_policy_says_ot
 
 
 def test_the_activity_that_the_alert_of_silent_reporters_reads_is_kept(workspace, production):
-    longest = choose_activity(Thresholds(minutes=max(SILENT_SPANS))) + LOOKBACK
-    for at in (NOW - longest, NOW - 33 * DAY):
+    longest = choose_activity(Thresholds(minutes=max(SILENT_SPANS))) + PREVIEW_DAYS * DAY
+    for at in (NOW - longest, NOW - 63 * DAY):
         ReporterActivity.objects.create(environment=production, reporter="shop", starts_at=at)
     keep(workspace, alerts=1)
     (kind,) = (kind for kind in KINDS if kind.name == "alerts")
