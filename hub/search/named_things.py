@@ -57,7 +57,7 @@ def _describe_key(key: ApiKey, text: str) -> SearchResult:
 
 
 def search_annotations(environment: Environment, text: str) -> ResultGroup:
-    """Find annotations by a part of their text, the latest first. Each leads to its day, whatever the period."""
+    """Find annotations by a part of their text, the latest first. Each leads to its time, whatever the period."""
     # Compare here and not in SQL, so that PostgreSQL reads only the workspace's latest annotations, by their index.
     latest = Annotation.objects.filter(workspace_id=environment.workspace_id).order_by("-at", "-id")[:MAX_ANNOTATIONS]
     rows = [
@@ -70,13 +70,13 @@ def search_annotations(environment: Environment, text: str) -> ResultGroup:
 
 
 def _describe_annotation(annotation_id: UUID, moment: datetime, text: str, needle: str) -> SearchResult:
-    """Link to three days, because in the reader's zone the day may be the one before or after the UTC day."""
+    """Link to what happened from the day before on until then. So it is on the first page, however many there were."""
     utc = moment.astimezone(UTC)
-    day, one_day = utc.date(), timedelta(days=1)
+    day_before, minute_after = utc.date() - timedelta(days=1), utc + timedelta(minutes=1)
     return SearchResult(
         "annotations",
         mark_matches(text, needle),
-        {"from": (day - one_day).isoformat(), "to": (day + one_day).isoformat()},
+        {"from": day_before.isoformat(), "to": minute_after.isoformat(timespec="minutes")},
         detail=f"{utc:%a %-d %b %Y, %H:%M} UTC",
         fragment=f"annotation-{annotation_id}",
     )

@@ -50,7 +50,7 @@ PAGE_WORDS = {
     "shared-links": "share a page, for somebody without an account",
     "retention": "delete a conversation, delete a user, days",
     "audit": "who did what",
-    "annotations": "deploys, campaigns, releases",
+    "annotations": "deploys, campaigns",
     "glossary": "help, terms, words, what a word means",
 }
 SETTINGS_PAGES = (*SETTINGS_TABS, ("refused-requests", "Refused requests"), ("deliveries", "Deliveries"))

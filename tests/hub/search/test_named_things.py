@@ -126,6 +126,16 @@ def test_the_link_to_an_annotation_shows_it_in_every_zone(browser_client, start,
     assert "Release 4.2" in browser_client.get(f"{start}/annotations?from={address}&tz={zone}").content.decode()
 
 
+def test_the_link_to_an_annotation_shows_it_among_very_many_of_the_same_day(browser_client, start, workspace):
+    """A pipeline can annotate more deploys in a day than a page of annotations lists."""
+    annotate(workspace, "Release 4.2", at=NOW - timedelta(hours=3))
+    for number in range(60):
+        annotate(workspace, f"Deploy {number}", at=NOW - timedelta(minutes=number))
+    (row,) = search(browser_client, start, "4.2")
+    address, _, fragment = row["address"].partition("#")
+    assert f'id="{fragment}"' in browser_client.get(address).content.decode()
+
+
 def test_annotations_of_other_environments_and_workspaces_are_not_found(
     browser_client, start, workspace, other_workspace
 ):
@@ -140,10 +150,10 @@ def test_only_the_latest_annotations_are_read_so_that_a_search_stays_quick(
     browser_client, start, workspace, monkeypatch, django_assert_max_num_queries
 ):
     monkeypatch.setattr(named_things, "MAX_ANNOTATIONS", 2)
-    for days, text in ((3, "deploy 1"), (2, "deploy 2"), (1, "other")):
+    for days, text in ((3, "release 1"), (2, "release 2"), (1, "other")):
         annotate(workspace, text, at=NOW - timedelta(days=days))
     with django_assert_max_num_queries(22):
-        assert titles(browser_client, start, "deploy") == [("Annotations", "deploy 2")]
+        assert titles(browser_client, start, "release") == [("Annotations", "release 2")]
 
 
 def test_a_percent_sign_is_no_wildcard(browser_client, start, workspace):
