@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_variables
 
 from wire.errors import InvalidRequest, NotFound
-from wire.filters import PERIOD_MEMBERS, read_number, read_text
+from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, read_number, read_text
 from wire.http.read_only import read_only
 from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table
@@ -32,6 +32,10 @@ from workspaces.shared_links.reduced_html import reduce_main
 NAME = "shared-links"
 NEW_LINK = "new shared link"
 COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
+# Members of an address that have no meaning on a shared page: they select only API keys and single calls, which no shared
+# page shows, or name the result of a form to the one who sent it.
+NOT_SHARED = ("since", "by", *RESULT_MEMBERS)
+WITHOUT_LIST = ("joins", "rejections")  # pages whose list with several pages (`page=2`) is not shared
 NOT_FILTERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # members of an address that filter nothing
 HEADERS = {
     "Cache-Control": "private, no-store",
@@ -85,7 +89,7 @@ def _build_request(request: HttpRequest, link: SharedLink) -> HttpRequest:
     inner_request.path = reverse(link.page, args=[link.environment.workspace.slug, link.environment.name])
     inner_request.path_info = inner_request.path
     query = QueryDict(link.query, mutable=True)
-    for name in ("since", "by"):  # they select only API keys and single calls, which no shared page shows
+    for name in (*NOT_SHARED, *(["page"] if link.page in WITHOUT_LIST else [])):
         query.pop(name, None)
     inner_request.GET = QueryDict(query.urlencode())
     names = ("HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "wsgi.url_scheme")

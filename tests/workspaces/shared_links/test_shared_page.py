@@ -54,6 +54,14 @@ def test_only_these_pages_can_be_shared():
     assert sorted(SHAREABLE_PAGES) == sorted(SHAREABLE)
 
 
+@pytest.mark.parametrize("query", ["page=2", "done=acknowledged", "too-late=expired&range=7d"])
+@pytest.mark.parametrize("page", ["rejections", "joins"])
+@pytest.mark.usefixtures("start")
+def test_members_of_the_address_that_narrow_nothing_on_the_shared_page_are_not_named(stranger, production, page, query):
+    """The list that has several pages is left out, and the result of a form was for the one who sent it."""
+    assert ", only" not in " ".join(read(stranger, share(production, page, query)).split())
+
+
 @pytest.mark.parametrize("page", SHAREABLE)
 @pytest.mark.usefixtures("start")
 def test_a_shared_page_shows_its_tables_and_nothing_else(stranger, production, page):
