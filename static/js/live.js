@@ -197,7 +197,12 @@
     followAddress(true);
   });
   // What htmx has swapped in is newer than the last answer: at the next update every block counts as changed.
-  document.addEventListener("htmx:afterSwap", () => { servedHtml = servedHtml.map(() => ""); etag = ""; markUpdated(); });
+  document.addEventListener("htmx:afterSwap", ({ target }) => {
+    if (!main.contains(target)) return; // the search box is not part of the page
+    servedHtml = servedHtml.map(() => "");
+    etag = "";
+    markUpdated();
+  });
   for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, () => markStale());
   // Somebody who was signed out meanwhile is led to the sign-in page, instead of seeing it inside a table.
   document.addEventListener("htmx:beforeSwap", (event) => {

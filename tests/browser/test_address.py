@@ -238,3 +238,25 @@ def test_on_a_phone_a_requested_comparison_is_in_sight(
     result = page.locator("#versions [role=status]")
     expect(result).to_be_in_viewport()
     expect(result).to_contain_text("1 change")
+
+
+def test_what_was_typed_into_a_form_stays_after_a_search_in_the_box(new_tab: Any, start_of_pages: str) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{start_of_pages}/annotations")
+    page.locator("#new-text").fill("Deploy 4.2")
+    page.keyboard.press("Control+k")
+    page.locator("#search [data-find]").fill("orders")
+    page.clock.run_for(5_000)
+    expect(page.locator("#search [data-result]").first).to_be_visible()
+    for _ in range(2):  # the first one empties the field
+        page.keyboard.press("Escape")
+        page.clock.run_for(500)
+    expect(page.locator("#search")).to_be_hidden()
+    page.locator("h1").click()
+    age = page.locator("[data-updated]")
+    expect(age).to_have_text(re.compile("^page refreshed ([5-9]|1[0-4]) s ago$"))  # the search did not refresh the page
+    with page.expect_response(re.compile("/annotations")):
+        page.clock.run_for(16_000)
+    expect(age).to_have_text(re.compile("^page refreshed [0-4] s ago$"))
+    expect(page.locator("#new-text")).to_have_value("Deploy 4.2")
