@@ -30,6 +30,7 @@ from workspaces.pages.page import Page
 from workspaces.settings_pages.actions import Act, act_as_admin
 
 NAME = "environments"
+FORM_MEMBERS = ("name", "label", "until")  # of the forms that add an environment and end version 1
 COLUMNS = ("environment", "label", "audience", "createdAt", "archivedAt")
 
 
@@ -124,7 +125,7 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
             "fixed_name": DEFAULT_NAME,
             "to_change": to_change,
             "to_archive": by_name.get(request.GET.get("archive", "")),
-            "form": {} if changed_name else {name: read_text(request.POST, name) for name in ("name", "label", "until")},
+            "form": {} if changed_name else {name: read_text(request.POST, name) for name in FORM_MEMBERS},
             "now": timezone.now(),
         }
 

@@ -32,8 +32,8 @@ from workspaces.shared_links.reduced_html import reduce_main
 NAME = "shared-links"
 NEW_LINK = "new shared link"
 COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
-# Members of an address that have no meaning on a shared page: they select only API keys and single calls, which no shared
-# page shows, or name the result of a form to the one who sent it.
+# Members of an address that have no meaning on a shared page: they select only API keys and single calls, which no page
+# shares, or name the result of a form to the one who sent it.
 NOT_SHARED = ("since", "by", *RESULT_MEMBERS)
 WITHOUT_LIST = ("joins", "rejections")  # pages whose list with several pages (`page=2`) is not shared
 NOT_FILTERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # members of an address that filter nothing
