@@ -127,6 +127,18 @@ def test_a_refusal_tells_how_many_observations_were_delivered_before():
     assert caught.value.sent == 500
 
 
+@pytest.mark.parametrize("moment", [float("nan"), float("inf"), "\ud800", object()], ids=["nan", "inf", "half", "object"])
+def test_an_observation_that_json_cannot_carry_is_named_and_not_sent(moment):
+    observations = make_observations(600)
+    observations[550]["firstSeenAt"] = moment
+    with ScriptedHub(ACCEPTED) as hub:
+        with pytest.raises(ReportError) as caught:
+            send_observations(observations, api_key=KEY, base_url=hub.url)
+        assert len(hub.received) == 1
+    assert (caught.value.code, caught.value.sent) == ("invalid-request", 500)
+    assert [fault.pointer for fault in caught.value.errors] == ["/observations/550"]
+
+
 @pytest.mark.parametrize("body", [[], {}, {"recorded": 1}])
 def test_a_202_that_is_no_receipt_is_an_error(body):
     with ScriptedHub(answer(202, body)) as hub, pytest.raises(ReportError) as caught:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from affidavit._errors import ReportError
+from affidavit._errors import Fault, ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.environments import require_environment
 from affidavit._hub.responses import bad_answer
@@ -64,14 +64,14 @@ def send_observations(
     channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
     observation_count, entries, ids = 0, 0, list[str]()
     target = require_environment(environment)
-    for report in build_reports(observations, environment=target, report_id=report_id):
-        ids.append(report.report_id)
-        try:
+    try:
+        for report in build_reports(observations, environment=target, report_id=report_id):
+            ids.append(report.report_id)
             deliver_report(channel, key, report.body)
-        except ReportError as error:
-            raise error.after(entries, "observations") from None
-        entries += report.entries
-        observation_count += report.observations
+            entries += report.entries
+            observation_count += report.observations
+    except ReportError as error:
+        raise error.after(entries, "observations") from None
     return WitnessReceipt(observation_count, entries, tuple(ids))
 
 
@@ -118,7 +118,8 @@ def deliver_report(channel: Transport, key: str, body: bytes) -> None:
 
 def _split_batches(observations: Iterable[WireObservation]) -> Iterator[Sequence[_Entry]]:
     batch, size = list[_Entry](), _ENVELOPE
-    for entry in map(_encode_entry, observations):
+    for observation in observations:
+        entry = _encode_entry(observation, len(batch))
         if batch and (len(batch) == _MAX_OBSERVATIONS or size + len(entry.text) + 1 > _MAX_REPORT_BYTES):
             yield batch
             batch, size = [], _ENVELOPE
@@ -128,10 +129,20 @@ def _split_batches(observations: Iterable[WireObservation]) -> Iterator[Sequence
         yield batch
 
 
-def _encode_entry(observation: WireObservation) -> _Entry:
-    text = json.dumps(_name_literal_segments(observation), separators=(",", ":"), ensure_ascii=False)
+def _encode_entry(observation: WireObservation, index: int) -> _Entry:
+    """Return an observation as sent. Raises ReportError for one that JSON cannot carry.
+
+    index: its position among the observations that were not sent yet.
+    """
+    try:
+        members = _name_literal_segments(observation)
+        text = json.dumps(members, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError):
+        fault = Fault(f"/observations/{index}", "invalid", "Something is not JSON, such as NaN or half a character.")
+        detail = "An observation cannot be sent, so its whole report was not."
+        raise ReportError(detail, code="invalid-request", errors=[fault]) from None
     count = observation.get("count")
-    return _Entry(text.encode(), count if isinstance(count, int) else 1)
+    return _Entry(text, count if isinstance(count, int) else 1)
 
 
 def _name_literal_segments(observation: WireObservation) -> WireObservation:
