@@ -136,6 +136,19 @@ def test_differences_are_shown_even_if_the_hub_has_no_history(capsys):
         assert "gate: now a call needs a confirmation\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("row", [{}, {"method": "GET", "path": "/a"}, None, "GET /a"], ids=str)
+def test_differences_are_shown_even_if_rows_of_the_history_lack_members(capsys, row):
+    run("lock", tools(tool()))
+    changed, added = tool(outputSchema=schema(id="string")), tool("new", title="GET /a")
+    drift = {**row, "part": "200", "pointer": "/id", "since": None} if isinstance(row, dict) else row
+    pages = (table("operations", row), table("drift", drift), table("hint-rules", row))
+    status, _ = run("verify", tools(changed, added), *pages, table("versions", row))
+    assert status == 1
+    output = capsys.readouterr().out
+    assert "output /id: type changed from integer to string\n" in output
+    assert "added    new (GET /a)\n" in output
+
+
 @pytest.mark.parametrize(
     ("member", "value", "text"),
     [

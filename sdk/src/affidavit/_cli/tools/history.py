@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -13,6 +14,7 @@ from affidavit.operations import strip_names
 
 MAX_VERSIONS_READ = 20  # because each costs a request
 _PAGES = {"operations": "catalog", "drift": "drift", "hint-rules": "rules"}  # the page that has each table
+_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError)  # rows of another version
 
 Row = Mapping[str, Any]
 
@@ -32,13 +34,23 @@ class History:
 
     def describe_addition(self, operation: str) -> str:
         """Return `first seen 2026-11-20 10:00 UTC, 14 observations`; "" if it is not known."""
+        with suppress(*_UNEXPECTED):
+            return self._describe_addition(operation)
+        return ""
+
+    def describe_change(self, operation: str, change: ToolChange) -> str:
+        """Return words such as `since 2026-11-20 10:00 UTC, in 12 of 15 observations`; "" if nothing is known."""
+        with suppress(*_UNEXPECTED):
+            return self._describe_change(operation, change)
+        return ""
+
+    def _describe_addition(self, operation: str) -> str:
         for row in self._list_rows("operations", operation):
             count = f"{row['observations']:,} observation{'' if row['observations'] == 1 else 's'}"
             return f"first seen {_format_time(row['firstSeenAt'])}, {count}"
         return ""
 
-    def describe_change(self, operation: str, change: ToolChange) -> str:
-        """Return words such as `since 2026-11-20 10:00 UTC, in 12 of 15 observations`; "" if nothing is known."""
+    def _describe_change(self, operation: str, change: ToolChange) -> str:
         for row in self._list_rows("hint-rules", operation):
             if row["hint"] == change.subject:
                 return f"since {_format_time(row['takenBackAt'] or row['at'])}, on the operation's page"
@@ -78,8 +90,9 @@ class History:
 
     def _read_by_operation(self, table: str, page: str) -> dict[str, list[Row]]:
         rows: defaultdict[str, list[Row]] = defaultdict(list)
-        for row in self._read_rows(table, page):
-            rows[strip_names(f"{row['method']} {row['path']}")].append(row)
+        with suppress(*_UNEXPECTED):
+            for row in self._read_rows(table, page):
+                rows[strip_names(f"{row['method']} {row['path']}")].append(row)
         return rows
 
     def _read_rows(self, table: str, page: str, **query: str) -> list[Row]:
