@@ -1,3 +1,4 @@
+import os
 import socket
 
 import pytest
@@ -77,6 +78,29 @@ def test_a_changed_catalog_replaces_the_file_and_its_etag(file):
         assert [pull(hub, file) for _ in range(3)] == [3, 3, 0]
     assert file.read_bytes() == b"{}"
     assert hub.received[2].headers["if-none-match"] == '"v2"'
+
+
+def test_a_pull_keeps_a_link_and_the_permissions_of_the_file(file, tmp_path):
+    real_file = tmp_path / "shared" / "api.json"
+    real_file.parent.mkdir()
+    real_file.write_bytes(b"{}")
+    real_file.chmod(0o640)
+    file.symlink_to(real_file)
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, file) == 3
+    assert file.is_symlink()
+    assert real_file.read_bytes() == BODY
+    assert real_file.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in real_file.parent.iterdir()) == ["api.json"]
+
+
+def test_something_that_is_no_regular_file_is_never_replaced(file, capsys):
+    os.mkfifo(file)
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, file) == 2
+        assert hub.received == []
+    assert file.is_fifo()
+    assert f"{file} cannot be written: it is no regular file." in capsys.readouterr().err
 
 
 def test_the_same_bytes_under_another_etag_are_no_change(file):

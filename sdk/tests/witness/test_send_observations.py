@@ -127,7 +127,9 @@ def test_a_refusal_tells_how_many_observations_were_delivered_before():
     assert caught.value.sent == 500
 
 
-@pytest.mark.parametrize("moment", [float("nan"), float("inf"), "\ud800", object()], ids=["nan", "inf", "half", "object"])
+@pytest.mark.parametrize(
+    "moment", [float("nan"), float("inf"), "\ud800", object()], ids=["nan", "inf", "half", "object"]
+)
 def test_an_observation_that_json_cannot_carry_is_named_and_not_sent(moment):
     observations = make_observations(600)
     observations[550]["firstSeenAt"] = moment

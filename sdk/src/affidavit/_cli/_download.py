@@ -3,6 +3,7 @@
 import argparse
 import http.client
 import os
+import shutil
 import ssl
 from collections.abc import Mapping
 from contextlib import closing
@@ -70,18 +71,26 @@ class HubReader:
 
 
 def require_file_name(path: Path) -> None:
-    """Raise UsageError for a path without a name, as an empty text is."""
+    """Raise UsageError for a path without a name, as an empty text is, and for a folder, a device or a pipe."""
     if not path.name:
         raise UsageError("FILE names no file. Is the variable that you pass set?")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(f"{path} cannot be written: it is no regular file.")
 
 
 def replace_file(path: Path, body: bytes) -> None:
-    """Replace the bytes of a file. Raises UsageError if it cannot be written."""
-    new_file = path.with_name(f".{path.name}.{os.getpid()}")
+    """Replace the bytes of a file, which keeps its permissions. Raises UsageError if it cannot be written.
+
+    A symbolic link stays: the file to which it leads is replaced.
+    """
     try:
+        file = Path(os.path.realpath(path))
+        new_file = file.with_name(f".{file.name}.{os.getpid()}")
         try:
             new_file.write_bytes(body)
-            new_file.replace(path)
+            if file.exists():
+                shutil.copymode(file, new_file)
+            new_file.replace(file)
         finally:
             new_file.unlink(missing_ok=True)
     except OSError as error:
