@@ -240,6 +240,11 @@ def test_a_time_that_the_hub_would_refuse_is_a_reason_to_skip(read, text):
     assert read({**entry(), "startedDateTime": text}) == [Skip.NO_TIME]
 
 
+def test_a_piece_of_a_body_has_no_shape_and_a_page_of_a_list_has_one(read):
+    piece, page = read(entry(status=206, text="17"), entry(status=206, text="[17]"))
+    assert (piece.response, page.response) == (LeftOut.INCOMPLETE, [17])
+
+
 @pytest.mark.parametrize("url", ["https://a.example.com", "https://a.example.com/", "http://a.example.com?x=1"])
 def test_a_url_without_a_path_has_the_path_of_the_root(read, url):
     assert only(read(entry(url=url))).path == "/"

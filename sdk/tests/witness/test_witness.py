@@ -153,6 +153,15 @@ def test_json_is_read_in_the_usual_media_types_and_encodings(content_type, encod
     assert "a" in hub.entries[0]["response"]["properties"]
 
 
+def test_a_piece_of_a_body_has_no_shape_and_a_page_of_a_list_has_one():
+    witness = make_witness(hub := Hub())
+    for path, body in (("/file", b"17"), ("/list", b"[17]")):
+        witness.observe("GET", path, 206, route=path, response_body=body, response_content_type=JSON)
+    witness.flush()
+    assert {entry["path"]: "response" in entry for entry in hub.entries} == {"/file": False, "/list": True}
+    assert witness.stats.bodies_left_out == {"not seen whole": 1}
+
+
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
 def test_an_answer_that_has_no_body_has_no_shape(method, status):
     witness = make_witness(hub := Hub())

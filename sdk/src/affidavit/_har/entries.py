@@ -20,7 +20,7 @@ from affidavit._json import ABSENT, Absent, Json, parse
 from affidavit._paths.routes import PATH_SAFE
 from affidavit._shapes.forms import FormField, FormFields, InvalidForm, build_form
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
-from affidavit._witness.bodies import BODILESS, Unread, finish_form, read_form
+from affidavit._witness.bodies import BODILESS, Unread, finish_form, is_piece, read_form
 from affidavit._witness.observations import (
     EARLIEST,
     METHOD,
@@ -59,6 +59,7 @@ class LeftOut(Enum):
     INVALID_FORM = "not a valid form"
     TOO_LARGE = "too large"
     NOT_IN_FILE = "not in the file"
+    INCOMPLETE = "not whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange 
     content, post_data = _read_member(response, "content"), _read_member(request, "postData")
     request_body = _read_request_body(post_data, request.get("bodySize"), bodies)
     response_body = _read_json_body(content, content.get("size"), bodies) if has_response else ABSENT
+    if not isinstance(response_body, Absent | LeftOut) and is_piece(status, response_body):
+        response_body = LeftOut.INCOMPLETE
     return Exchange(
         method,
         address.path,

@@ -18,7 +18,7 @@ from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.forms import FormFields
 from affidavit._shapes.redaction import Redactor
 
-from .bodies import RawBody, Unread, read_body
+from .bodies import RawBody, Unread, is_piece, read_body
 from .intake import Intake, Operation, QueuedExchange, Tally
 from .observations import PARTS, EntryKey, EntrySum, Observations
 from .parameter_types import infer_types, merge_types
@@ -99,7 +99,7 @@ class Aggregator:
     def _inspect(self, exchange: QueuedExchange) -> None:
         operation = exchange.operation
         request = self._read_body(exchange.request)
-        response = _omit_form(self._read_body(exchange.response))
+        response = self._omit_piece(operation.status, _omit_form(self._read_body(exchange.response)))
         query = parse_qs(exchange.query, keep_blank_values=True) or None
         if operation.template is None:
             self._learn(exchange, _omit_form(request), response)
@@ -168,6 +168,12 @@ class Aggregator:
         if not isinstance(value, Unread):
             return value
         self._intake.leave_out(value)
+        return ABSENT
+
+    def _omit_piece(self, status: int, response: Json | Absent) -> Json | Absent:
+        if isinstance(response, Absent) or not is_piece(status, response):
+            return response
+        self._intake.leave_out(Unread.INCOMPLETE)
         return ABSENT
 
     def _forget_if_renamed(self, operation: Operation, path_template: Template) -> None:

@@ -17,6 +17,7 @@ from affidavit._shapes.forms import FormFields, InvalidForm, PartScanner, TooMan
 from affidavit._shapes.media_types import is_form, is_json
 
 BODILESS = frozenset({204, 205, 304})
+_PARTIAL = 206
 _COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -187,6 +188,14 @@ def read_body(body: RawBody, limit: int) -> Json | FormFields | Unread:
         return parse(data)
     except ValueError:  # InvalidJson, or a number with too many digits for Python
         return Unread.INVALID
+
+
+def is_piece(status: int, body: Json) -> bool:
+    """Return whether the JSON of a response is only a piece of it, such as the digits of a number.
+
+    A 206 with an array or an object is read: some APIs answer so with one page of a list.
+    """
+    return status == _PARTIAL and not isinstance(body, dict | list)
 
 
 def read_form(data: bytes, content_type: str) -> FormFields | Unread:
