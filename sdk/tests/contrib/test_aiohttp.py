@@ -142,6 +142,23 @@ async def test_a_signed_call_reaches_the_handler_with_intent_arguments_and_body(
 
 
 @serving
+@pytest.mark.parametrize("everything", [True, False])
+async def test_an_app_inside_another_that_is_protected_too_verifies_a_call_once(serve, everything):
+    guard = make_protection(reports=(reports := RecordedReports()))
+    inside = shop(intent_middleware(guard, everything=everything))
+    app = web.Application(middlewares=[intent_middleware(guard)])
+    app.add_subapp("/shop", inside)
+    client = await serve(app)
+    for path, status in (("/orders", 201), ("/refund", 200)):
+        for is_retry in (False, True):
+            header = sign_call(f"POST /shop{path}", ARGS, tool_call_id=path)
+            answer = await post(client, f"/shop{path}", header)
+            assert (answer.status, "Idempotent-Replayed" in answer.headers) == (status, is_retry)
+    assert inside[RUNS] == ["order", "refund"]
+    assert [result for result, *_ in reports.operations] == ["accepted"] * 4
+
+
+@serving
 async def test_nothing_runs_before_the_intent_is_verified(serve):
     app = shop(intent_middleware(make_protection()))
     client = await serve(app)

@@ -168,6 +168,41 @@ async def test_a_refusal_has_one_length_if_middleware_around_the_protection_comp
 
 
 @in_loop
+@pytest.mark.parametrize("everything", [True, False])
+async def test_a_mounted_app_that_is_protected_too_verifies_a_call_once(everything):
+    guard = make_protection(reports=(reports := RecordedReports()))
+    inside = shop(guard, everything=everything)
+    app = Starlette(routes=[Mount("/shop", inside)], middleware=[Middleware(IntentMiddleware, protection=guard)])
+    for path, text in (("/orders", "sub"), ("/refunds", "refunded")):
+        calls = [post(app, f"/shop{path}", sign_call(f"POST /shop{path}", ARGS, tool_call_id=path)) for _ in range(2)]
+        first, second = [await call for call in calls]
+        assert text in first.json
+        assert (second.json, second.headers["idempotent-replayed"]) == (first.json, "true")
+    assert inside.state.runs == [ARGS, "refund"]
+    assert [result for result, *_ in reports.operations] == ["accepted"] * 4
+
+
+@in_loop
+@pytest.mark.parametrize("changes", [{"path": "/refunds"}, {"method": "PUT"}, {"query_string": b"a=1"}], ids=str)
+async def test_a_call_that_a_view_makes_with_its_own_scope_is_verified(changes):
+    guard = make_protection()
+    runs, statuses = [], []
+
+    async def inner(scope, receive, send):
+        runs.append(scope["path"])
+
+    async def outer(scope, receive, send):
+        async def note(message):
+            statuses.append(message.get("status"))
+
+        await IntentMiddleware(inner, guard)({**scope, **changes}, receive, note)
+        await JSONResponse({})(scope, receive, send)
+
+    answer = await post(IntentMiddleware(outer, guard), "/orders", sign_call("POST /orders", ARGS))
+    assert (answer.status, runs, statuses[0]) == (200, [], 403)
+
+
+@in_loop
 async def test_two_intent_headers_are_malformed():
     header = sign_call("POST /orders", ARGS)
     answer = await post(shop(make_protection()), "/orders", header, headers=[("x-service-intent", header)])
@@ -262,6 +297,28 @@ async def test_inner_middleware_does_not_change_the_protection():
     assert [answer.status for answer in answers] == [200, 200]
     assert answers[1].headers["x-stamp"] == "1"
     assert app.state.runs == ["refund"]
+
+
+class Passed(BaseHTTPMiddleware):
+    async def dispatch(self, request, call_next):
+        return await call_next(request)
+
+
+@in_loop
+@pytest.mark.parametrize(
+    ("inner", "status"), [((GZipMiddleware, Passed), 409), ((Passed, GZipMiddleware), 200)], ids=str
+)
+async def test_a_response_that_middleware_makes_a_stream_is_not_kept(inner, status):
+    """As docs/sdk.md says."""
+
+    async def view(request):
+        return JSONResponse("x" * 1000)
+
+    app = shop(make_protection(), inner=[Middleware(kind) for kind in inner], instead=view)
+    headers = [("accept-encoding", "gzip")]
+    for expected in (200, status):
+        header = sign_call("POST /orders", ARGS, tool_call_id="c")
+        assert (await post(app, "/orders", header, headers=headers)).status == expected
 
 
 @in_loop

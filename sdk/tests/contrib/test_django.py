@@ -93,6 +93,13 @@ class Cart(View):
         return JsonResponse(request.intent.args)
 
 
+class Till(View):
+    @method_decorator(intent_required(minimum_version=2))
+    def post(self, request):
+        SHOP.runs.append("till")
+        return JsonResponse(request.intent.args)
+
+
 class Basket(View):
     async def post(self, request):
         SHOP.runs.append("basket")
@@ -134,6 +141,9 @@ urlpatterns = [
     path("cart", Cart.as_view()),
     path("basket", method_decorator(intent_required, name="dispatch")(type("Wrapped", (Basket,), {})).as_view()),
     path("bag", intent_required(Basket.as_view())),
+    path("till", Till.as_view()),
+    path("twice", intent_required(refund)),
+    path("awaited-twice", intent_required(awaited)),
     path("rendered", rendered),
     path("gone", missing),
     path("streamed", streamed),
@@ -191,6 +201,22 @@ def test_a_decorated_view_is_protected_with_or_without_the_middleware(site, ever
         assert post(client, address, sign_call(f"POST {address}", ARGS)).status_code == 200
     answer = post(client, "/refunds", sign_v1_call("POST", "/refunds", now=time.time()))
     assert json.loads(answer.content)["reason"] == "unsupported-version"
+
+
+@pytest.mark.parametrize(("address", "name"), [("/till", "till"), ("/twice", "refund"), ("/awaited-twice", "awaited")])
+def test_a_call_is_verified_once_by_the_middleware_and_the_decorators_of_a_view(site, address, name):
+    client = site(make_protection(reports=(reports := RecordedReports())))
+    answers = [post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")) for _ in range(2)]
+    assert [answer.headers.get("Idempotent-Replayed") for answer in answers] == [None, "true"]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert SHOP.runs == [name]
+    assert [result for result, *_ in reports.operations] == ["accepted"] * 2
+
+
+def test_a_decorator_below_the_middleware_may_demand_more(site):
+    client = site()
+    answer = post(client, "/till", sign_v1_call("POST", "/till", now=time.time()))
+    assert (json.loads(answer.content)["reason"], SHOP.runs) == ("unsupported-version", [])
 
 
 def test_a_verified_call_needs_no_csrf_token_and_others_still_do(site, settings):

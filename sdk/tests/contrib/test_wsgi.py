@@ -126,6 +126,38 @@ def test_a_header_is_accepted_once():
     assert post(app, "/orders", header).get_json(force=True)["reason"] == "replayed"
 
 
+@pytest.mark.parametrize("everything", [True, False])
+def test_an_app_that_is_protected_twice_verifies_a_call_once(everything):
+    app = shop(guard := make_protection(reports=(reports := RecordedReports())), everything=everything)
+    app.wsgi_app = IntentMiddleware(app.wsgi_app, guard)
+    for path in ("/orders", "/refunds"):
+        answers = [post(app, path, sign_call(f"POST {path}", ARGS, tool_call_id=path)) for _ in range(2)]
+        assert [answer.headers.get("Idempotent-Replayed") for answer in answers] == [None, "true"]
+        assert answers[0].get_json() == answers[1].get_json()
+    assert app.runs == [ARGS, "refund"]
+    assert [result for result, *_ in reports.operations] == ["accepted"] * 4
+
+
+def test_a_call_that_a_view_makes_with_a_copy_of_its_environ_is_verified():
+    guard, runs, statuses = make_protection(), [], []
+
+    def inner(environ, start_response):
+        runs.append(environ["PATH_INFO"])
+        return []
+
+    def outer(environ, start_response):
+        for changes in ({"PATH_INFO": "/refunds"}, {"REQUEST_METHOD": "PUT"}, {"QUERY_STRING": "a=1"}):
+            own_environ = {**environ, **changes, "wsgi.input": io.BytesIO(encode_json(ARGS))}
+            IntentMiddleware(inner, guard)(own_environ, lambda status, headers: statuses.append(status))
+        start_response("200 OK", [])
+        return [b"{}"]
+
+    app = flask.Flask(__name__)
+    app.wsgi_app = IntentMiddleware(outer, guard)
+    assert post(app, "/orders", sign_call("POST /orders", ARGS)).status_code == 200
+    assert (runs, [status[:3] for status in statuses]) == ([], ["403"] * 3)
+
+
 def test_a_retry_gets_the_first_response_and_runs_nothing():
     app = shop(make_protection())
     answers = [post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]

@@ -49,7 +49,7 @@ def _exempt_nothing(method: str, path: str) -> bool:
     return False
 
 
-def _find_no_route() -> str | None:
+def find_no_route() -> str | None:
     """Return None: the framework's route is unknown."""
     return None
 
@@ -90,7 +90,7 @@ class Call:
     content_type: str | None
     raw_path: str | None = None
     request: Any = None
-    route: Callable[[], str | None] = _find_no_route
+    route: Callable[[], str | None] = find_no_route
     content_encoding: str | None = None
 
 

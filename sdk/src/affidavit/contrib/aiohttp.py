@@ -57,12 +57,17 @@ def current_intent() -> Intent:
 def intent_middleware(protection: Protection, *, everything: bool = True) -> Middleware:
     """Return a middleware that verifies every request that `protection` does not exempt, before its handler runs.
 
-    everything=False protects only handlers that are decorated with `intent_required`. A handler can read the body as
-    before. `step_up` of the verifier gets the request. It runs in a thread, and so do all stores but those in memory.
+    everything=False protects only handlers that are decorated with `intent_required`. A request that a middleware with
+    the same protection has verified before, that of an app around this one, is not verified again. A handler can read
+    the body as before. `step_up` of the verifier gets the request. It runs in a thread, and so do all stores but those
+    in memory.
     """
 
     @web.middleware
     async def protect(request: web.Request, handler: Handler) -> web.StreamResponse:
+        outer_gate = _GATE.get(None)
+        if outer_gate is not None and outer_gate.has_verified(request, protection):
+            return await handler(request)
         gate = _Gate(protection, request)
         token = _GATE.set(gate)
         is_due = everything and not protection.exempt(request.method, request.path)
@@ -120,6 +125,11 @@ class _Gate:
         self._request = request
         self.admission: Admission | None = None
         self._admitting: asyncio.Task[StoredResponse | None] | None = None
+
+    def has_verified(self, request: web.Request, protection: Protection) -> bool:
+        """Return whether this protection has admitted this request, and its handler is running."""
+        is_running = self.admission is not None and not self.admission.is_settled
+        return is_running and self._protection is protection and self._request is request
 
     async def find_refusal(self, demands: Demands) -> StoredResponse | None:
         """Return the response to send in place of the handler's; None if the call may run."""

@@ -45,6 +45,7 @@ from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddlewa
 _HEADER = b"x-service-intent"
 _READ_HEADERS = frozenset({_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
+_GATE_IN_SCOPE = "affidavit.gate"
 _POLICY_VIOLATION = 1008
 
 _P = ParamSpec("_P")
@@ -132,9 +133,10 @@ class IntentMiddleware:
     """Wrap an ASGI app: verify every request that `protection` does not exempt, before the app sees it.
 
     everything=False protects only views that are decorated with `intent_required`. With everything=True, WebSockets are
-    closed, because no intent covers them, unless `protection` exempts them (as method `GET`). The app can read the body
-    as before. `step_up` of the verifier gets the ASGI scope. It runs in a thread, and so do all stores but those in
-    memory.
+    closed, because no intent covers them, unless `protection` exempts them (as method `GET`). A request that a
+    middleware with the same protection has verified before, around an app in which this one is mounted, is not verified
+    again. The app can read the body as before. `step_up` of the verifier gets the ASGI scope. It runs in a thread, and
+    so do all stores but those in memory.
     """
 
     def __init__(self, app: AsgiApp, protection: Protection, *, everything: bool = True) -> None:
@@ -158,7 +160,11 @@ class IntentMiddleware:
             else:
                 await self._app(scope, receive, send)
             return
-        gate = Gate(self._protection, scope, path, receive, send)
+        outer_gate = scope.get(_GATE_IN_SCOPE)
+        if isinstance(outer_gate, Gate) and outer_gate.has_verified(scope, path, self._protection):
+            await self._app(scope, receive, send)
+            return
+        gate = scope[_GATE_IN_SCOPE] = Gate(self._protection, scope, path, receive, send)
         token = _GATE.set(gate)
         try:
             await gate.run(self._app, NO_DEMANDS if is_due else None)
@@ -179,10 +185,16 @@ class Gate:
         self._is_in_memory = protection.is_in_memory
         self._scope = scope
         self._path = path
+        self._facts = _list_facts(scope, path)
         self._send = send
         self._body = RequestBody(receive, protection.find_max_body(scope["method"], path))
         self._response: HeldResponse | None = None
         self._loop: asyncio.AbstractEventLoop
+
+    def has_verified(self, scope: Scope, path: str, protection: Protection) -> bool:
+        """Return whether this protection has admitted the call of this scope, and the call is running."""
+        is_running = self.admission is not None and not self.admission.is_settled
+        return is_running and self._protection is protection and self._facts == _list_facts(scope, path)
 
     async def admit(self, demands: Demands) -> None:
         """Admit the call, or raise IntentRefused."""
@@ -333,6 +345,12 @@ def _require_thread_of_its_own() -> None:
         "intent_required: this view is a `def` that runs on the event loop, where it cannot wait for verification. "
         "Make it `async def`, or have the framework run it in a thread (in Litestar: sync_to_thread=True)."
     )
+
+
+def _list_facts(scope: Scope, path: str) -> tuple[object, ...]:
+    """Return what tells one call from another: code of the app may run its own calls with a copy of a scope."""
+    headers = read_headers(scope["headers"], _READ_HEADERS)
+    return scope["method"], path, scope.get("query_string", b""), headers.get(_HEADER)
 
 
 async def _send_whole(answer: StoredResponse, send: Send) -> None:

@@ -14,6 +14,7 @@ and a response is kept only after its transaction is committed.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
@@ -28,7 +29,7 @@ from django.utils.module_loading import import_string
 
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
-from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, find_no_route
 from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
 from affidavit.contrib._django_witness import WitnessMiddleware
@@ -49,6 +50,7 @@ _R = TypeVar("_R")
 
 _VIEW_RULE = "affidavit_intent"
 _ADMISSION = "_affidavit_admission"
+_VERIFIED = "_affidavit_verified"
 
 
 class IntentMiddleware:
@@ -80,7 +82,7 @@ class IntentMiddleware:
         """Return the refusal, if there is one."""
         if hasattr(view, _VIEW_RULE) or self._protection.exempt(request.method or "", request.path):
             return None
-        refusal = _find_refusal(request, self._protection, NO_DEMANDS)
+        refusal, _ = _find_refusal(request, self._protection, NO_DEMANDS)
         if refusal is None:
             request.csrf_processing_done = True  # type: ignore[attr-defined]  # what CsrfViewMiddleware reads
         return refusal
@@ -143,9 +145,11 @@ def _wrap_sync(view: View, demands: Demands, own_protection: Protection | None) 
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         protection = own_protection or _load_protection()
-        refusal = _find_refusal(request, protection, demands)
+        refusal, is_outermost = _find_refusal(request, protection, demands)
         if refusal is not None:
             return refusal
+        if not is_outermost:
+            return _wrap_in_transaction(view)(request, *args, **kwargs)
         try:
             response = _render(_wrap_in_transaction(view)(request, *args, **kwargs))
         except BaseException:  # the view failed: a retry may run
@@ -161,9 +165,11 @@ def _wrap_async(view: View, demands: Demands, own_protection: Protection | None)
     @wraps(view)
     async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         protection = own_protection or _load_protection()
-        refusal = await sync_to_async(_find_refusal)(request, protection, demands)
+        refusal, is_outermost = await sync_to_async(_find_refusal)(request, protection, demands)
         if refusal is not None:
             return refusal
+        if not is_outermost:
+            return await _wrap_in_transaction(view)(request, *args, **kwargs)
         try:
             response = _render(await _wrap_in_transaction(view)(request, *args, **kwargs))
         except BaseException:  # the view failed: a retry may run
@@ -194,22 +200,34 @@ def _load_protection() -> Protection:
     return protection
 
 
-def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands) -> HttpResponse | None:
-    """Return the response to send in place of the view's; if the view may run, set `request.intent` and return None."""
+def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands) -> tuple[HttpResponse | None, bool]:
+    """Return the response to send in place of the view's; if the view may run, set `request.intent` and return None.
+
+    The second item says whether the caller has to settle the call: False if this protection has verified the same
+    request before, in the middleware or in a decorator around this one.
+    """
     limit = protection.find_max_body(request.method or "", request.path)
     try:
         body = _read_body(request, limit)
     except RequestDataTooBig:
         own_limit, setting = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0, "DATA_UPLOAD_MAX_MEMORY_SIZE of Django"
-        return _build_response(answer_body_too_large(own_limit, setting))
+        return _build_response(answer_body_too_large(own_limit, setting)), True
     if isinstance(body, StoredResponse):
-        return _build_response(body)
-    result = protection.admit(_build_call(request, body), demands)
+        return _build_response(body), True
+    call = _build_call(request, body)
+    # Compared whole, because code of the app may run its own calls with a copy of a request.
+    verified = (protection, replace(call, request=None, route=find_no_route))
+    admission = getattr(request, _ADMISSION, None)
+    if admission is not None and getattr(request, _VERIFIED) == verified:
+        refusal = admission.refusal(demands)
+        return None if refusal is None else _build_response(refusal), False
+    result = protection.admit(call, demands)
     if isinstance(result, StoredResponse):
-        return _build_response(result)
+        return _build_response(result), True
     request.intent = result.intent  # type: ignore[attr-defined]  # what views read
     setattr(request, _ADMISSION, result)
-    return None
+    setattr(request, _VERIFIED, verified)
+    return None, True
 
 
 def _build_call(request: HttpRequest, body: bytes) -> Call:

@@ -33,6 +33,7 @@ _Headers = list[tuple[str, str]]
 _ViewResponse = tuple[bytes, int, _Headers]
 
 _HEADER = "HTTP_X_SERVICE_INTENT"
+_GATE_IN_ENVIRON = "affidavit.gate"
 _CHUNK = 64 * 1024
 
 
@@ -85,8 +86,9 @@ def _require_gate() -> "_Gate":
 class IntentMiddleware:
     """Wrap a WSGI app: verify every request that `protection` does not exempt, before the app sees it.
 
-    everything=False protects only views that are decorated with `intent_required`. The app can read the body as
-    before. `step_up` of the verifier gets the WSGI environ.
+    everything=False protects only views that are decorated with `intent_required`. A request that a middleware with the
+    same protection has verified before, around an app in which this one is mounted, is not verified again. The app can
+    read the body as before. `step_up` of the verifier gets the WSGI environ.
     """
 
     def __init__(self, app: WsgiApp, protection: Protection, *, everything: bool = True) -> None:
@@ -96,7 +98,10 @@ class IntentMiddleware:
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """See PEP 3333."""
-        gate = _Gate(self._protection, environ)
+        gate, outer_gate = _Gate(self._protection, environ), environ.get(_GATE_IN_ENVIRON)
+        if isinstance(outer_gate, _Gate) and outer_gate.has_verified(gate):
+            return self._app(environ, start_response)
+        environ[_GATE_IN_ENVIRON] = gate
         token = _GATE.set(gate)
         try:
             if self._everything and not self._protection.exempt(gate.method, gate.path):
@@ -120,6 +125,13 @@ class _Gate:
         self.method = environ["REQUEST_METHOD"]
         self._prefix = read_prefix(environ)
         self.path = self._prefix + decode(environ.get("PATH_INFO", "")) or "/"
+        # What tells one call from another: code of the app may run its own calls with a copy of an environ.
+        self._facts = (self.method, self.path, environ.get("QUERY_STRING", ""), environ.get(_HEADER))
+
+    def has_verified(self, other: "_Gate") -> bool:
+        """Return whether the same protection has admitted the call of another gate, and the call is running."""
+        is_running = self.admission is not None and not self.admission.is_settled
+        return is_running and self.protection is other.protection and self._facts == other._facts
 
     def refusal(self, demands: Demands) -> StoredResponse | None:
         """Return the response to send in place of the view's; None if the call may run."""
