@@ -40,6 +40,9 @@ def test_checking_stops_one_fault_beyond_the_limit(api, batch):
     ) as check:
         problem = api.post(f"/{address}", {name: [{}] * 500}).json()
     assert (len(problem["errors"]), problem["errorsTruncated"]) == (MAX_FAULTS, True)
+    assert problem["detail"].startswith(
+        "The body has more than 100 faults, the first 100 of which are listed under errors;"
+    )
     assert check.call_count <= MAX_FAULTS + 1
 
 
