@@ -11,6 +11,8 @@ from wire.http.fields import EnvironmentName, ExactText, Moment
 
 
 class OutcomeItem(BatchItem):
+    """One outcome of a conversation."""
+
     conversationId = ExactText(max_length=255, help_text="The conversation's id exactly as the widget gave it.")
     outcomeKey = ExactText(max_length=128, help_text="The label of the outcome, compared character by character.")
 
@@ -28,6 +30,8 @@ class OutcomeReceipt(serializers.Serializer[Any]):
 
 
 class ConversationItem(BatchItem):
+    """One conversation of the assistant with a user."""
+
     conversationId = ExactText(max_length=255, help_text="The conversation's id exactly as the widget gave it.")
     startedAt = Moment(required=False, help_text="When the conversation started, in Unix seconds. Default: now.")
 

@@ -50,6 +50,7 @@ PROBLEM: Json = {
         "limit": {"type": "integer", "description": "With `batch-too-large`: how many items a batch may have."},
         "received": {"type": "integer", "description": "With `batch-too-large`: how many it had."},
         "reason": {**TEXT, "enum": list(REASONS), "description": "With `intent-rejected`."},
+        "state": {**TEXT, "description": "With `not-pending`: the state of the confirmation."},
     },
 }
 SECONDS: Json = {"description": "Seconds to wait before the next try.", "schema": {"type": "integer", "minimum": 1}}

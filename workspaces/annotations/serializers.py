@@ -35,12 +35,12 @@ class AnnotationForm(serializers.Serializer[Any]):
 
 class AnnotationReceipt(serializers.Serializer[Any]):
     annotationId = serializers.UUIDField()
-    at = Moment(help_text="When it happened, in Unix seconds.")
+    at = serializers.IntegerField(help_text="When it happened, in Unix seconds.")
 
 
 class ListedAnnotation(serializers.Serializer[Any]):
     annotationId = serializers.UUIDField()
-    at = Moment(help_text="When it happened, in Unix seconds.")
+    at = serializers.IntegerField(help_text="When it happened, in Unix seconds.")
     text = serializers.CharField()
     url = serializers.CharField(allow_null=True)
     environment = serializers.CharField(allow_null=True, help_text="null: all environments of the workspace.")

@@ -60,6 +60,43 @@ def test_the_errors_in_api_md_are_declared(path, method):
     assert named <= {code for code, _, _ in codes_of(path, method)}
 
 
+def test_descriptions_do_not_name_the_code_of_the_hub():
+    schemas = openapi()["components"]["schemas"]
+    descriptions = {name: schema["description"] for name, schema in schemas.items() if "description" in schema}
+    assert [name for name, text in descriptions.items() if re.search(r"BatchItem|BoundedList|many=True", text)] == []
+
+
+def test_moments_in_answers_are_integers_and_those_in_requests_any_number():
+    schemas = openapi()["components"]["schemas"]
+    types = {
+        f"{name}.{member}": field["type"]
+        for name, schema in schemas.items()
+        for member, field in schema.get("properties", {}).items()
+        if member == "at" or member.endswith("At")
+    }
+    assert {"AnnotationForm.at", "AnnotationReceipt.at", "ListedAnnotation.at", "ConfirmationReceipt.expiresAt"} <= set(
+        types
+    )
+    is_answer = {name: bool(re.search("Receipt|Listed", name)) for name in types}
+    assert types == {name: "integer" if is_answer[name] else "number" for name in types}
+
+
+@pytest.mark.django_db
+def test_every_member_of_a_problem_is_declared(api):
+    form = {"sub": "user-1", "operation": "POST /refunds", "args": {}, "summary": "Refund"}
+    decision = f"/api/confirmations/{api.post('/api/confirmations', form).json()['confirmationId']}/decision"
+    problems = [
+        api.post("/api/conversation-outcomes", {"environment": "nowhere", "outcomes": []}),
+        api.post("/api/conversation-outcomes", {"outcomes": [{}] * 200}),
+        api.post("/api/conversation-outcomes", {"outcomes": [{}] * 501}),
+        api.post("/api/intents/verify", {"method": "GET", "path": "/"}),
+        [api.post(decision, {"decision": "confirm"}) for _ in range(2)][1],
+    ]
+    members = [set(problem.json()) for problem in problems]
+    assert {"environments", "errorsTruncated", "limit", "reason", "state"} <= set.union(*members)
+    assert set.union(*members) <= openapi()["components"]["schemas"]["Problem"]["properties"].keys()
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", DOWNLOADS)
 def test_every_answer_of_a_download_is_declared(path, api, workspace, browser_client):
