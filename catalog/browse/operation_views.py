@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -127,7 +127,11 @@ def show_operation(
         export_changes(comparison),
     ]
     branch = "catalog/_partials/branch.html" if pointer else ""
-    takes = dict.fromkeys(("before", "after"), partial(has_version, operation))
+    takes: Mapping[str, Callable[[str], object]] = {
+        **dict.fromkeys(("before", "after"), partial(has_version, operation)),
+        "show": {"unknown"}.__contains__,
+        "as": {"reported"}.__contains__,
+    }
     return Page("catalog/operation.html", build_context, tables, partial=branch, takes=takes)
 
 

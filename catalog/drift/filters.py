@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from catalog.change_labels import CHANGE_KINDS
 from wire.filters import read_text, split_words
 
-COMPATIBLE_ONLY = "no"  # `breaking=no` in the address
+BREAKING_ONLY, COMPATIBLE_ONLY = "1", "no"  # `breaking` in the address
+NEW_ONLY = "1"  # `new` in the address
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,9 @@ class DriftFilters:
             method=read_text(address, "method"),
             path=read_text(address, "path"),
             kind=kind if kind in CHANGE_KINDS else "",
-            breaking=address.get("breaking", "") not in ("", COMPATIBLE_ONLY),
+            breaking=address.get("breaking") == BREAKING_ONLY,
             compatible=address.get("breaking") == COMPATIBLE_ONLY,
-            is_new=bool(address.get("new")),
+            is_new=address.get("new") == NEW_ONLY,
         )
 
     @property

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
-from catalog.drift.filters import DriftFilters
+from catalog.drift.filters import BREAKING_ONLY, COMPATIBLE_ONLY, NEW_ONLY, DriftFilters
 from catalog.drift.probably_gone import list_probably_gone
 from catalog.drift.queries import leave_out_decided, list_broken_fields, list_drift, with_sequels
 from catalog.queries import find_observed_span
@@ -43,7 +43,12 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
         }
 
     gone_table = exports.export_probably_gone(lambda: list_probably_gone(environment, period=period))
-    tables, takes = [exports.export_drift(drift), gone_table], {"kind": CHANGE_KINDS.__contains__}
+    tables = [exports.export_drift(drift), gone_table]
+    takes = {
+        "kind": CHANGE_KINDS.__contains__,
+        "breaking": {BREAKING_ONLY, COMPATIBLE_ONLY}.__contains__,
+        "new": {NEW_ONLY}.__contains__,
+    }
     return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html", takes=takes)
 
 

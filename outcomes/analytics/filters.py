@@ -9,6 +9,7 @@ from django.http import QueryDict
 from outcomes.analytics.chart_data import MAX_LINES
 from wire.filters import read_text, strip_nul
 
+ALL_KEYS = "all"  # `keys=all` in the address
 LEADING = 5  # keys that have a line of their own if none was selected
 MAX_RANK = 100
 MAX_STEPS = 4  # steps of the funnel
@@ -49,7 +50,7 @@ def parse_key_filters(query: QueryDict) -> KeyFilters:
         search=search,
         selected_keys=selected_keys[:MAX_LINES],
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
-        shows_all_keys=page > 1 or bool(search) or query.get("keys") == "all",
+        shows_all_keys=page > 1 or bool(search) or query.get("keys") == ALL_KEYS,
         page=page,
         compare_with=read_text(query, "compare"),
         steps=steps[:MAX_STEPS],

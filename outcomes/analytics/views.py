@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,14 @@ from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.conversations import count_newer, parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
-from outcomes.analytics.filters import CONVERSATIONS_PER_PAGE, MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
+from outcomes.analytics.filters import (
+    ALL_KEYS,
+    CONVERSATIONS_PER_PAGE,
+    MAX_RANK,
+    MAX_STEPS,
+    ROWS_PER_PAGE,
+    parse_key_filters,
+)
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import MAX_REPORTED, read_reporters
@@ -50,7 +57,10 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             **_describe_funnel(analytics),
         }
 
-    takes = {"compare": partial(is_comparison, environment)}
+    takes: Mapping[str, Callable[[str], object]] = {
+        "compare": partial(is_comparison, environment),
+        "keys": {ALL_KEYS}.__contains__,
+    }
     return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes)
 
 

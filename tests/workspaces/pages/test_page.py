@@ -47,10 +47,10 @@ def test_an_export_with_an_invalid_range_is_refused(workspace, api, query, endin
 
 UNKNOWN = {
     "catalog": ("status=9xx", "show=everything", "sort=name"),
-    "drift": ("kind=vanished",),
+    "drift": ("kind=vanished", "breaking=false", "new=0"),
     "difference": ("against=nowhere", "against=production"),
-    "operation": ("before=8&after=99", "before=x"),
-    "outcomes": ("compare=nowhere", "compare=production"),
+    "operation": ("before=8&after=99", "before=x", "show=all", "as=shown"),
+    "outcomes": ("compare=nowhere", "compare=production", "keys=some"),
     "outcome": ("compare=nowhere",),
     "joins": ("why=no-reason", "why=late"),
     "rejections": ("reason=no-such-reason", "version=7"),
@@ -61,10 +61,10 @@ UNKNOWN = {
 }
 KNOWN = {
     "catalog": ("status=4XX", "status=404&show=new&sort=last", "status=&show=", "method=NONE"),
-    "drift": ("kind=gone",),
+    "drift": ("kind=gone", "breaking=1&new=1", "breaking=no"),
     "difference": ("against=staging",),
-    "operation": ("before=1&after=1", "before=1", "after=1&before="),
-    "outcomes": ("compare=staging", "compare=none"),
+    "operation": ("before=1&after=1", "before=1", "after=1&before=", "show=unknown", "as=reported"),
+    "outcomes": ("compare=staging", "compare=none", "keys=all"),
     "outcome": ("compare=staging",),
     "joins": ("why=other-environment",),
     "rejections": ("reason=expired&version=2", "operation=GET+/nowhere"),
