@@ -183,7 +183,9 @@ async def test_a_mounted_app_that_is_protected_too_verifies_a_call_once(everythi
 
 
 @in_loop
-@pytest.mark.parametrize("changes", [{"path": "/refunds"}, {"method": "PUT"}, {"query_string": b"a=1"}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"path": "/refunds"}, {"method": "PUT"}, {"query_string": b"a=1"}, {"headers": []}], ids=str
+)
 async def test_a_call_that_a_view_makes_with_its_own_scope_is_verified(changes):
     guard = make_protection()
     runs, statuses = [], []

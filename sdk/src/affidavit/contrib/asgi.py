@@ -185,7 +185,9 @@ class Gate:
         self._is_in_memory = protection.is_in_memory
         self._scope = scope
         self._path = path
-        self._facts = _list_facts(scope, path)
+        # What tells one call from another: code of the app may run its own calls with a copy of a scope.
+        self._facts = (scope["method"], path, scope.get("query_string", b""))
+        self._headers = scope["headers"]
         self._send = send
         self._body = RequestBody(receive, protection.find_max_body(scope["method"], path))
         self._response: HeldResponse | None = None
@@ -193,8 +195,13 @@ class Gate:
 
     def has_verified(self, scope: Scope, path: str, protection: Protection) -> bool:
         """Return whether this protection has admitted the call of this scope, and the call is running."""
-        is_running = self.admission is not None and not self.admission.is_settled
-        return is_running and self._protection is protection and self._facts == _list_facts(scope, path)
+        if self.admission is None or self.admission.is_settled or self._protection is not protection:
+            return False
+        facts = (scope["method"], path, scope.get("query_string", b""))
+        header, own_header = (
+            read_headers(headers, _READ_HEADERS).get(_HEADER) for headers in (scope["headers"], self._headers)
+        )
+        return self._facts == facts and header == own_header
 
     async def admit(self, demands: Demands) -> None:
         """Admit the call, or raise IntentRefused."""
@@ -345,12 +352,6 @@ def _require_thread_of_its_own() -> None:
         "intent_required: this view is a `def` that runs on the event loop, where it cannot wait for verification. "
         "Make it `async def`, or have the framework run it in a thread (in Litestar: sync_to_thread=True)."
     )
-
-
-def _list_facts(scope: Scope, path: str) -> tuple[object, ...]:
-    """Return what tells one call from another: code of the app may run its own calls with a copy of a scope."""
-    headers = read_headers(scope["headers"], _READ_HEADERS)
-    return scope["method"], path, scope.get("query_string", b""), headers.get(_HEADER)
 
 
 async def _send_whole(answer: StoredResponse, send: Send) -> None:
