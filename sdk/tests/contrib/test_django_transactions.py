@@ -16,6 +16,8 @@ from django.db import connection, connections
 from django.http import JsonResponse
 from django.test import Client
 from django.urls import path
+from django.utils.decorators import method_decorator
+from django.views import View
 
 from affidavit.contrib.django import (
     DjangoDeliveries,
@@ -42,7 +44,19 @@ def insert_order(request):
     return JsonResponse({"in_transaction": connection.in_atomic_block})
 
 
-urlpatterns = [path("written", insert_order), path("required/written", intent_required(insert_order))]
+class Till(View):
+    @method_decorator(intent_required)
+    def post(self, request):
+        return insert_order(request)
+
+
+urlpatterns = [
+    path("written", insert_order),
+    path("required/written", intent_required(insert_order)),
+    path("twice/written", intent_required(intent_required(insert_order))),
+    path("method/written", Till.as_view()),
+]
+ADDRESSES = ["/written", "/required/written", "/twice/written", "/method/written"]
 
 
 @pytest.fixture
@@ -93,7 +107,7 @@ def post(client, address, header):
     )
 
 
-@pytest.mark.parametrize("address", ["/written", "/required/written"])
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_under_atomic_requests_a_view_that_raises_rolls_back_and_its_nonce_stays_burnt(site, address):
     header = sign_call(f"POST {address}", ARGS)
     SHOP.fails = True
@@ -104,7 +118,7 @@ def test_under_atomic_requests_a_view_that_raises_rolls_back_and_its_nonce_stays
     assert SHOP.runs == ["written"]
 
 
-@pytest.mark.parametrize("address", ["/written", "/required/written"])
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_under_atomic_requests_a_retry_runs_after_a_failure_and_not_after_success(site, address):
     answers = []
     for fails in (True, False, False):
@@ -116,7 +130,7 @@ def test_under_atomic_requests_a_retry_runs_after_a_failure_and_not_after_succes
     assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
 
 
-@pytest.mark.parametrize("address", ["/written", "/required/written"])
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_under_atomic_requests_a_response_whose_commit_fails_is_not_kept(site, address):
     with connection.schema_editor() as editor:
         editor.execute("ALTER TABLE affidavit_test_orders ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED")
