@@ -7,7 +7,7 @@ import sys
 from django.core.management import execute_from_command_line
 
 from hub.local.embedded_postgres import lend_server
-from hub.local.error_lines import EXPECTED_ERRORS, format_error
+from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, format_error, lacks_tables
 
 
 def main() -> None:
@@ -18,6 +18,10 @@ def main() -> None:
             execute_from_command_line(sys.argv)
     except EXPECTED_ERRORS as error:
         sys.exit(format_error(error))
+    except Exception as error:
+        if not lacks_tables(error):
+            raise
+        sys.exit(NO_TABLES)
 
 
 if __name__ == "__main__":

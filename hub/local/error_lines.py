@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 from django.conf import settings
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
 from environs import EnvError
 
 from hub.local.startup_errors import StartupError
@@ -19,6 +19,17 @@ CURES = {
     errno.EROFS: OWN_FOLDER,
 }
 EXPECTED_ERRORS = (StartupError, EnvError, OperationalError, OSError)
+UNDEFINED_TABLE, UNDEFINED_COLUMN = "42P01", "42703"
+NO_TABLES = (
+    "affidavit: the database lacks tables of this version of the hub. Set HUB_DATA_DIR or DATABASE_URL as for the hub; "
+    "if they are right, start the hub once."
+)
+
+
+def lacks_tables(error: BaseException) -> bool:
+    """Return whether a command failed because no hub of this version has used the database yet."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return isinstance(error, ProgrammingError) and state in {UNDEFINED_TABLE, UNDEFINED_COLUMN}
 
 
 def format_error(error: BaseException) -> str:

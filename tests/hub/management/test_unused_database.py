@@ -19,3 +19,11 @@ def test_prune_finds_nothing_and_a_role_gets_no_rights_on_tables_that_are_missin
         result = hub.manage("prune")
         assert (result.returncode, result.stderr) == (0, "")
         assert "0  broken joins" in result.stdout
+
+
+def test_a_command_of_django_says_that_the_tables_are_missing_in_one_line(tmp_path: Path):
+    with running_hub(tmp_path) as hub:
+        result = hub.manage("createsuperuser", "--noinput", "--username", "ada", "--email", "ada@shop.example")
+    assert result.returncode == 1
+    assert result.stderr.startswith("affidavit: the database lacks tables of this version")
+    assert result.stderr.count("\n") == 1
