@@ -7,6 +7,8 @@ from celery.schedules import crontab
 
 from affidavit import __version__
 from hub.environment_variables import (
+    LOCAL_HOSTS,
+    bracket,
     check_oidc,
     check_tracing,
     env,
@@ -63,7 +65,10 @@ if not METRICS_TOKEN and not DATABASE_URL:  # several hosts need the same one; o
 SECRET_KEY_FALLBACKS = strip_items(env.list("SECRET_KEY_FALLBACKS", []))
 
 DEBUG = False
-ALLOWED_HOSTS = strip_items(env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", HUB_HOST]))
+ALLOWED_HOSTS = strip_items(env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", bracket(HUB_HOST)]))
+own_name = bracket(LOCAL_HOSTS.get(HUB_HOST, HUB_HOST))  # under which the hub's own programs call it
+if own_name not in ALLOWED_HOSTS:
+    ALLOWED_HOSTS.append(own_name)
 CSRF_TRUSTED_ORIGINS = strip_items(env.list("CSRF_TRUSTED_ORIGINS", []))
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:

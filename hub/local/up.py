@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import OperationalError, connections
 from django.utils import timezone
 
 from hub.celery import app
+from hub.environment_variables import LOCAL_HOSTS, bracket
 from hub.local import embedded_postgres, static_files
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import check_written_version, prepare_database
@@ -57,7 +58,7 @@ def stop_on_signals() -> None:
 def check_port(host: str, port: int) -> None:
     """Raise StartupError if the port is taken or the address is not this machine's."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = resolve(host, port)
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
@@ -65,6 +66,18 @@ def check_port(host: str, port: int) -> None:
         raise StartupError(
             f"cannot listen on {host} port {port} ({error.strerror}). Set HUB_HOST or HUB_PORT to a free address."
         ) from None
+
+
+def resolve(host: str, port: int) -> tuple[Any, ...]:
+    """Return the first of getaddrinfo's rows, which ends with the address of this host and port. Raises OSError."""
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+
+
+def find_address(host: str) -> str:
+    """Return the address of a host name, because the web server takes no names; the name itself if it has none."""
+    with suppress(OSError):
+        return str(resolve(host, settings.HUB_PORT)[-1][0])
+    return host
 
 
 @contextmanager
@@ -166,6 +179,8 @@ def run_process(name: str) -> NoReturn:
     require_own_database()
     with suppress(OperationalError):
         check_written_version()
+    if name == "web":
+        check_port(settings.HUB_HOST, settings.HUB_PORT)
     make_private_folder(metrics_folder())
     command = build_command(name)
     os.chdir(command.folder)
@@ -181,7 +196,7 @@ def list_arguments() -> dict[str, list[str]]:
     """Return the command lines of PROGRAMS, by name."""
     program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.programs"]
     web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
-    web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
+    web += ["--host", find_address(settings.HUB_HOST), "--port", str(settings.HUB_PORT)]
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
     # Not HTTP/2: with both versions, the server would wait without a limit until it knows which one a client speaks.
     web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
@@ -194,8 +209,8 @@ def list_arguments() -> dict[str, list[str]]:
 def build_address(*, local: bool = False) -> str:
     """Return the hub's address; `local` names this machine if the hub listens on all addresses."""
     host = local_host() if local else settings.HUB_HOST
-    return f"http://{f'[{host}]' if ':' in host else host}:{settings.HUB_PORT}"
+    return f"http://{bracket(host)}:{settings.HUB_PORT}"
 
 
 def local_host() -> str:
-    return "127.0.0.1" if settings.HUB_HOST in {"0.0.0.0", "::"} else str(settings.HUB_HOST)
+    return str(LOCAL_HOSTS.get(settings.HUB_HOST, settings.HUB_HOST))

@@ -79,7 +79,8 @@ def is_answering(host: str, port: int) -> bool:
 
     A plain socket is enough. A module for HTTP would take 5 MB of memory.
     """
-    request = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    name = f"[{host}]" if ":" in host else host
+    request = f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
     try:
         with socket.create_connection((host, port), timeout=ANSWER_SECONDS) as connection:
             connection.sendall(request.encode())

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -122,11 +123,37 @@ def test_a_link_for_the_operator_is_printed_on_a_terminal_only(hub):
     assert hub.stop() == 0
 
 
-def test_a_taken_port_is_one_clear_line(hub):
+def test_a_hub_may_be_called_under_its_address_of_ipv6(hub):
+    done = run(["doctor", "--json"], {**hub.environment, "HUB_HOST": "2001:db8::1"})
+    assert json.loads(done.stdout)["checks"]["hosts"]["detail"] == "The hub is called [2001:db8::1]."
+
+
+@pytest.mark.parametrize("command", [["up"], ["run", "web"]])
+def test_a_taken_port_is_one_clear_line(hub, command):
+    own_database = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", hub.port))
         holder.listen()
-        assert_one_clear_line(hub.manage("up"), str(hub.port), "HUB_PORT")
+        done = run(command, {**hub.environment, **(own_database if command[0] == "run" else {})})
+        assert_one_clear_line(done, str(hub.port), "HUB_PORT")
+
+
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({"HUB_HOST": "localhost"}, "localhost"),
+        ({"HUB_HOST": "::1"}, "[::1]"),
+        ({"ALLOWED_HOSTS": "affidavit.example.com", "BEHIND_TLS": "true"}, "127.0.0.1"),
+    ],
+    ids=["name", "IPv6", "proxy"],
+)
+def test_a_hub_answers_at_the_address_that_it_prints_and_a_start_logs_no_error(hub, variables, address):
+    hub.settings = variables
+    hub.start(seconds=20)
+    assert f"at http://{address}:{hub.port}. " in hub.output
+    with urllib.request.urlopen(f"http://{address}:{hub.port}/healthz", timeout=10) as answer:
+        assert answer.status == 200
+    assert '"level"' not in hub.output
 
 
 @pytest.mark.parametrize("command", [["up"], ["run", "web"], ["run", "worker"]])
