@@ -31,11 +31,13 @@ def read_variable_or_file(name: str) -> str:
     if not file:
         return env.str(name, "")
     try:
-        return Path(file).read_text().strip()
+        if text := Path(file).read_text().strip():
+            return text
     except OSError as error:
         raise StartupError(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
     except UnicodeDecodeError:
         raise StartupError(f"{name}_FILE: {file} is no text in UTF-8. Name a file with characters.") from None
+    raise StartupError(f"{name}_FILE: {file} is empty. Write the value into it, or leave {name}_FILE out.")
 
 
 def strip_items(items: list[str]) -> list[str]:
@@ -47,6 +49,14 @@ def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
         return [ip_network(item) for item in strip_items(env.list(name, []))]
     except ValueError as error:
         raise StartupError(f"{name}: {error}. Write addresses or networks such as 10.0.0.0/8.") from None
+
+
+def read_origins(name: str) -> list[str]:
+    origins = strip_items(env.list(name, []))
+    for origin in origins:
+        if not split_address(origin).netloc:
+            raise StartupError(f"{name}: {origin} is no origin. Write it with its scheme: https://NAME.")
+    return origins
 
 
 def read_number(name: str, default: int, fault: str, *, least: int = 1, most: int | None = None) -> int:

@@ -17,6 +17,7 @@ from hub.environment_variables import (
     read_email,
     read_networks,
     read_number,
+    read_origins,
     read_rate,
     read_variable_or_file,
     strip_items,
@@ -69,7 +70,7 @@ ALLOWED_HOSTS = strip_items(env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1",
 own_name = bracket(LOCAL_HOSTS.get(HUB_HOST, HUB_HOST))  # under which the hub's own programs call it
 if own_name not in ALLOWED_HOSTS:
     ALLOWED_HOSTS.append(own_name)
-CSRF_TRUSTED_ORIGINS = strip_items(env.list("CSRF_TRUSTED_ORIGINS", []))
+CSRF_TRUSTED_ORIGINS = read_origins("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

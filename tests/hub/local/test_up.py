@@ -231,6 +231,10 @@ def test_a_full_disk_is_one_clear_line(hub):
         ("OIDC_ISSUER", "https://[::1", "not an https:// address"),
         ("SECRET_KEY", "short", "32"),
         ("SECRET_KEY_FILE", sys.executable, "is no text in UTF-8"),
+        ("SECRET_KEY_FILE", os.devnull, "is empty"),
+        ("METRICS_TOKEN_FILE", os.devnull, "is empty"),
+        ("OIDC_CLIENT_SECRET_FILE", os.devnull, "is empty"),
+        ("CSRF_TRUSTED_ORIGINS", "https://one.example, two.example", "two.example is no origin"),
         ("HUB_DATA_DIR", "/proc/nothing/var", "HUB_DATA_DIR"),
     ],
 )
