@@ -14,6 +14,7 @@ from hub.doctor.database import (
     check_keys,
     check_migrations,
     check_tallies,
+    check_web_login,
     check_web_role,
 )
 from hub.doctor.machine import check_disk, check_email, check_static_files
@@ -53,6 +54,7 @@ def list_checks(seed: int) -> list[Check]:
         Check("database", check_database),
         Check("migrations", check_migrations, needs="database"),
         Check("web role", check_web_role, needs="migrations"),
+        Check("web login", check_web_login, needs="web role"),
         Check("replica", check_replica, needs="database"),
         Check("clock", check_clock, needs="database"),
         Check("keys", check_keys, needs="migrations"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import cast
 
 from cryptography.fernet import InvalidToken
 from django.conf import settings
-from django.db import connection
+from django.db import Error, connection, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 from hub.doctor.result import Result
@@ -55,6 +56,35 @@ def check_web_role() -> Result:
     return Result("ok", f"{role} may write rows, but not change the audit log.")
 
 
+def check_web_login() -> Result:
+    """Check that the web server's role can sign in, and to the same database."""
+    if not settings.WEB_DATABASE.get("USER"):
+        return Result("ok", "The web server signs in as this command does.")
+    variable = "WEB_DATABASE_URL" if settings.DATABASE_URL else "the password of the web server's role"
+    cure = "Correct WEB_DATABASE_URL." if settings.DATABASE_URL else "Restart the hub: a start sets it again."
+    try:
+        is_same = is_web_database_this_one()
+    except Error as error:
+        return Result("wrong", f"The web server cannot sign in with {variable} ({type(error).__name__}).", cure)
+    if not is_same:
+        return Result("wrong", f"{variable} names another database than DATABASE_URL.", cure)
+    return Result("ok", "The web server can sign in, to this database.")
+
+
+def is_web_database_this_one() -> bool:
+    """Return whether the web server uses this database: only there, a lock that is held here cannot be had."""
+    web_connection = connection.copy()
+    web_connection.settings_dict.update(settings.WEB_DATABASE)
+    key = secrets.randbits(62)
+    try:
+        with transaction.atomic(), connection.cursor() as cursor, web_connection.cursor() as web_cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
+            web_cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [key])
+            return not web_cursor.fetchone()[0]
+    finally:
+        web_connection.close()
+
+
 def check_clock() -> Result:
     """Compare the database's clock with this machine's. Intents and confirmations expire by both."""
     sent_at = time.time()
@@ -73,16 +103,16 @@ def check_clock() -> Result:
 
 def check_keys() -> Result:
     """Decrypt every signing secret with SECRET_KEY and SECRET_KEY_FALLBACKS."""
-    secrets = list(SigningSecret.objects.select_related("workspace").iterator())
-    unreadable = [secret for secret in secrets if not is_decryptable(secret)]
+    all_secrets = list(SigningSecret.objects.select_related("workspace").iterator())
+    unreadable = [secret for secret in all_secrets if not is_decryptable(secret)]
     if unreadable:
         return Result(
             "wrong",
-            f"{len(unreadable)} of {len(secrets)} signing secrets cannot be decrypted, such as {unreadable[0]} of "
+            f"{len(unreadable)} of {len(all_secrets)} signing secrets cannot be decrypted, such as {unreadable[0]} of "
             f"{unreadable[0].workspace.slug}.",
             "Set the SECRET_KEY that encrypted them, or add it to SECRET_KEY_FALLBACKS. If it is lost, rotate them.",
         )
-    return Result("ok", f"All {len(secrets)} signing secrets can be decrypted.")
+    return Result("ok", f"All {len(all_secrets)} signing secrets can be decrypted.")
 
 
 def is_decryptable(secret: SigningSecret) -> bool:

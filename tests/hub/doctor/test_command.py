@@ -40,7 +40,14 @@ def test_a_hub_is_examined_while_it_runs_without_its_worker_or_broker_and_after_
     hub.start()
     lines = hub.manage("doctor").stdout.splitlines()
     assert [line for line in lines if not line.startswith("ok ")] == []
-    assert len(lines) == 19
+    assert len(lines) == 20
+
+    password_file = hub.folder / "var/postgres-web.password"
+    password = password_file.read_text()
+    password_file.write_text("another")
+    status, faults = examine(hub)
+    assert (status, list(faults)) == (1, ["web login"])
+    password_file.write_text(password)
 
     os.kill(find_worker(hub), signal.SIGSTOP)
     status, faults = examine(hub)

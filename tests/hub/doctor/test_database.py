@@ -20,6 +20,7 @@ from hub.doctor.database import (
     check_keys,
     check_migrations,
     check_tallies,
+    check_web_login,
     check_web_role,
 )
 from hub.doctor.messages import check_alerts, check_fold_lag
@@ -71,6 +72,22 @@ def test_missing_and_excess_rights_of_the_web_role_are_found_with_the_cure(setti
     execute(change)
     result = check_web_role()
     assert (result.state, "grant_web_role doctor_web" in result.cure) == ("wrong", True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "detail"),
+    [
+        ({}, "ok", "to this database"),
+        ({"NAME": "postgres"}, "wrong", "names another database than DATABASE_URL"),
+        ({"NAME": "nothing"}, "wrong", "cannot sign in with WEB_DATABASE_URL (OperationalError)"),
+        ({"PASSWORD": "mistyped"}, "wrong", "cannot sign in with WEB_DATABASE_URL (OperationalError)"),
+    ],
+)
+def test_a_web_server_that_cannot_reach_this_database_is_found(settings, changes, state, detail):
+    settings.DATABASE_URL = "postgresql://u:p@h/x"
+    settings.WEB_DATABASE = {"USER": connection.settings_dict["USER"], **changes}
+    result = check_web_login()
+    assert (result.state, detail in result.detail) == (state, True), result
 
 
 def test_a_clock_that_is_an_hour_behind_is_wrong(monkeypatch):
