@@ -6,12 +6,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from hub.backup.move import move_database
 from hub.local.data_dir import lock_data_dir
 from hub.local.embedded_postgres import Server
+from hub.local.error_lines import describe_database_error
 from hub.local.startup_errors import StartupError
 
 
@@ -46,4 +47,8 @@ class Command(BaseCommand):
 def describe_failure(error: DatabaseError) -> str:
     """Say what the database refused, without the details, which may repeat values."""
     diagnosis = getattr(error.__cause__, "diag", None)
-    return (diagnosis and diagnosis.message_primary) or f"the database cannot be reached ({type(error).__name__})"
+    if message := diagnosis and diagnosis.message_primary:
+        return str(message)
+    if isinstance(error, OperationalError):
+        return describe_database_error(error).removesuffix(".")
+    return f"the database failed ({type(error).__name__})"

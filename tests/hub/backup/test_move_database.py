@@ -63,6 +63,9 @@ def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(
     assert_refused(hub.manage("up"), "the database is empty", "move_database", "HUB_START_EMPTY")
     assert_refused(hub.manage("move_database"), "SECRET_KEY_FILE")
 
+    hub.settings = {"DATABASE_URL": f"{own_postgres}er", "SECRET_KEY_FILE": str(key_file)}
+    assert_refused(hub.manage("move_database"), 'DATABASE_URL: cannot be reached: database "owner" does not exist')
+
     hub.settings = {"DATABASE_URL": own_postgres, "SECRET_KEY_FILE": str(key_file)}
     done = hub.manage("move_database")
     assert done.returncode == 0, done.stderr
