@@ -9,6 +9,10 @@ from __future__ import annotations
 from django.db import transaction
 from prometheus_client import Counter, Histogram
 
+from wire.metric_files import use_reserved_files
+
+use_reserved_files()
+
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 REQUESTS = Histogram(

@@ -104,6 +104,33 @@ def test_a_database_that_stopped_on_a_full_disk_starts_and_stores_again(small_di
         assert ballast.stat().st_size == 48 << 20
 
 
+@pytest.mark.xdist_group("whole hub")
+def test_on_a_disk_without_any_space_the_web_server_goes_on_and_starts_again(small_disk):
+    with running_hub(small_disk) as hub:
+        hub.settings["HUB_BALLAST_MIB"] = "0"
+        hub.start()
+        key = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)["secretKey"]
+        fill(hub.folder / "filling")
+        for number in range(100):  # each path and status is counted anew
+            hub.request(f"/{number}")
+            hub.request("/api/conversation-outcomes", OUTCOME, key=key)
+            hub.request("/api/conversations", {}, key=key)
+        assert "SIGBUS" not in hub.output
+        assert "Unexpected exit" not in hub.output
+        os.kill(find_processes(hub, "granian")[0], signal.SIGKILL)
+        wait_for(lambda: answers(hub), BACK_WITHIN)
+        assert "SIGBUS" not in hub.output
+        (hub.folder / "filling").unlink()
+        wait_for(lambda: stores(hub, key), BACK_WITHIN)
+
+
+def answers(hub: Hub) -> bool:
+    try:
+        return hub.request("/healthz")[0] == 200
+    except OSError:
+        return False
+
+
 def stores(hub: Hub, key: str) -> bool:
     try:
         return hub.request("/api/conversation-outcomes", OUTCOME, key=key)[0] == 200
