@@ -17,12 +17,6 @@ from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)
 MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}  # by the scheme of EMAIL_URL
-LOCAL_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # how programs here call a hub that listens on all addresses
-
-
-def bracket(host: str) -> str:
-    """Return the host as addresses and Host headers have it: an address of IPv6 is in brackets."""
-    return f"[{host}]" if ":" in host else host
 
 
 def read_variable_or_file(name: str) -> str:

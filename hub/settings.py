@@ -7,8 +7,6 @@ from celery.schedules import crontab
 
 from affidavit import __version__
 from hub.environment_variables import (
-    LOCAL_HOSTS,
-    bracket,
     check_oidc,
     check_tracing,
     env,
@@ -24,6 +22,7 @@ from hub.environment_variables import (
 )
 from hub.local.data_dir import find_data_dir, load_or_create_secret
 from hub.local.embedded_postgres import Server
+from hub.local.host_names import LOCAL_HOSTS, bracket
 from hub.local.startup_errors import StartupError
 
 BASE_DIR = Path(__file__).resolve().parent.parent

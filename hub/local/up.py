@@ -20,10 +20,10 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from hub.celery import app
-from hub.environment_variables import LOCAL_HOSTS, bracket
 from hub.local import embedded_postgres, static_files
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import check_written_version, prepare_database
+from hub.local.host_names import LOCAL_HOSTS, bracket
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.supervision.stop_signals import handle_stop_signals

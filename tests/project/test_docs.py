@@ -74,7 +74,8 @@ def variables(node: ast.AST) -> Iterator[str]:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=str(name)), *_]):
             yield name
         case ast.Call(
-            func=ast.Name(id="read_networks" | "read_number" | "read_rate"), args=[ast.Constant(value=str(name)), *_]
+            func=ast.Name(id="read_networks" | "read_number" | "read_origins" | "read_rate"),
+            args=[ast.Constant(value=str(name)), *_],
         ):
             yield name
         case ast.Call(func=ast.Name(id="read_variable_or_file"), args=[ast.Constant(value=str(name))]):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hub.local.embedded_postgres import Server
+from hub.local.host_names import bracket
 from hub.local.supervision.ballast import FILE_NAME, Ballast
 from hub.local.supervision.plan import Command, Plan, read_plan
 from hub.local.supervision.stop_signals import STOP_SIGNALS, handle_stop_signals
@@ -79,8 +80,7 @@ def is_answering(host: str, port: int) -> bool:
 
     A plain socket is enough. A module for HTTP would take 5 MB of memory.
     """
-    name = f"[{host}]" if ":" in host else host
-    request = f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
+    request = f"GET /healthz HTTP/1.1\r\nHost: {bracket(host)}\r\nConnection: close\r\n\r\n"
     try:
         with socket.create_connection((host, port), timeout=ANSWER_SECONDS) as connection:
             connection.sendall(request.encode())
