@@ -28,6 +28,7 @@ from affidavit._intents.operation import AMBIGUOUS
 from affidavit._intents.reasons import CHECKS, REASONS
 from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
+from affidavit._protection.protection import Demands
 
 
 def test_a_verified_intent_has_the_facts_of_its_payload():
@@ -222,6 +223,14 @@ def test_a_request_without_a_body_verifies_with_empty_arguments():
 def test_a_lifetime_may_be_limited_to_less_than_a_second():
     assert reason(sign_example(issuedAt=NOW, expiresAt=NOW + 0.5), verifier(max_lifetime=0.5)) is None
     assert reason(sign_example(issuedAt=NOW, expiresAt=NOW + 1), verifier(max_lifetime=0.5)) == "lifetime-too-long"
+
+
+@pytest.mark.parametrize("minimum", [0, 3, "2", 2.0, True])
+def test_a_minimum_version_that_is_no_version_is_refused_at_the_start(minimum):
+    with pytest.raises(ValueError, match=r"minimum_version: expected 1 or 2, got "):
+        verifier(minimum_version=minimum)
+    with pytest.raises(ValueError, match=r"minimum_version: expected 1 or 2, got "):
+        Demands(minimum_version=minimum)
 
 
 def test_the_window_for_both_versions_ends_at_its_time():

@@ -80,6 +80,12 @@ def detect_version(payload: Mapping[str, Json]) -> int | None:
     return 1 if payload.keys().isdisjoint(_ONLY_IN_V2) else None
 
 
+def require_known_version(minimum_version: int | None) -> None:
+    """Raise ValueError for a minimum that is no version: 3 would let nothing pass, and "2" cannot be compared."""
+    if minimum_version is not None and (type(minimum_version) is not int or minimum_version not in _STRINGS):
+        raise ValueError(f"minimum_version: expected 1 or 2, got {minimum_version!r}")
+
+
 def read_intent(payload: Mapping[str, Json], version: int) -> Intent:
     """Return the intent in a payload of that version. Raises Unreadable, which names the faulty member."""
     issued_at, expires_at = _read_times(payload)

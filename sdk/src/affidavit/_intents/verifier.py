@@ -23,7 +23,7 @@ from affidavit._json import Json
 from .args import InvalidArgs, request_args
 from .envelope import SigningKey, Unreadable, build_signing_key, find_signed_payload, open_envelope
 from .explain import Check, describe_check, skip_check
-from .intent import Intent, detect_version, read_intent
+from .intent import Intent, detect_version, read_intent, require_known_version
 from .nonces import NonceStore
 from .operation import find_v1_mismatch, find_v2_fault
 from .reasons import CHECKS, REASONS
@@ -77,7 +77,7 @@ class IntentVerifier:
     Without `secrets`, `workspace` or `audience`, the environment variables AFFIDAVIT_SIGNING_SECRET,
     AFFIDAVIT_WORKSPACE (unless `secrets` is a callable) and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for
     a secret that is empty, is short or holds white space, for a value whose prefix is that of something else, such as a
-    key in place of a secret, and for a `step_up` that is async.
+    key in place of a secret, for a `minimum_version` other than 1 and 2, and for a `step_up` that is async.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class IntentVerifier:
     ) -> None:
         if not 0 < max_lifetime <= DAY:
             raise ValueError("max_lifetime is a number of seconds, more than 0 and at most a day")
+        require_known_version(minimum_version)
         refuse_async("step_up", step_up)
         secrets = read_variable(None, SECRET_VARIABLE) or "" if secrets is None else secrets
         workspace = workspace if callable(secrets) else read_variable(workspace, WORKSPACE_VARIABLE)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from affidavit._callables import refuse_async
-from affidavit._intents.intent import Intent
+from affidavit._intents.intent import Intent, require_known_version
 from affidavit._intents.stores import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.routes import make_sendable, name_operation
@@ -56,10 +56,16 @@ def find_no_route() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """The demands of one route on its intents. `IntentVerifier.verify` explains both members."""
+    """The demands of one route on its intents. `IntentVerifier.verify` explains both members.
+
+    Raises ValueError for a minimum version other than 1 and 2.
+    """
 
     minimum_version: int | None = None
     operation: str | None = None
+
+    def __post_init__(self) -> None:
+        require_known_version(self.minimum_version)
 
     def unmet_by(self, intent: Intent) -> str | None:
         """Return the reason to reject an intent that was verified without these demands; None if it meets them."""
