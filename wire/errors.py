@@ -55,10 +55,10 @@ class InvalidBody(InvalidRequest):
     """A body of the wrong form, with the faults that were found in it. The first 100 are listed under `errors`."""
 
     def __init__(self, *faults: Fault) -> None:
-        listed = "1 fault, listed" if len(faults) == 1 else f"{len(faults)} faults, listed"
+        fault_count = "1 fault, listed" if len(faults) == 1 else f"{len(faults)} faults, listed"
         if len(faults) > MAX_FAULTS:  # checking stops one beyond the limit, so nobody knows how many there are
-            listed = f"more than {MAX_FAULTS} faults, the first {MAX_FAULTS} of which are listed"
-        detail = f"The body has {listed} under errors; nothing was stored."
+            fault_count = f"more than {MAX_FAULTS} faults, the first {MAX_FAULTS} of which are listed"
+        detail = f"The body has {fault_count} under errors; nothing was stored."
         super().__init__(detail, extra=_list_faults(faults))
 
 

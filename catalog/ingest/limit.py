@@ -69,8 +69,8 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
 
     At most MAX_OPERATIONS operations are counted one by one; the observations of all others go into one sum.
     """
-    counted = ExcessOperation.objects.filter(environment=environment).exclude(method="", key="")
-    room = settings.MAX_OPERATIONS - counted.count() if excess else 0
+    excess_rows = ExcessOperation.objects.filter(environment=environment).exclude(method="", key="")
+    room = settings.MAX_OPERATIONS - excess_rows.count() if excess else 0
     remainder = 0
     for batch in split_identities(excess):
         rows = find_excess(environment, batch)
