@@ -32,12 +32,12 @@ class ReservedFile(MmapedDict):
             self._m: Any = mmap.mmap(-1, self._capacity)
             self._positions: dict[str, int] = {}
             return
-        super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
+        super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]  # the class has no types
 
     def _init_value(self, key: str) -> None:
         while self._used + len(key.encode()) + LONGEST_FRAME > self._capacity:
             self._extend(2 * self._capacity)
-        super()._init_value(key)  # type: ignore[no-untyped-call]
+        super()._init_value(key)  # type: ignore[no-untyped-call]  # as above
 
     def _extend(self, capacity: int) -> None:
         if self._is_in_memory or not reserve(Path(self._fname), capacity):
