@@ -5,6 +5,7 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
+from django.db import ProgrammingError
 
 from hub.local.embedded_postgres import lend_server
 from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, format_error, lacks_tables
@@ -18,7 +19,7 @@ def main() -> None:
             execute_from_command_line(sys.argv)
     except EXPECTED_ERRORS as error:
         sys.exit(format_error(error))
-    except Exception as error:
+    except ProgrammingError as error:
         if not lacks_tables(error):
             raise
         sys.exit(NO_TABLES)

@@ -26,10 +26,10 @@ NO_TABLES = (
 )
 
 
-def lacks_tables(error: BaseException) -> bool:
+def lacks_tables(error: ProgrammingError) -> bool:
     """Return whether a command failed because no hub of this version has used the database yet."""
     state = getattr(error.__cause__, "sqlstate", None)
-    return isinstance(error, ProgrammingError) and state in {UNDEFINED_TABLE, UNDEFINED_COLUMN}
+    return state in {UNDEFINED_TABLE, UNDEFINED_COLUMN}
 
 
 def format_error(error: BaseException) -> str:
