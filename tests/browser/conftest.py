@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from tests.sample_data import fill_workspace
 from workspaces.create import NewWorkspace
@@ -82,13 +82,21 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
             sign_in(context, live_server.url)
         page = context.new_page()
         complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: complaints.append(message.text) if is_complaint(message) else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return Tab(page, live_server.url, complaints)
 
     yield make
     for context in contexts:
         context.close()
+
+
+def is_complaint(message: ConsoleMessage) -> bool:
+    """Tell whether a message of the console is an error. A request that a newer one replaced is none.
+
+    htmx logs two lines for it. The first of them comes before a failed request's own line, too, which is a complaint.
+    """
+    return message.type == "error" and not message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
 
 
 def sign_in(context: BrowserContext, url: str) -> None:

@@ -4,6 +4,7 @@ import csv
 import re
 import subprocess
 import uuid
+from contextlib import contextmanager
 from datetime import timedelta
 from urllib.parse import urljoin
 
@@ -199,6 +200,18 @@ def read_words(page, selector: str) -> str:
     return re.sub(r"\s+", " ", page.inner_text(selector))
 
 
+@contextmanager
+def delayed_answers(page, milliseconds: int):
+    """Delay each answer that the page gets inside of the block."""
+    session = page.context.new_cdp_session(page)
+    unlimited = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", unlimited | {"latency": milliseconds})
+    yield
+    session.send("Network.emulateNetworkConditions", unlimited | {"latency": 0})
+    session.detach()
+
+
 def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, start_of_pages):
     tab = new_tab()
     page = tab.open(f"{start_of_pages}/outcomes")
@@ -206,8 +219,8 @@ def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, star
     page.locator("#quick-results").get_by_role("region", name="Operations").wait_for()
     page.keyboard.press("Enter")  # nothing is typed, and Enter opens none of the examples
     assert page.url.endswith("/outcomes")
-    with page.expect_response(lambda response: "/search?q=email" in response.url):
-        page.keyboard.type("email")
+    with delayed_answers(page, 400), page.expect_response(lambda response: "/search?q=email" in response.url):
+        page.keyboard.type("email", delay=200)  # each letter ends the request of the letter before
     page.get_by_role("region", name="Properties").wait_for()
     assert page.evaluate("document.activeElement.name") == "q"
     assert page.url.endswith("/outcomes")
