@@ -8,9 +8,9 @@ from django.urls import path
 from catalog.browse.properties import views as property_views
 from catalog.drift import views as drift_views
 from catalog.drift.environments import views as comparison_views
-from catalog.review import actions as review_actions
+from catalog.review import post_views as review_post_views
 from catalog.review import views as review_views
-from catalog.rules import actions
+from catalog.rules import post_views
 from catalog.rules import views as rules_views
 from workspaces.pages.page import page_paths
 
@@ -24,12 +24,12 @@ urlpatterns = [
     *page_paths("change", review_views.show_change),
     *page_paths("difference", comparison_views.show_environment_comparison),
     *page_paths("rules", rules_views.show_rules),
-    path(f"{CHANGE_PATH}/acknowledgement", review_actions.post_acknowledgement, name="acknowledge-change"),
-    path(f"{CHANGE_PATH}/mute", review_actions.post_mute, name="mute-change"),
-    path(f"{OPERATION_PATH}/template", actions.post_template_rule, name="show-under"),
-    path(f"{RULES_PATH}/redaction", actions.post_redaction_rule, name="add-redaction-rule"),
-    path(f"{RULES_PATH}/<slug:kind>/<int:pk>/take-back", actions.post_revert, name="take-back-rule"),
-    path(f"{OPERATION_PATH}/afresh", actions.post_baseline_reset, name="start-afresh"),
-    path(f"{OPERATION_PATH}/maps", actions.post_map_rule, name="show-as"),
-    path(f"{OPERATION_PATH}/hints", actions.post_hint_rule, name="set-hint"),
+    path(f"{CHANGE_PATH}/acknowledgement", review_post_views.post_acknowledgement, name="acknowledge-change"),
+    path(f"{CHANGE_PATH}/mute", review_post_views.post_mute, name="mute-change"),
+    path(f"{OPERATION_PATH}/template", post_views.post_template_rule, name="show-under"),
+    path(f"{RULES_PATH}/redaction", post_views.post_redaction_rule, name="add-redaction-rule"),
+    path(f"{RULES_PATH}/<slug:kind>/<int:pk>/take-back", post_views.post_revert, name="take-back-rule"),
+    path(f"{OPERATION_PATH}/afresh", post_views.post_baseline_reset, name="start-afresh"),
+    path(f"{OPERATION_PATH}/maps", post_views.post_map_rule, name="show-as"),
+    path(f"{OPERATION_PATH}/hints", post_views.post_hint_rule, name="set-hint"),
 ]

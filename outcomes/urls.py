@@ -3,7 +3,7 @@
 from django.urls import path
 
 from outcomes.analytics.views import show_outcome_key, show_outcomes
-from outcomes.broken_joins.moves.actions import post_move, post_undo
+from outcomes.broken_joins.moves.post_views import post_move, post_undo
 from outcomes.broken_joins.views import show_broken_joins
 from outcomes.conversations.views import show_conversation
 from workspaces.pages.page import page_paths

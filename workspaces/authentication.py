@@ -13,11 +13,11 @@ from rest_framework.request import Request
 
 from affidavit import is_well_formed_key
 from wire.http.problems import Problem
-from workspaces.keys.issue import hash_key
+from workspaces.errors import ScopeMissing
 from workspaces.keys.last_use import note_use
-from workspaces.keys.lookup import find_secret_key
+from workspaces.keys.lookup import find_secret_key, hash_key
 from workspaces.limits.limiter import limit_key
-from workspaces.models import ApiKey, ScopeMissing
+from workspaces.models import ApiKey
 
 HEADER = "x-service-api-key"
 FOUND_KEY = "affidavit.found_key"  # in the META of a request

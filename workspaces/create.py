@@ -13,9 +13,9 @@ from django.utils.text import slugify
 
 from workspaces.audit.record import record_audit
 from workspaces.environments.add import MAX_ENVIRONMENTS, InvalidWorkspace, add_environment
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey, Workspace
-from workspaces.secrets.issue import issue_signing_secret
+from workspaces.secrets.create import create_signing_secret
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -71,15 +71,15 @@ def create_workspace(
     record_audit(workspace.pk, "workspace created", actor=actor, now=now)
     return NewWorkspace(
         workspace,
-        report_key=issue_key(workspace, ApiKey.SECRET, ["report"], name="report", actor=actor, now=now),
-        platform_key=issue_key(workspace, ApiKey.SECRET, ["platform"], name="platform", actor=actor, now=now),
+        report_key=store_new_key(workspace, ApiKey.SECRET, ["report"], name="report", actor=actor, now=now),
+        platform_key=store_new_key(workspace, ApiKey.SECRET, ["platform"], name="platform", actor=actor, now=now),
         full_key=(
-            issue_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, name="all scopes", actor=actor, now=now)
+            store_new_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, name="all scopes", actor=actor, now=now)
             if with_full_key
             else ""
         ),
-        publishable_key=issue_key(workspace, ApiKey.PUBLISHABLE, (), name="browser", actor=actor, now=now),
-        signing_secret=issue_signing_secret(workspace, actor=actor, now=now),
+        publishable_key=store_new_key(workspace, ApiKey.PUBLISHABLE, (), name="browser", actor=actor, now=now),
+        signing_secret=create_signing_secret(workspace, actor=actor, now=now),
     )
 
 

@@ -14,7 +14,7 @@ from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from wire.errors import DomainError, NotFound
+from workspaces.errors import EnvironmentRemoved, ScopeMissing, UnknownEnvironment
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX_LENGTH = 12  # how many first characters of a key are stored and shown
@@ -47,13 +47,6 @@ class Workspace(models.Model):
     def index_keys_by_actor(self) -> dict[str, ApiKey]:
         """Return all API keys, revoked ones included, by the text that names them as actors in records."""
         return {f"key {api_key}": api_key for api_key in self.api_keys.all()}
-
-
-class EnvironmentRemoved(NotFound):
-    """The environment was removed while the request was on its way."""
-
-    def __init__(self) -> None:
-        super().__init__("This environment was removed in the meantime. Nothing was stored.")
 
 
 class Environment(models.Model):
@@ -106,23 +99,6 @@ class Environment(models.Model):
         with connection.cursor() as cursor:
             cursor.execute("SELECT FROM workspaces_environment WHERE id = %s FOR KEY SHARE", [self.pk])
             return bool(cursor.rowcount)
-
-
-class UnknownEnvironment(DomainError):
-    """The workspace has no environment of exactly this name (contract §1)."""
-
-    code = "unknown-environment"
-
-    def __init__(self, environments: Sequence[str]) -> None:
-        names = ", ".join(environments) or "none that this key may use"
-        detail = f"This workspace has: {names}. Names are compared exactly."
-        super().__init__(detail, extra={"environments": list(environments)})
-
-
-class ScopeMissing(DomainError):
-    """The key lacks the scope of an endpoint, or may not use the environment that a request names (contract §1)."""
-
-    code = "scope-missing"
 
 
 class ApiKey(models.Model):

@@ -21,8 +21,7 @@ from wire.http.request_times import METHODS
 from wire.request_context import current_client_address, find_sqlstate
 from workspaces.address_limit import EXEMPT_PATHS
 from workspaces.authentication import FOUND_KEY, HEADER
-from workspaces.keys.issue import hash_key
-from workspaces.keys.lookup import find_key_id
+from workspaces.keys.lookup import find_key_id, hash_key
 from workspaces.limits.limiter import RateLimited, limit_address
 from workspaces.models import ApiKey
 from workspaces.refusals.counter import get_counter

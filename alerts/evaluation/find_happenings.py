@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from alerts.models import Alert
 from alerts.rules.breaking_drift import BreakingChange, group_breaking_changes
-from alerts.rules.happening import Happening, Measure
+from alerts.rules.happenings import Happening, Measure
 from alerts.rules.new_reasons import HISTORY, find_new_reasons, measure_new_reasons
 from alerts.rules.silences import choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_history, find_spikes, measure_cases

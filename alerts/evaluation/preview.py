@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from alerts.evaluation.find_happenings import FINDERS
 from alerts.rules.descriptions import describe_happening
-from alerts.rules.happening import Happening, Measure, leave_out_known
+from alerts.rules.happenings import Happening, Measure
+from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.thresholds import Thresholds
 from workspaces.models import Environment
 

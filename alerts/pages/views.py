@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -14,17 +12,11 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
-from alerts.evaluation.find_happenings import find_last_quarter
-from alerts.evaluation.preview import Preview, preview, suggest_minimum
 from alerts.models import Alert, Delivery
 from alerts.pages.exports import list_alert_tables, list_delivery_tables
-from alerts.pages.forms import JUMPS, KINDS, AlertForm, TargetForm, default_values, stored_values
-from alerts.pages.preview_chart import build_preview_chart
+from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, stored_values
+from alerts.pages.preview_section import build_preview_section
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
-from alerts.rules.descriptions import describe_alert
-from catalog.queries import find_observed_span
-from intents.rejections.queries import find_first_data as find_first_verification
-from outcomes.tallies.series import find_first_data as find_first_outcome
 from wire.filters import read_number, read_text
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -40,7 +32,6 @@ DONE = {
 }
 STATES = {Delivery.WAITING: "waiting", Delivery.DELIVERED: "delivered", Delivery.DEAD: "dead letter"}
 ROWS_PER_PAGE = 50
-PREVIEW_ROWS = 20
 
 
 def show_alerts(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -90,7 +81,7 @@ def build_alerts_page(
             "target_form": target_form or TargetForm(),
             "has_mail_server": bool(settings.EMAIL_URL),
             "form_kind": (target_form["kind"].value() if target_form else "") or "slack",
-            **_build_preview(alert_form),
+            **build_preview_section(alert_form),
         }
 
     return Page("alerts/alerts.html", build_context, list_alert_tables(workspace), has_period=False, holds_secrets=True)
@@ -128,77 +119,6 @@ def _read_form(request: HttpRequest, environment: Environment, alert: Alert | No
         default = value if isinstance(value, list) else [str(value)]
         members.setlist(name, sent_values or ([] if is_sent and name == "targets" else default))
     return AlertForm(members, workspace, alert)
-
-
-def _build_preview(form: AlertForm) -> Mapping[str, Any]:
-    if not form.can_preview:
-        empty = {"preview": None, "chart": None, "preview_words": "", "preview_environment": "", "more": 0}
-        return {**empty, "preview_first_data": None, "lower": None, "missing_data": ""}
-    kind, thresholds = form.cleaned_data["kind"], form.thresholds
-    now = timezone.now()
-    firings = preview(form.environment_row, kind, thresholds, now=now)
-    zone = ZoneInfo(timezone.get_current_timezone_name())  # in which the page shows times
-    rows = firings.rows
-    return {
-        "preview": rows,
-        "preview_rows": rows[:PREVIEW_ROWS],
-        "more": max(len(rows) - PREVIEW_ROWS, 0),
-        "preview_words": describe_alert(kind, thresholds),
-        "preview_environment": form.environment_row.name,
-        "chart": build_preview_chart(firings, kind, thresholds, zone),
-        "thresholds": thresholds if kind in JUMPS else None,
-        "heals": kind == Alert.BROKEN_JOINS,
-        "learns": kind == Alert.SILENT,
-        "is_about_new": kind == Alert.NEW_REASON,
-        "judged_until": find_last_quarter(now) if kind in JUMPS else None,
-        "preview_first_data": _find_late_start(form.environment_row, kind, now=now),
-        "missing_data": _name_missing_data(form.environment_row, kind, firings),
-        **_suggest_lower(form, firings, now=now),
-    }
-
-
-def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mapping[str, Any]:
-    """Return a lower minimum with which the alert would have fired, and the query of the form with it."""
-    if firings.rows or not form.minimum_field:
-        return {"lower": None}
-    lower = suggest_minimum(form.environment_row, form.cleaned_data["kind"], form.thresholds, firings, now=now)
-    return {"lower": lower, "lower_query": form.write_query({form.minimum_field: lower.minimum}) if lower else ""}
-
-
-def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:
-    """Return when the data of an alert began, if that is within PREVIEW_LENGTH or its MEMORY; None otherwise."""
-    first = FIRST_DATA[kind](environment)
-    return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
-
-
-def _name_missing_data(environment: Environment, kind: str, firings: Preview) -> str:
-    """Return which data the alert needs but never got, in the singular; "" if there was any."""
-    is_missing = not any(measure.value for measure in firings.measures) and FIRST_DATA[kind](environment) is None
-    return DATA_WORDS[kind] if is_missing else ""
-
-
-def _find_first_observation(environment: Environment) -> datetime | None:
-    span = find_observed_span(environment)
-    return span[0] if span else None
-
-
-PREVIEW_LENGTH = timedelta(days=30)
-MEMORY = {Alert.NEW_REASON: 2 * PREVIEW_LENGTH}  # a reason is new if the 30 days before did not have it
-FIRST_DATA: Mapping[str, Callable[[Environment], datetime | None]] = {
-    Alert.DRIFT: _find_first_observation,
-    Alert.SILENT: _find_first_observation,
-    Alert.NEW_REASON: find_first_verification,
-    Alert.REJECTIONS: find_first_verification,
-    Alert.BROKEN_JOINS: find_first_outcome,
-}
-# What an alert watches, in the singular
-DATA_WORDS: Mapping[str, str] = {
-    Alert.DRIFT: "reporter",
-    Alert.SILENT: "reporter",
-    Alert.NEW_REASON: "verification",
-    Alert.REJECTIONS: "verification",
-    Alert.BROKEN_JOINS: "outcome",
-}
 
 
 def show_deliveries(request: HttpRequest, environment: Environment, period: Period) -> Page:

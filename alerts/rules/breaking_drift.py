@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from alerts.rules.happening import Happening
+from alerts.rules.happenings import Happening
 
 MAX_CHANGES = 10  # an event lists no more, but counts all
 

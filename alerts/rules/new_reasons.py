@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from alerts.rules.happening import Happening, Measure
+from alerts.rules.happenings import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 
 NEW_AGAIN_AFTER = timedelta(days=30)  # after so long without a rejection, a reason is new again

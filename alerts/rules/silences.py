@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from alerts.rules.happening import Happening, Measure
+from alerts.rules.happenings import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 from wire.time.period import QUARTER
 

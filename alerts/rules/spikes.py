@@ -10,7 +10,7 @@ from itertools import accumulate
 from math import isclose
 from typing import NamedTuple
 
-from alerts.rules.happening import Happening, Measure
+from alerts.rules.happenings import Happening, Measure
 from alerts.rules.thresholds import Thresholds
 from wire.time.period import QUARTER, ceil_to_quarter, floor_to_quarter
 

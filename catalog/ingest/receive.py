@@ -18,7 +18,8 @@ from wire.keyed_hash import compute_hash
 from wire.postgresql.confirm import confirm_statement
 from wire.postgresql.prepared_statements import open_prepared_cursor
 from wire.redelivery.reports import get_or_create_report
-from workspaces.models import Environment, EnvironmentRemoved
+from workspaces.errors import EnvironmentRemoved
+from workspaces.models import Environment
 
 # The environment is locked first, as `Environment.hold` does. If the id is stored already, nothing is inserted.
 INSERT_REPORT = """

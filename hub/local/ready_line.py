@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from hub.local.up import build_address
+from hub.local.run_hub import build_address
 from workspaces.people.sign_in_links import create_link
 
 OPERATOR = "operator"

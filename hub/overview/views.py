@@ -16,8 +16,9 @@ from catalog.drift.filters import DriftFilters
 from catalog.drift.probably_gone import list_unreported
 from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
 from catalog.queries import count_operations
-from hub.outages.stops import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
-from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
+from hub.outages.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
+from hub.overview.facts import FACT_COLUMNS, Fact, build_facts
+from hub.overview.setup_steps import list_setup_steps
 from hub.rotation_results.queries import RESULT_COLUMNS
 from hub.sample.views import may_remove_sample
 from hub.sample.workspace import count_missing_days

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from affidavit import REASONS
-from intents.rejections import chart_figures, chart_sentence, queries
+from intents.rejections import chart_sentence, plotly_figures, queries
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
@@ -107,14 +107,14 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     step = analysis.chart_period.step
     is_comparable = period.preset != "all" and analysis.has_data_before
     before = preceding(period) if is_comparable else ""
-    series = chart_figures.count_by_reason(analysis.buckets)
+    series = plotly_figures.count_by_reason(analysis.buckets)
     phases = analysis.phases
     return {
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
-        "figure": chart_figures.build_rejections_figure(analysis.buckets),
+        "figure": plotly_figures.build_rejections_figure(analysis.buckets),
         "sentence": chart_sentence.describe_reasons(
             analysis.reasons,
             step=step,
@@ -126,7 +126,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "step": step,
         "first_data": analysis.first_data,
         "charted_reasons": list(series),
-        "buckets": chart_figures.build_table_rows(analysis.buckets, series),
+        "buckets": plotly_figures.build_table_rows(analysis.buckets, series),
         "phases": phases if has_comparison(phases) else [],
     }
 

@@ -11,7 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.analytics import chart_figures
+from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.conversations import count_newer, parse_page_position, read_conversations, read_lags
@@ -107,7 +107,7 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     has_more = not filters.selected_keys and analytics.top_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
     shows_top_keys = not filters.selected_keys and filters.rank == 1
-    summarize = chart_figures.summarize_chart if shows_top_keys else chart_figures.summarize_chosen
+    summarize = plotly_figures.summarize_chart if shows_top_keys else plotly_figures.summarize_chosen
     return {
         **_draw_chart(chart, analytics.environment, analytics.period),
         "sentence": summarize(totals.outcomes, totals.conversations, leading),
@@ -120,7 +120,7 @@ def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mappi
     columns = [line.numbers for line in [*chart.lines, *chart.compared_lines]]
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
-        "figure": chart_figures.draw_lines(chart, unit="outcomes"),
+        "figure": plotly_figures.draw_lines(chart, unit="outcomes"),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
         "step": find_step(period, chart.buckets),
@@ -165,7 +165,7 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
         "reporters": read_reporters(environment, period, key),
         "most_reported": MAX_REPORTED,
         "lag": lag,
-        "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
+        "lag_figure": plotly_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key, comparison), environment, period),
     }
 

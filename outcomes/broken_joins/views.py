@@ -12,9 +12,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.analytics import chart_figures
-from outcomes.analytics.chart_figures import MIN_REPORTED
+from outcomes.analytics import plotly_figures
 from outcomes.analytics.compare import find_sibling
+from outcomes.analytics.plotly_figures import MIN_REPORTED
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import write_advice
@@ -204,7 +204,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "table": table,
                 "chart": chart,
                 "step": find_step(period, chart.buckets),
-                "figure": chart_figures.draw_rates(chart.buckets, chart.lines, names=names),
+                "figure": plotly_figures.draw_rates(chart.buckets, chart.lines, names=names),
                 "line_names": [names.get(line.name, line.name) for line in chart.lines],
                 "bucket_rows": chart.rows,
                 "is_last_partial": any(bucket.is_partial for bucket in chart.buckets[-1:]),

@@ -10,7 +10,8 @@ from typing import Any
 from outcomes.ingest.report_sql import RECORD
 from wire.postgresql.confirm import confirm_statement
 from wire.postgresql.prepared_statements import open_prepared_cursor
-from workspaces.models import Environment, EnvironmentRemoved
+from workspaces.errors import EnvironmentRemoved
+from workspaces.models import Environment
 
 
 @dataclass(frozen=True)

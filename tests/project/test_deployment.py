@@ -16,10 +16,10 @@ import yaml
 from django.core.management import get_commands
 from prometheus_client import Counter, Histogram
 
-from hub.local.up import PROGRAMS
+from hub.local.run_hub import PROGRAMS
 from hub.metrics.state import DatabaseState
 from tests.project.test_docs import first_column, section, text_of
-from wire import metrics
+from wire import metric_definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())
@@ -99,7 +99,7 @@ def test_every_file_that_compose_yaml_mounts_exists():
 def list_samples() -> dict[str, set[str]]:
     """Return the labels of each counter and histogram of /metrics, by the name that queries use."""
     samples: dict[str, set[str]] = {}
-    for metric in vars(metrics).values():
+    for metric in vars(metric_definitions).values():
         if isinstance(metric, Counter):
             samples[f"{metric._name}_total"] = set(metric._labelnames)
         if isinstance(metric, Histogram):

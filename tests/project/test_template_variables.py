@@ -52,7 +52,7 @@ from tests.workspaces.people.every_page import open_members, open_people
 from wire.filters import PERIOD_MEMBERS
 from wire.time.period import parse_period
 from workspaces.create import NewWorkspace
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.pages import page as pages
 from workspaces.people.sign_in_links import create_link
@@ -427,7 +427,7 @@ def open_settings(browser: Client, start: str) -> None:
 
 def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
     """Let a publishable, a secret and a revoked key be refused, and open the pages that say so."""
-    revoked = issue_key(created.workspace, ApiKey.SECRET, ["report"], now=timezone.now())
+    revoked = store_new_key(created.workspace, ApiKey.SECRET, ["report"], now=timezone.now())
     ApiKey.objects.filter(prefix=revoked[:12]).update(revoked_at=timezone.now())
     for key in (created.full_key, created.publishable_key, revoked):
         get_counter.cache_clear()

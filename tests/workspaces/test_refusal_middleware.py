@@ -16,7 +16,7 @@ from affidavit import make_key
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, MAX_BODY_BYTES
 from wire.http.fields import MAX_ITEMS
 from workspaces import refusal_middleware as refusal_counts
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.keys.revoke import revoke_key
 from workspaces.limits import limiter
 from workspaces.models import ApiKey, RefusalTally, Workspace
@@ -41,7 +41,7 @@ def tallies() -> list[tuple[str, str, str, int]]:
 
 
 def new_key(workspace: Workspace, kind: str = ApiKey.SECRET, scopes: tuple[str, ...] = ("report",), **more: Any) -> str:
-    return issue_key(workspace, kind, scopes, now=timezone.now(), **more)
+    return store_new_key(workspace, kind, scopes, now=timezone.now(), **more)
 
 
 REFUSALS: dict[str, dict[str, Any]] = {

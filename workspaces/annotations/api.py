@@ -21,7 +21,8 @@ from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.annotations.queries import ListPosition, list_after, parse_list_position, write_cursor
 from workspaces.annotations.serializers import AnnotationForm, AnnotationList, AnnotationReceipt
 from workspaces.authentication import HEADER, key_of_request
-from workspaces.models import Annotation, ApiKey, Environment, ScopeMissing
+from workspaces.errors import ScopeMissing
+from workspaces.models import Annotation, ApiKey, Environment
 
 ANNOTATIONS_A_PART = 100
 ANNOTATION_ID = "0190a5f0-6c1d-7c2b-9a3e-5f7d1c2b3a4e"

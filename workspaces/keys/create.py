@@ -9,11 +9,13 @@ from typing import Any
 
 from django.db import transaction
 
+from affidavit import make_key
 from wire.errors import InvalidRequest
 from wire.time.timestamps import LATEST
 from workspaces.audit.record import record_audit
-from workspaces.keys.issue import issue_key
-from workspaces.models import PREFIX_LENGTH, ApiKey, UnknownEnvironment, Workspace
+from workspaces.errors import UnknownEnvironment
+from workspaces.keys.lookup import hash_key
+from workspaces.models import PREFIX_LENGTH, ApiKey, Workspace
 
 MAX_NAME = 100
 
@@ -69,7 +71,7 @@ def create_key(
     existing_names = list(workspace.environments.filter(archived_at=None).values_list("name", flat=True))
     if not set(own_environments) <= set(existing_names):
         raise UnknownEnvironment(existing_names)
-    text = issue_key(
+    text = store_new_key(
         workspace,
         kind,
         own_scopes,
@@ -89,6 +91,37 @@ def create_key(
     }
     record_audit(workspace.pk, "key created", facts, actor=actor, now=now)
     return NewKey(text, own_scopes, own_environments or existing_names)
+
+
+def store_new_key(
+    workspace: Workspace,
+    kind: str,
+    scopes: Sequence[str],
+    *,
+    now: datetime,
+    name: str = "",
+    environment_names: Sequence[str] = (),
+    expires_at: datetime | None = None,
+    actor: str = "",
+) -> str:
+    """Return a new key of the kind ApiKey.SECRET or ApiKey.PUBLISHABLE; only its digest is stored (contract §1).
+
+    environment_names: the environments that it may use, all if empty.
+    """
+    key = make_key("gak_" if kind == ApiKey.SECRET else "pk_")
+    ApiKey.objects.create(
+        workspace=workspace,
+        name=name,
+        kind=kind,
+        scopes=list(scopes),
+        environment_names=list(environment_names),
+        digest=hash_key(key),
+        prefix=key[:PREFIX_LENGTH],
+        created_at=now,
+        created_by=actor,
+        expires_at=expires_at,
+    )
+    return key
 
 
 def _check_scopes(scopes: Sequence[str], kind: str) -> None:

@@ -9,7 +9,7 @@ from django.db import transaction
 from affidavit import is_well_formed_key
 from wire.errors import InvalidRequest, NotFound
 from workspaces.audit.record import record_audit
-from workspaces.keys.issue import hash_key
+from workspaces.keys.lookup import hash_key
 from workspaces.models import PREFIX_LENGTH, ApiKey
 
 MIN_PREFIX = 6  # characters: two after `gak_`

@@ -34,7 +34,8 @@ from wire.table_exports import Table, stream_csv, stream_json
 from wire.time.period import PRESETS, Period, parse_period
 from workspaces.access import has_role, list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
-from workspaces.models import Environment, Membership, ScopeMissing
+from workspaces.errors import ScopeMissing
+from workspaces.models import Environment, Membership
 from workspaces.pages.shown_once import shows_once
 
 AGE_STEP = 5  # seconds

@@ -11,7 +11,7 @@ from django.db import transaction
 from wire.errors import InvalidRequest, NotFound
 from workspaces.audit.record import record_audit
 from workspaces.models import SigningSecret, Workspace
-from workspaces.secrets.issue import issue_signing_secret
+from workspaces.secrets.create import create_signing_secret
 
 REVOKED = "signing secret revoked"  # the name of this action in the audit log
 OVERLAP = timedelta(hours=24)  # how long the previous secret still verifies after a rotation
@@ -158,7 +158,7 @@ def _retire_signers(workspace: Workspace, *, now: datetime) -> datetime:
 
 
 def _issue(workspace: Workspace, *, signs: bool, actor: str, now: datetime) -> tuple[str, SigningSecret]:
-    text = issue_signing_secret(workspace, now=now, actor=actor, signs=signs)
+    text = create_signing_secret(workspace, now=now, actor=actor, signs=signs)
     return text, workspace.signing_secrets.latest("id")
 
 

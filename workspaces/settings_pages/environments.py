@@ -27,7 +27,7 @@ from workspaces.environments.v1_window import set_v1_end
 from workspaces.models import Environment, Workspace
 from workspaces.pages.form_answers import member_form
 from workspaces.pages.page import Page
-from workspaces.settings_pages.actions import Act, act_as_admin
+from workspaces.settings_pages.act_as_admin import Act, act_as_admin
 
 NAME = "environments"
 FORM_MEMBERS = ("name", "label", "until")  # of the forms that add an environment and end version 1

@@ -24,7 +24,7 @@ from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
 from workspaces.secrets.uses import Backend, list_backends, list_late_backends
-from workspaces.settings_pages.actions import Act, act_as_admin
+from workspaces.settings_pages.act_as_admin import Act, act_as_admin
 
 NAME = "secrets"
 NEW_SECRET = "new secret"

@@ -10,7 +10,8 @@ from django.utils import timezone
 from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand
 from hub.retention.delete_on_request import delete_conversation
-from workspaces.models import UnknownEnvironment, Workspace
+from workspaces.errors import UnknownEnvironment
+from workspaces.models import Workspace
 
 
 class Command(WorkspaceCommand):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from hub.local.up import prepare, require_own_database
+from hub.local.run_hub import prepare, require_own_database
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hub.local.database import prepare_unused_database, refuse_unused_database
+from hub.local.run_hub import build_address
 from hub.local.startup_errors import StartupError
-from hub.local.up import build_address
 from workspaces.people.sign_in_links import create_link
 
 

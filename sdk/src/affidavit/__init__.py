@@ -24,11 +24,11 @@ from ._protection.idempotency_stores import RedisDeliveries, SqlDeliveries, Sqli
 from ._protection.memory_deliveries import MemoryDeliveries
 from ._protection.protection import Admission, Call, Demands, Protection
 from ._protection.verification_reports import VerificationReports
-from ._shapes.describe import Descriptor, describe
+from ._shapes.descriptor_to_evidence import InvalidDescriptor, from_descriptor
 from ._shapes.evidence import Evidence, merge
-from ._shapes.infer import infer, observe
-from ._shapes.parse import InvalidDescriptor, from_descriptor
+from ._shapes.evidence_to_descriptor import Descriptor, describe
 from ._shapes.redaction import Redactor
+from ._shapes.values_to_evidence import infer, observe
 from ._version import __version__ as __version__
 from ._witness.delivery import WitnessReceipt, send_observations
 from ._witness.observations import Observations

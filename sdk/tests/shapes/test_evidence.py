@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit._shapes.describe import describe
+from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import KINDS, MAX_NAMES, Evidence, merge
-from affidavit._shapes.infer import infer
-from affidavit._shapes.parse import from_descriptor
+from affidavit._shapes.evidence_to_descriptor import describe
+from affidavit._shapes.values_to_evidence import infer
 
 NAMES = ["id", "name", "password", "nested", "17", "anna@example.com", "", "__proto__", "a/b~c"]
 json_values = st.recursive(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._shapes.infer import infer
 from affidavit._shapes.name_patterns import Wildcard, normalize_name
 from affidavit._shapes.redaction import DEFAULT, SENSITIVE_NAMES, Redactor
+from affidavit._shapes.values_to_evidence import infer
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

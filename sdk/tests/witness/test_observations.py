@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from affidavit._json import ABSENT, parse
 from affidavit._paths.templates import Template, template
-from affidavit._shapes.describe import describe
+from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import Evidence
-from affidavit._shapes.infer import infer
-from affidavit._shapes.parse import from_descriptor
+from affidavit._shapes.evidence_to_descriptor import describe
 from affidavit._shapes.redaction import Redactor
+from affidavit._shapes.values_to_evidence import infer
 from affidavit._witness.observations import SECONDS_A_DAY, Observations
 
 NOON = 20_000 * SECONDS_A_DAY + SECONDS_A_DAY / 2

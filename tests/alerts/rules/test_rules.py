@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from alerts.rules import new_reasons
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
-from alerts.rules.happening import Happening, leave_out_known
+from alerts.rules.happenings import Happening
+from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
 from alerts.rules.silences import HISTORY, choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump

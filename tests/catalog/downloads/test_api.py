@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from tests.catalog.reports import deliver, observation
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey, Membership
 
 pytestmark = pytest.mark.django_db
@@ -144,7 +144,7 @@ def test_keys_are_checked(api, workspace):
     assert api.get(ADDRESS, key="").json()["code"] == "missing-api-key"
     assert api.get(ADDRESS, key="gak_nonsense").json()["code"] == "invalid-api-key"
     assert api.get(ADDRESS, key=workspace.publishable_key).json()["code"] == "publishable-key-refused"
-    platform = issue_key(workspace.workspace, ApiKey.SECRET, ["platform"], now=workspace.workspace.created_at)
+    platform = store_new_key(workspace.workspace, ApiKey.SECRET, ["platform"], now=workspace.workspace.created_at)
     assert api.get(ADDRESS, key=platform).json()["code"] == "scope-missing"
     assert Client().get(ADDRESS).json()["code"] == "missing-api-key"
 

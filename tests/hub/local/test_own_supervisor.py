@@ -14,8 +14,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from hub.local.database import prepare_database
+from hub.local.run_hub import PROGRAMS, list_arguments, run_process
 from hub.local.startup_errors import StartupError
-from hub.local.up import PROGRAMS, list_arguments, run_process
 from tests.hub.running import ROOT, Hub, running_hub
 
 DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # no server is there

@@ -29,7 +29,7 @@ from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from workspaces.create import NewWorkspace, create_workspace
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey, Environment, Membership
 
 pytestmark = pytest.mark.django_db
@@ -249,7 +249,7 @@ class Callers:
         workspace = own.workspace
 
         def issue(*scopes: str, environments: tuple[str, ...] = (), **more: Any) -> str:
-            return issue_key(workspace, ApiKey.SECRET, scopes, now=now, environment_names=environments, **more)
+            return store_new_key(workspace, ApiKey.SECRET, scopes, now=now, environment_names=environments, **more)
 
         revoked = issue(*ApiKey.SCOPES)
         ApiKey.objects.filter(workspace=workspace, prefix=revoked[:12]).update(revoked_at=now)

@@ -17,7 +17,7 @@ from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from wire.errors import DomainError
 from wire.models import IdempotentAnswer
-from workspaces.secrets.issue import issue_signing_secret
+from workspaces.secrets.create import create_signing_secret
 
 ADDRESS = "/api/intents"
 READ = {"sub": "user_17", "operation": "GET /orders", "args": {"page": "2"}}
@@ -94,7 +94,7 @@ def test_new_intents_are_signed_with_the_newest_secret(api, workspace):
     old = build_verifier(workspace)
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
-    newest = issue_signing_secret(workspace.workspace, now=now)
+    newest = create_signing_secret(workspace.workspace, now=now)
     header = api.post(ADDRESS, READ).json()["header"]
     assert old.explain(header, "GET", "/orders", "page=2")[2].reason == "bad-signature"
     audience = workspace.workspace.environments.get(name="production").audience

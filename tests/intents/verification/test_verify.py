@@ -19,7 +19,7 @@ from intents.models import Rejection, VerificationTally
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import verify_request
 from wire.models import IdempotentAnswer
-from workspaces.secrets.issue import issue_signing_secret
+from workspaces.secrets.create import create_signing_secret
 from workspaces.secrets.rotate import rotate_secret
 
 ADDRESS = "/api/intents/verify"
@@ -164,7 +164,7 @@ def test_the_previous_secret_verifies_until_its_end(api, mint, workspace):
     headers = [mint(), mint()]
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
-    issue_signing_secret(workspace.workspace, now=now)
+    create_signing_secret(workspace.workspace, now=now)
     assert api.post(ADDRESS, build_body(headers[0])).status_code == 200
     workspace.workspace.signing_secrets.filter(verifies_until__isnull=False).update(verifies_until=now)
     assert api.post(ADDRESS, build_body(headers[1])).json()["reason"] == "bad-signature"

@@ -10,7 +10,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.analytics import chart_figures, conversations
+from outcomes.analytics import conversations, plotly_figures
 from outcomes.analytics.exports import CONVERSATION_COLUMNS
 from outcomes.analytics.lag import LAG_RANGES, count_lags
 from outcomes.ingest.record import Report, record_outcomes
@@ -192,7 +192,7 @@ def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
     for bar, end in zip(distribution.bars, ends, strict=True):
         assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
     bars = [(bar.label, bar.count) for bar in distribution.visible_bars]
-    plotly.graph_objects.Figure(chart_figures.draw_bars(bars, unit="outcomes"))
+    plotly.graph_objects.Figure(plotly_figures.draw_bars(bars, unit="outcomes"))
 
 
 AGES = st.timedeltas(timedelta(0), timedelta(days=30))

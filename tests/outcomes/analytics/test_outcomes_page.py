@@ -7,7 +7,7 @@ import plotly.graph_objects
 import pytest
 from django.utils import timezone
 
-from outcomes.analytics import chart_figures, outcomes_page
+from outcomes.analytics import outcomes_page, plotly_figures
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
@@ -177,14 +177,14 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 def test_the_figure_is_valid_for_plotly_and_escapes_markup(production):
     report_outcomes(production)
     chart = chart_of(production)
-    figure = chart_figures.draw_lines(chart, unit="outcomes")
+    figure = plotly_figures.draw_lines(chart, unit="outcomes")
     plotly.graph_objects.Figure(figure)
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
 
 def test_the_current_day_is_shaded(production):
     report_outcomes(production)
-    figure = chart_figures.draw_lines(chart_of(production), unit="outcomes")
+    figure = plotly_figures.draw_lines(chart_of(production), unit="outcomes")
     days = figure["data"][0]["x"]
     assert [day.endswith(", partial") for day in days] == [False] * (len(days) - 1) + [True]
     (shade,) = figure["layout"]["shapes"]
@@ -427,7 +427,7 @@ def test_keys_are_drawn_with_the_same_weekdays_of_the_previous_period(production
     chart = chart_of(production)
     assert [(line.key, sum(line.numbers)) for line in chart.compared_lines] == [("purchase", 2), ("renewal", 1)]
     assert chart.compared_lines[0].numbers.index(2) == chart.lines[0].numbers.index(3)
-    figure = chart_figures.draw_lines(chart, unit="outcomes")
+    figure = plotly_figures.draw_lines(chart, unit="outcomes")
     assert [trace["name"] for trace in figure["data"]][2:] == ["purchase, previous period", "renewal, previous period"]
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
 

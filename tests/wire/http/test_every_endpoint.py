@@ -20,7 +20,7 @@ from affidavit import make_key, mint_intent
 from tests.wire.http.declared import assert_declared
 from wire.http.machine_view import MachineView
 from workspaces.create import NewWorkspace
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
@@ -193,7 +193,7 @@ def test_a_publishable_key_is_refused_whether_or_not_it_exists(send, workspace, 
 
 def test_a_key_without_the_scope_is_refused_with_that_reason(send, workspace, endpoint):
     other_scopes = [scope for scope in ApiKey.SCOPES if scope != list_endpoints()[endpoint].scope]
-    key = issue_key(workspace.workspace, ApiKey.SECRET, other_scopes, now=workspace.workspace.created_at)
+    key = store_new_key(workspace.workspace, ApiKey.SECRET, other_scopes, now=workspace.workspace.created_at)
     response = send(key=key)
     assert (response.status_code, code_of(response)) == (403, "scope-missing")
 

@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV30SpecValidator
 from tests.wire.http.declared import assert_declared, openapi
 from wire.http.problems import CODES
 from wire.http.schema import HEADERS_OF_CODE
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 
 API = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text()
 OPERATIONS = [(path, method) for path, methods in openapi()["paths"].items() for method in methods]
@@ -100,7 +100,7 @@ def test_every_member_of_a_problem_is_declared(api):
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", DOWNLOADS)
 def test_every_answer_of_a_download_is_declared(path, api, workspace, browser_client):
-    wrong_scope = issue_key(workspace.workspace, "secret", ["platform"], now=workspace.workspace.created_at)
+    wrong_scope = store_new_key(workspace.workspace, "secret", ["platform"], now=workspace.workspace.created_at)
     answers = [api.get(path), api.get(path, key=""), api.get(path, key="gak_"), api.get(path, key="pk_"),
                api.get(path, key=wrong_scope), api.get(path, environment="nowhere"), browser_client.get(path),
                browser_client.get(path, {"workspace": "nowhere"}),

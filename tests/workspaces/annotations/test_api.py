@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from affidavit._cli import main
 from workspaces.annotations import api as annotations_api
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.models import Annotation, ApiKey
 
 ADDRESS = "/api/annotations"
@@ -53,7 +53,9 @@ def test_an_annotation_of_all_environments_is_listed_in_each(api):
 
 
 def test_a_key_of_one_environment_annotates_only_that_environment(api, workspace):
-    key = issue_key(workspace.workspace, ApiKey.SECRET, ["report"], environment_names=["staging"], now=timezone.now())
+    key = store_new_key(
+        workspace.workspace, ApiKey.SECRET, ["report"], environment_names=["staging"], now=timezone.now()
+    )
     assert api.post(ADDRESS, {"text": "a", "environment": "staging"}, key=key).status_code == 201
     refused = api.post(ADDRESS, {"text": "a", "environment": "staging", "allEnvironments": True}, key=key)
     assert (refused.status_code, refused.json()["code"]) == (403, "scope-missing")

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from wire.errors import InvalidRequest, NotFound
-from workspaces.keys.issue import hash_key
+from workspaces.keys.lookup import hash_key
 from workspaces.keys.revoke import find_key, revoke_key
 from workspaces.models import ApiKey, AuditEntry
 

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from workspaces.keys.issue import hash_key
+from workspaces.keys.lookup import hash_key
 from workspaces.models import ApiKey, Membership
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.utils.html import escape
 
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from wire.http.problems import CODES
-from workspaces.keys.issue import issue_key
+from workspaces.keys.create import store_new_key
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Membership
 from workspaces.refusals import counter
@@ -40,7 +40,7 @@ def refuse(key, code, *, age=timedelta(), count=1, endpoint="POST /api/conversat
 
 
 def new_key(workspace, name, kind=ApiKey.SECRET):
-    text = issue_key(workspace.workspace, kind, ["report"], name=name, now=timezone.now())
+    text = store_new_key(workspace.workspace, kind, ["report"], name=name, now=timezone.now())
     return workspace.workspace.api_keys.get(prefix=text[:12])
 
 

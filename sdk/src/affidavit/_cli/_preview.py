@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import Evidence
-from affidavit._shapes.parse import from_descriptor
 from affidavit.operations._documents import build_operation_document, has_begun
 from affidavit.operations._sums import (
     PARAMETER,

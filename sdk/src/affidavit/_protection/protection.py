@@ -23,7 +23,7 @@ from .idempotency import (
     asks_for_retry,
     compute_fingerprint,
 )
-from .responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
+from .problem_responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
 from .verification_reports import ACCEPTED, VerificationReports
 
 _T = TypeVar("_T")

@@ -15,9 +15,9 @@ from urllib.parse import unquote_to_bytes
 from affidavit._json import Json
 
 from .evidence import Evidence
-from .infer import observe
 from .media_types import MULTIPART, strip_parameters
 from .redaction import Redactor
+from .values_to_evidence import observe
 
 _MAX_FIELDS = 1000
 _MAX_PART_HEADER = 8 * 1024  # bytes

@@ -24,6 +24,7 @@ from aiohttp.streams import StreamReader
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import (
     MAX_HASHED_IN_LOOP,
     NO_DEMANDS,
@@ -33,7 +34,6 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
-from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit._shapes.forms import FormField, build_form, find_boundary
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import CopiedBody, Unread, choose_type, finish_form, is_readable

@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import (
     MAX_HASHED_IN_LOOP,
     NO_DEMANDS,
@@ -29,7 +30,6 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
-from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit.contrib._asgi_messages import (
     AsgiApp,
     HeldResponse,

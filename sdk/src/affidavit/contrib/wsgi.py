@@ -22,8 +22,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
-from affidavit._protection.responses import answer_body_incomplete, answer_body_too_large
 from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_prefix
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from affidavit._shapes.describe import describe
 from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.evidence_to_descriptor import describe
 
 from ._sums import NAMELESS, REQUEST, Identity, OperationSum, Part
 

@@ -9,7 +9,7 @@ from wire.redelivery.encryption import encrypt
 from workspaces.models import SigningSecret, Workspace
 
 
-def issue_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "", signs: bool = True) -> str:
+def create_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "", signs: bool = True) -> str:
     """Return a new signing secret: `gas_` and 256 bits in base64url. It verifies intents; if `signs`, it signs them."""
     secret = "gas_" + secrets.token_urlsafe(32)
     SigningSecret.objects.create(

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit._shapes.evidence import MAX_DEPTH, MAX_NAMES, Evidence, merge
-from affidavit._shapes.infer import infer, observe
 from affidavit._shapes.redaction import DEFAULT, Redactor
+from affidavit._shapes.values_to_evidence import infer, observe
 
 NAMES = ["id", "name", "cardNumber", "card", "internal_note", "x-secret-y", "17", "anna@example.com"]
 json_values = st.recursive(

@@ -1,8 +1,8 @@
-"""Happenings, which fire alerts, and when two of them are the same (pure)."""
+"""Happenings, which fire alerts, and the measures that rules compare with thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -53,18 +53,3 @@ class Measure(NamedTuple):
     share: float | None = None
     usual: float | None = None
     reporter: str | None = None
-
-
-def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:
-    """Yield the happenings, by time. Leave out those that are the same as an event or an earlier happening.
-
-    events: the subject and the time of each event.
-    """
-    known_times: dict[str, list[datetime]] = {}
-    for subject, event_at in events:
-        known_times.setdefault(subject, []).append(event_at)
-    for happening in sorted(happenings, key=lambda happening: (happening.at, happening.subject)):
-        times = known_times.setdefault(happening.subject, [])
-        if not any(happening.is_same_as(event_at) for event_at in times):
-            times.append(happening.at)
-            yield happening

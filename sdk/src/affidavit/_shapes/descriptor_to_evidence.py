@@ -9,8 +9,8 @@ from typing import Any
 from affidavit._errors import Fault
 from affidavit._json import whole_number
 
-from .describe import BINARY, WIRE_NAMES
 from .evidence import KINDS, MAX_DEPTH, Evidence
+from .evidence_to_descriptor import BINARY, WIRE_NAMES
 
 MAX_COUNT = 2**53
 MAX_FAULTS = 100  # parsing stops at the next fault

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from plotly import graph_objects
 
 from affidavit import REASONS
-from intents.rejections.chart_figures import RARE_REASONS, build_rejections_figure, build_table_rows, count_by_reason
 from intents.rejections.chart_sentence import describe_reasons
+from intents.rejections.plotly_figures import RARE_REASONS, build_rejections_figure, build_table_rows, count_by_reason
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import ReasonSummary
 

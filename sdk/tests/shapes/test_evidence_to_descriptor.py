@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit._shapes.describe import describe, fit
+from affidavit._shapes.descriptor_to_evidence import InvalidDescriptor, from_descriptor
 from affidavit._shapes.evidence import MAX_DEPTH, Evidence, merge
-from affidavit._shapes.infer import infer
-from affidavit._shapes.parse import InvalidDescriptor, from_descriptor
+from affidavit._shapes.evidence_to_descriptor import describe, fit
+from affidavit._shapes.values_to_evidence import infer
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
