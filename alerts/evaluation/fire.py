@@ -20,6 +20,7 @@ from alerts.rules.descriptions import describe_happening
 from alerts.rules.happenings import Happening
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
+from alerts.rules.silences import Outage, leave_out_outage
 from wire.errors import is_outage
 from wire.task_turns import UNLIMITED, Turn
 from wire.time.period import floor_to_quarter
@@ -27,6 +28,7 @@ from wire.time.period import floor_to_quarter
 log = logging.getLogger("affidavit.alerts")
 LOOKBACK = timedelta(days=1)  # how late data may arrive
 EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
+OUTAGE = timedelta(minutes=10)  # a longer time without an evaluation is an outage
 MAX_EVENTS = 500  # that one evaluation stores
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
 PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -76,16 +78,20 @@ def evaluate(alert_id: int, *, now: datetime) -> int:
         return 0
     alert.environment = row.environment
     happenings: Sequence[Happening] = []
-    since = _find_start(alert, now)
+    outage = _find_outage(alert, now)
+    since = _find_start(alert, outage, now)
     if _needs_look(alert, now):
         happenings = find_happenings(alert.environment, alert.kind, alert.thresholds, since=since, until=now)
+        if outage and alert.kind == Alert.SILENT:
+            happenings = list(leave_out_outage(happenings, outage, alert.thresholds, until=now))
     # The earliest first: those that are left out fire at the next evaluation, a minute later.
     new_happenings = (
         list(islice(leave_out_known(happenings, _list_events(alert, since)), MAX_EVENTS)) if happenings else []
     )
     for happening in new_happenings:
         queue_deliveries(_store_event(alert, happening, now=now), alert.target_ids, now=now)
-    Alert.objects.filter(pk=alert.pk).update(evaluated_at=now)
+    start, end = (outage.start, outage.end) if outage else (None, None)
+    Alert.objects.filter(pk=alert.pk).update(evaluated_at=now, outage_from=start, outage_until=end)
     return len(new_happenings)
 
 
@@ -105,12 +111,20 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)
 
 
-def _find_start(alert: Alert, now: datetime) -> datetime:
-    """Return from when on happenings can be new: some time before the last evaluation, however long ago that was.
+def _find_outage(alert: Alert, now: datetime) -> Outage | None:
+    """Return the last outage, as long as it can delay silences. One that ends now continues an earlier one of these."""
+    outage = Outage(alert.outage_from, alert.outage_until) if alert.outage_from and alert.outage_until else None
+    last_look = alert.evaluated_at or now
+    if outage and outage.end + alert.thresholds.length + LOOKBACK < last_look:
+        outage = None
+    if now - last_look > OUTAGE:
+        return Outage(outage.start if outage else last_look, now)
+    return outage
 
-    While the hub was down, it received no reports, so all reporters seem silent: look no further back for silences.
-    """
-    last_look = now if alert.evaluated_at is None or alert.kind == Alert.SILENT else min(alert.evaluated_at, now)
+
+def _find_start(alert: Alert, outage: Outage | None, now: datetime) -> datetime:
+    """Return from when on happenings can be new: some time before the last evaluation, however long ago that was."""
+    last_look = min(alert.evaluated_at or now, outage.start if outage else now, now)
     return max(alert.active_from, last_look - LOOKBACK)
 
 

@@ -231,6 +231,31 @@ def test_a_silent_reporter_fires_once_for_each_silence(workspace, target):
     assert Event.objects.get().title.startswith("shop is silent in production, last report before ")
 
 
+def test_after_an_outage_only_reporters_that_stay_silent_fire_and_each_of_them_once(workspace, target):
+    quarter = floor_to_quarter(NOW) - 3 * DAY
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4, now=quarter)
+    production = environment_of(workspace)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter=reporter, starts_at=quarter - n * QUARTER)
+        for reporter in ("comes back", "gone")
+        for n in range(1, 50)
+    )
+
+    def evaluate_often(since: timedelta, until: timedelta) -> int:
+        moments = [quarter + since + n * 9 * MINUTE for n in range(int((until - since) / (9 * MINUTE)))]
+        return sum(evaluate(alert.pk, now=moment) for moment in moments)
+
+    assert evaluate_often(0 * HOUR, HOUR / 2) == 0
+    assert evaluate_often(30 * HOUR, 30.45 * HOUR) == 0  # the hub was down for more than a day
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter="comes back", starts_at=quarter + 30.5 * HOUR + n * QUARTER)
+        for n in range(200)
+    )
+    assert evaluate_often(30.45 * HOUR, 62 * HOUR) == 1
+    event = Event.objects.get()
+    assert (event.subject, event.at) == ("gone", quarter + 31 * HOUR)
+
+
 def test_reporters_of_an_archived_environment_are_not_silent_because_it_refuses_their_reports(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4, environment="staging")

@@ -15,7 +15,7 @@ from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_break
 from alerts.rules.happenings import Happening
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
-from alerts.rules.silences import HISTORY, choose_activity, find_silences, measure_silences
+from alerts.rules.silences import HISTORY, Outage, choose_activity, find_silences, leave_out_outage, measure_silences
 from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
 from wire.time.period import QUARTER
@@ -221,6 +221,40 @@ def test_a_pause_that_occurs_every_night_is_no_silence():
     assert silences(nights) == []
     (happening,) = silences([quarter for quarter in nights if quarter < START + 5 * DAY])
     assert happening.at == START + 4 * DAY + 24 * HOUR + QUARTER
+
+
+@pytest.mark.parametrize(
+    ("resumed_after", "until", "fires_after"),
+    [
+        (None, 5.5, []),  # it may still report again
+        (None, 6, [6]),
+        (None, 9, [6]),
+        (5.5, 9, []),
+        (6.5, 9, [6]),
+    ],
+)
+def test_after_an_outage_of_five_hours_a_silence_fires_only_an_hour_after_its_end(resumed_after, until, fires_after):
+    quarters = [START - n * QUARTER for n in range(50, 0, -1)]
+    if resumed_after:
+        quarters.append(START + resumed_after * HOUR)
+    outage = Outage(START + HOUR / 2, START + 5 * HOUR)
+    found = silences(quarters, until=START + until * HOUR)
+    fired = list(leave_out_outage(found, outage, Thresholds(minutes=60), until=START + until * HOUR))
+    assert [happening.at - START for happening in fired] == [hours * HOUR for hours in fires_after]
+
+
+@given(
+    began=st.integers(-40, 40).map(lambda n: START + n * QUARTER),
+    length=st.integers(0, 30).map(lambda n: n * QUARTER),
+)
+def test_an_outage_changes_only_silences_that_it_made_longer(began, length):
+    outage = Outage(START, START + length)
+    happening = Happening("shop", began + HOUR, HOUR)
+    kept = list(leave_out_outage([happening], outage, Thresholds(minutes=60), until=START + 30 * DAY))
+    assert [row.at for row in kept] == [
+        happening.at if happening.at < outage.start or began >= outage.end else max(happening.at, outage.end + HOUR)
+    ]
+    assert kept[0].is_same_as(happening.at)
 
 
 def test_the_measure_of_a_silence_names_its_reporter():
