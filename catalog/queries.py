@@ -28,7 +28,8 @@ class OperationCounts:
 def visible_operations(environment: Environment) -> QuerySet[Operation]:
     """Return the operations that pages show.
 
-    They have begun (contract §4), and no template rule shows them under another operation.
+    They have begun: a status other than 404, 405 and 501 was seen (contract §4). And no template rule shows them under
+    another operation.
     """
     return Operation.objects.filter(environment=environment, begun=True, shown_under=None)
 

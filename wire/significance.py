@@ -18,9 +18,9 @@ def is_within_chance(count: int, total: int, other_count: int, other_total: int)
 
 
 def chance_of_run(missing: int, present: int, total: int) -> float:
-    """Return the probability that all the latest cases lack a property by chance alone.
+    """Return the probability that the latest `missing` cases all lack a property by chance alone.
 
-    missing: how many of the latest cases lack it.
+    missing: the number of the latest cases, none of which has it.
     present, total: how many cases have it, and how many cases there are.
 
     This is Fisher's one-sided test: every order of the cases counts as equally probable.

@@ -34,7 +34,8 @@ class PreviewDay:
 
     value: the highest number that the rule compared with the threshold on this day; for drift, the sum of its measures.
     event_count: how often the alert would have fired.
-    highest: the highest measure of the day, None if nothing above 0 was measured. For drift, it can be another one.
+    highest: the highest measure of the day, None if nothing above 0 was measured. For drift, where no page shows it,
+        it can be a lower measure of the day.
     """
 
     bucket: Bucket

@@ -60,7 +60,10 @@ def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mappi
 
 
 def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:
-    """Return when the data of an alert began, if that is within PREVIEW_LENGTH or its MEMORY; None otherwise."""
+    """Return when the data of an alert began, if that was too late for the whole preview; None otherwise.
+
+    The preview uses the data of the last PREVIEW_LENGTH, or of the time in MEMORY for some kinds.
+    """
     first = FIRST_DATA[kind](environment)
     return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
 

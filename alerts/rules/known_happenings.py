@@ -1,4 +1,7 @@
-"""Leave out the happenings that fired before, because late reports move their times (pure)."""
+"""Leave out the happenings that fired an alert before (pure).
+
+They are recognised even if late reports have changed their times since (`Happening.is_same_as`).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from alerts.rules.happenings import Happening
 def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:
     """Yield the happenings, by time. Leave out those that are the same as an event or an earlier happening.
 
-    events: the subject and the time of each event.
+    events: the subject and the time of each stored event, that is, of each happening that fired before.
     """
     known_times: dict[str, list[datetime]] = {}
     for subject, event_at in events:

@@ -25,7 +25,7 @@ class Outage:
 
 
 def choose_activity(thresholds: Thresholds) -> timedelta:
-    """Return the length of the activity that decides whether a silence fires at a moment.
+    """Return how far back before a moment reports can decide whether a silence fires at that moment.
 
     The last report before the moment may be as old as the longest pause that `HISTORY` can contain. The `HISTORY`
     before that report is needed, too.

@@ -1,6 +1,8 @@
 """Merge the epochs of one part into what is shown (pure).
 
-What is shown is the sum of the epochs, in which a reset node counts only from the epoch of its reset on.
+A part is the query, the request or the responses of one status of an operation. An operation begins in epoch 0, and
+every baseline reset begins the next epoch. What is shown is the sum of the epochs, in which a reset node counts only
+from the epoch of its reset on.
 
 The evidence of an epoch stays as it was reported, so that every reset can be undone exactly (contract §4).
 """
@@ -104,7 +106,7 @@ def _count_since_resets(
 ) -> Iterator[tuple[str, int | None]]:
     """Yield each reset node with how often it could have been present since: as often as its parent was an object.
 
-    If a step of the pointer stands for every name, also yield the node of each name.
+    If a step of the pointer before the last stands for every name, also yield the node behind each name.
     """
     for pointer in sorted({pointer for _, since in sums for pointer in since}):
         *outer, last = split_pointer(pointer) or [ITEMS]

@@ -1,4 +1,4 @@
-"""Explain to callers what a drift change means: the reason behind `breaks`, and what to do (pure)."""
+"""Explain to people what a drift change means: the reason behind `breaks`, and what to do (pure)."""
 
 from __future__ import annotations
 

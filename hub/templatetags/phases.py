@@ -1,4 +1,4 @@
-"""Which words of the table of phases need their explanation under it."""
+"""Which words a table of phases, the spans between annotations, contains: only these are explained under it."""
 
 from __future__ import annotations
 

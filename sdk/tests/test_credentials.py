@@ -83,6 +83,7 @@ def test_an_environment_that_no_hub_has_is_refused_at_once(make, environment):
 
 @pytest.mark.parametrize("name", ["x" * 201, "a\0b", "\ud800", 7])
 def test_a_name_of_the_program_that_the_hub_refuses_is_refused_at_once(name):
+    """The program is the reporter; the hub would refuse its name."""
     with pytest.raises(ReportError, match="at most 200 characters") as caught:
         Witness(KEY, reporter=name)
     assert caught.value.code == "invalid-request"

@@ -77,7 +77,8 @@ class Period:
     def find_neighbour(self, step: int, *, now: datetime) -> Period | None:
         """Return the earlier (step -1) or later (1) period of the same length; None before the year 2000 or after now.
 
-        The neighbour of whole local days, such as today until now, is whole days too.
+        A period that begins at midnight and is longer than half a day, such as today until 15:00, counts as whole local
+        days, and its neighbour is whole days too.
         """
         if self.start <= EARLIEST or (step > 0 and self.end >= now):
             return None

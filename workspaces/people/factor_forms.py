@@ -2,7 +2,7 @@
 
 A malformed answer of a passkey's device is a fault of the form, not an error. A code of an authenticator app works once
 as long as it is valid: allauth remembers a used code for one period, but accepts it for longer if the tolerance is not
-0 (RFC 6238, section 5.2). Whoever has a second factor that the hub cannot decrypt reads so.
+0 (RFC 6238, section 5.2). Whoever has a second factor that the hub cannot decrypt is told so.
 """
 
 from __future__ import annotations

@@ -98,7 +98,10 @@ COPY (
 
 @dataclass(frozen=True)
 class BenchWorkspace:
-    """A filled workspace: its slug, its environment's id, its number of conversations, a key, and the hub's folder."""
+    """A filled workspace: its slug, its environment's id, its number of conversations, a key, and the hub's folder.
+
+    A workspace that was filled with verifications has the number of their tallies in `conversations`.
+    """
 
     slug: str
     environment: int

@@ -152,9 +152,10 @@ def _list_days(
 
 
 def _is_counted(row: PropertyDay, reset: BaselineReset) -> bool:
-    """Return whether a day has counts from after a reset alone.
+    """Return whether a day has counts, all of which are from after a reset.
 
-    On the day of the reset, only the reset of a whole part or operation separates them from those before it.
+    On the day of the reset itself, this is so only if a whole part or operation was reset: the reset of a node does not
+    separate the counts after it from those before it.
     """
     reset_day = reset.at.astimezone(UTC).date()
     is_separate = not reset.pointer and bool(row.presence.seen or row.presence.parents)

@@ -19,7 +19,7 @@ class ResultBucket:
 
     start: its first moment, in the period's zone.
     label: its name on the chart's axis.
-    counts: the numbers of verifications by result.
+    counts: the numbers of verifications by result, as `narrow_result` narrows it to the filtered reason.
     """
 
     start: datetime
@@ -34,7 +34,7 @@ class ResultBucket:
 
     @property
     def rejections(self) -> int:
-        """Return the number of rejections with a reason that the filter shows."""
+        """Return the number of rejections; if the page is filtered by a reason, of those with this reason."""
         return sum(count for result, count in self.counts.items() if is_rejection(result))
 
 

@@ -65,7 +65,8 @@ def _add_shapes(shapes: dict[End, frozenset[str]], node: PathNode, segments: tup
 def _measure_overlap(first: frozenset[str], second: frozenset[str]) -> float | None:
     """Return the share of comparable pointers that both shapes have; None if most cannot be compared.
 
-    A pointer that only one shape has counts against it, unless an empty list or a null of the other hides it.
+    A pointer that only one shape has lowers the share, unless the other shape has an empty list or null above it, so
+    that the two cannot be compared there.
     """
     shared_count, union = len((first & second) - ROOTS), len(first | second)
     comparable = shared_count + _count_comparable(first - second, second) + _count_comparable(second - first, first)

@@ -172,7 +172,7 @@ class Evidence:
             yield self.values
 
     def close(self) -> Evidence:
-        """Return a copy without children that keeps only the counts: everything but null becomes `limit`."""
+        """Return a copy without children, in which every kind but null is counted as `limit`."""
         result = self._copy_marks()
         nulls = self.counts.get("null")
         result.count("limit", self.seen - (nulls or 0))

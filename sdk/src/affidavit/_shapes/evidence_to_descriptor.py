@@ -26,7 +26,8 @@ def describe(evidence: Evidence, *, counts: bool = True, max_nodes: int | None =
     max_nodes: the most nodes in the descriptor, those nearest to the root first; an object or array whose children do
         not fit is unknown (`limit`).
 
-    With `counts` and without a limit (None), only the days are lost, and `from_descriptor` is the inverse.
+    With `counts` and `max_nodes=None`, a descriptor lacks only the first and the last day on which each value was seen.
+    Apart from these days, `from_descriptor` is the inverse.
     """
     beyond = set() if max_nodes is None else _find_cut_nodes(evidence, max_nodes)
     return _describe(evidence, counts, beyond)
