@@ -278,7 +278,7 @@ STATICFILES_FINDERS = [
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "hub.local.static_files.HashedNames"},
+    "staticfiles": {"BACKEND": "hub.local.compressed_static_files.HashedNames"},
 }
 WHITENOISE_MAX_AGE = 3600
 

@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from alerts.delivery.queue import queue_deliveries
 from alerts.evaluation.find_happenings import GRACE, find_happenings
 from alerts.models import Alert, Event
-from alerts.rules.descriptions import describe_happening
+from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.evaluation.find_happenings import FINDERS
-from alerts.rules.descriptions import describe_happening
+from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening, Measure
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.thresholds import Thresholds

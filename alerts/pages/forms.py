@@ -10,7 +10,7 @@ from django import forms
 from django.db.models import Q
 
 from alerts.models import Alert, Target
-from alerts.rules.descriptions import SPANS
+from alerts.rules.alert_descriptions import SPANS
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings
 from workspaces.environments.change import DEFAULT_NAME

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from alerts.evaluation.preview import Preview
 from alerts.models import Alert
-from alerts.rules.descriptions import describe_span, name_reporter
+from alerts.rules.alert_descriptions import describe_span, name_reporter
 from alerts.rules.happenings import Measure
 from alerts.rules.thresholds import Thresholds
 from wire.time.buckets import Bucket, split_into_buckets

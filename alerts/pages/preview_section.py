@@ -14,7 +14,7 @@ from alerts.evaluation.preview import Preview, preview, suggest_minimum
 from alerts.models import Alert
 from alerts.pages.forms import JUMPS, AlertForm
 from alerts.pages.preview_chart import build_preview_chart
-from alerts.rules.descriptions import describe_alert
+from alerts.rules.alert_descriptions import describe_alert
 from catalog.queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome

@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 
 from alerts.evaluation.preview import DAYS
 from alerts.models import Alert, Delivery, Event, Target
-from alerts.rules.descriptions import describe_alert
+from alerts.rules.alert_descriptions import describe_alert
 from workspaces.models import Workspace
 
 

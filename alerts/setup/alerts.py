@@ -11,7 +11,7 @@ from django.db import transaction
 
 from alerts.delivery.queue import hold_back_deliveries
 from alerts.models import Alert, Target
-from alerts.rules.descriptions import describe_alert
+from alerts.rules.alert_descriptions import describe_alert
 from alerts.rules.thresholds import Thresholds
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit

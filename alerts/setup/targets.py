@@ -18,7 +18,7 @@ from alerts.delivery.queue import queue_deliveries, wake_target
 from alerts.delivery.send import NO_MAIL_SERVER, list_secrets
 from alerts.delivery.signature import SEPARATOR, new_secret
 from alerts.models import MAX_NAME, MAX_SHOWN_ADDRESS, Alert, Delivery, Event, Target
-from alerts.rules.descriptions import describe_happening
+from alerts.rules.event_titles import describe_happening
 from alerts.targets.host_lookup import hold_lookup, look_up_host
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.errors import InvalidRequest

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.browse.presence import list_presence
+from catalog.browse.presence_counts import list_presence
 from catalog.browse.tree_filter import find_nodes
 from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node

@@ -15,7 +15,7 @@ from affidavit import describe
 from affidavit.operations import READS, Identity
 from catalog.browse import exports
 from catalog.browse.part_choice import choose_matching_part, list_other_matches
-from catalog.browse.presence import list_presence
+from catalog.browse.presence_counts import list_presence
 from catalog.browse.queries import find_verified
 from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown_nodes
 from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import QuerySet
 
-from catalog.browse.presence import Presence
+from catalog.browse.presence_counts import Presence
 from catalog.browse.properties.days import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.browse.properties.history import find_predecessor
 from catalog.change_labels import list_counted_types

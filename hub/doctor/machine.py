@@ -11,7 +11,7 @@ from django.core.mail import get_connection
 
 from hub.doctor.result import Result
 from hub.health import LEAST_FREE_BYTES
-from hub.local.static_files import HashedNames, compute_fingerprint, read_stamp
+from hub.local.compressed_static_files import HashedNames, compute_fingerprint, read_stamp
 
 COMFORTABLE_BYTES = 16 * LEAST_FREE_BYTES  # enough for growth and for a migration that writes a table anew
 MEBIBYTE = 1024 * 1024

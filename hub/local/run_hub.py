@@ -20,7 +20,7 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from hub.celery import app
-from hub.local import embedded_postgres, static_files
+from hub.local import compressed_static_files, embedded_postgres
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import check_written_version, prepare_database
 from hub.local.host_names import LOCAL_HOSTS, bracket
@@ -105,7 +105,7 @@ def prepare() -> None:
     declare_queue()
     if prepare_database(web_role=prepare_web_role()) and settings.HUB_SAMPLE:
         sample.create(now=timezone.now())
-    static_files.build()
+    compressed_static_files.build()
 
 
 def prepare_web_role() -> str:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from catalog.browse.operation_views import require_operation
-from catalog.browse.presence import Presence
+from catalog.browse.presence_counts import Presence
 from catalog.browse.properties.chart import draw_presence, draw_types
 from catalog.browse.properties.days import (
     DAY_COLUMNS,

@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand
 
-from hub.local.static_files import build
+from hub.local.compressed_static_files import build
 
 
 class Command(BaseCommand):

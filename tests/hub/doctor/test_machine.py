@@ -14,7 +14,7 @@ from hub.doctor import machine
 from hub.doctor.checks import Check, run_checks
 from hub.doctor.machine import check_disk, check_email, check_static_files
 from hub.doctor.result import Result
-from hub.local import static_files
+from hub.local import compressed_static_files
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 
@@ -40,13 +40,13 @@ def test_a_check_that_fails_in_an_unknown_way_does_not_keep_the_others_from_runn
 def test_missing_and_old_static_files_are_found(settings, tmp_path):
     settings.STATIC_ROOT = root = tmp_path / "static.dist"
     assert "build_static" in check_static_files().cure
-    static_files.build()
+    compressed_static_files.build()
     assert check_static_files().state == "ok"
     script = next(root.glob("plotly/plotly-basic.min.*.js"))
     script.unlink()
     assert (check_static_files().state, script.name in check_static_files().detail) == ("wrong", True)
     script.touch()
-    (root / static_files.STAMP).write_text("of an earlier version")
+    (root / compressed_static_files.STAMP).write_text("of an earlier version")
     assert check_static_files().state == "wrong"
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.utils import timezone
 
-from hub.local.static_files import BROTLI_QUALITY
+from hub.local.compressed_static_files import BROTLI_QUALITY
 from workspaces.shared_links.links import share_page
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,7 +7,7 @@ from typing import Any
 from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import Evidence
 from affidavit.operations._documents import build_operation_document, has_begun
-from affidavit.operations._sums import (
+from affidavit.operations._operation_sums import (
     PARAMETER,
     Identity,
     OperationSum,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any, Protocol
 
-from affidavit._callables import require_value
+from affidavit._async_refusal import require_value
 
 from .sql import Database, run_unfailing
 from .sqlite_file import open_file

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from affidavit._callables import require_value
+from affidavit._async_refusal import require_value
 from affidavit._intents.sql import Database, Execute, run_unfailing
 from affidavit._intents.sqlite_file import open_file
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, store_key

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from affidavit._callables import refuse_async
+from affidavit._async_refusal import refuse_async
 from affidavit._intents.intent import Intent, require_known_version
 from affidavit._intents.stores import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier

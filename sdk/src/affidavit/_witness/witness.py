@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from affidavit._callables import refuse_async
+from affidavit._async_refusal import refuse_async
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.availability_log import Availability

@@ -4,6 +4,7 @@ from affidavit._paths.templates import is_scaffold
 from affidavit._paths.words import singularize, split_words
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 
+from ._daily_sums import SECONDS_PER_DAY, DailySums
 from ._documents import (
     READS,
     build_operation_document,
@@ -14,11 +15,9 @@ from ._documents import (
     name_path,
 )
 from ._maps import is_alike_map
-from ._sums import (
+from ._operation_sums import (
     PARAMETER,
     REQUEST,
-    SECONDS_PER_DAY,
-    DailySums,
     Identity,
     OperationSum,
     OperationSums,

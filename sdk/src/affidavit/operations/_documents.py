@@ -9,7 +9,7 @@ from typing import Any
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.evidence_to_descriptor import describe
 
-from ._sums import NAMELESS, REQUEST, Identity, OperationSum, Part
+from ._operation_sums import NAMELESS, REQUEST, Identity, OperationSum, Part
 
 NOT_BEGINNING = frozenset({404, 405, 501})  # scanners get these; they create no operation (contract §4)
 READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract §3)

@@ -10,7 +10,7 @@ from typing import Any
 import brotli
 import pytest
 
-from hub.local import static_files
+from hub.local import compressed_static_files
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def root(tmp_path: Path, settings: Any) -> Iterator[Path]:
 
 
 def test_each_script_and_style_has_compressed_copies_under_its_hashed_name(root):
-    static_files.build()
+    compressed_static_files.build()
     (script,) = (path for path in root.glob("plotly/plotly-basic.min.*.js"))
     assert brotli.decompress(Path(f"{script}.br").read_bytes()) == script.read_bytes()
     assert gzip.decompress(Path(f"{script}.gz").read_bytes()) == script.read_bytes()
@@ -28,34 +28,34 @@ def test_each_script_and_style_has_compressed_copies_under_its_hashed_name(root)
 
 
 def test_a_second_build_changes_nothing(root):
-    static_files.build()
+    compressed_static_files.build()
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
-    static_files.build()
+    compressed_static_files.build()
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
 
 
 def test_a_changed_source_is_built_again_without_the_old_file(root, monkeypatch):
-    static_files.build()
+    compressed_static_files.build()
     (root / "of-an-earlier-version.js").write_text("old")
-    monkeypatch.setattr(static_files, "compute_fingerprint", lambda: "another")
-    static_files.build()
+    monkeypatch.setattr(compressed_static_files, "compute_fingerprint", lambda: "another")
+    compressed_static_files.build()
     assert not (root / "of-an-earlier-version.js").exists()
-    assert (root / static_files.STAMP).read_text() == "another"
+    assert (root / compressed_static_files.STAMP).read_text() == "another"
 
 
 def test_if_the_disk_fills_up_the_old_files_stay_and_the_next_build_is_complete(root, monkeypatch):
-    static_files.build()
+    compressed_static_files.build()
     names = sorted(path.name for path in root.rglob("*"))
-    monkeypatch.setattr(static_files, "compute_fingerprint", lambda: "another")
+    monkeypatch.setattr(compressed_static_files, "compute_fingerprint", lambda: "another")
 
     def fail(data: bytes) -> bytes:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as full_disk:
-        full_disk.setattr(static_files.QuickCompressor, "compress_brotli", staticmethod(fail))
+        full_disk.setattr(compressed_static_files.QuickCompressor, "compress_brotli", staticmethod(fail))
         with pytest.raises(OSError, match="No space left"):
-            static_files.build()
+            compressed_static_files.build()
     assert sorted(path.name for path in root.rglob("*")) == names
-    static_files.build()
-    assert (root / static_files.STAMP).read_text() == "another"
+    compressed_static_files.build()
+    assert (root / compressed_static_files.STAMP).read_text() == "another"
     assert sorted(path.name for path in root.rglob("*")) == names

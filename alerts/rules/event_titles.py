@@ -1,4 +1,4 @@
-"""Describe alerts and happenings to people, in one line each (pure)."""
+"""The title of an event: what happened, in one line for people (pure)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from alerts.rules.thresholds import Thresholds
+from alerts.rules.alert_descriptions import SPIKES, name_reporter
 
 MAX_TITLE = 300
-SPANS = {15: "15 minutes", 60: "1 hour", 240: "4 hours", 1440: "1 day", 10080: "7 days"}
-SPIKES = {"rejections.spike": "Rejected calls", "broken-joins.spike": "Broken joins"}
-
-
-def describe_alert(kind: str, thresholds: Thresholds) -> str:
-    """Return when an alert fires: `Broken joins: 20 or more in 1 hour, at least 1 % and 3 times the usual share`."""
-    if kind == "drift.breaking":
-        return "Breaking drift"
-    if kind == "rejections.new-reason":
-        return "New rejection reason" + (f", from {thresholds.minimum:,} rejections on" * (thresholds.minimum > 1))
-    if kind == "reporter.silent":
-        return f"A reporter silent for {describe_span(thresholds.minutes)}"
-    return (
-        f"{SPIKES[kind]}: {thresholds.minimum:,} or more in {describe_span(thresholds.minutes)}, "
-        f"at least {thresholds.percent:g} % and {thresholds.factor:g} times the usual share"
-    )
-
-
-def name_reporter(reporter: str) -> str:
-    return reporter or "A reporter without a name"
-
-
-def describe_span(minutes: int) -> str:
-    return SPANS.get(minutes, f"{minutes:,} minutes")
 
 
 def describe_happening(kind: str, facts: Mapping[str, Any], environment: str) -> str:

@@ -1,0 +1,30 @@
+"""Describe to people when an alert fires, in one line (pure)."""
+
+from __future__ import annotations
+
+from alerts.rules.thresholds import Thresholds
+
+SPANS = {15: "15 minutes", 60: "1 hour", 240: "4 hours", 1440: "1 day", 10080: "7 days"}
+SPIKES = {"rejections.spike": "Rejected calls", "broken-joins.spike": "Broken joins"}
+
+
+def describe_alert(kind: str, thresholds: Thresholds) -> str:
+    """Return when an alert fires: `Broken joins: 20 or more in 1 hour, at least 1 % and 3 times the usual share`."""
+    if kind == "drift.breaking":
+        return "Breaking drift"
+    if kind == "rejections.new-reason":
+        return "New rejection reason" + (f", from {thresholds.minimum:,} rejections on" * (thresholds.minimum > 1))
+    if kind == "reporter.silent":
+        return f"A reporter silent for {describe_span(thresholds.minutes)}"
+    return (
+        f"{SPIKES[kind]}: {thresholds.minimum:,} or more in {describe_span(thresholds.minutes)}, "
+        f"at least {thresholds.percent:g} % and {thresholds.factor:g} times the usual share"
+    )
+
+
+def name_reporter(reporter: str) -> str:
+    return reporter or "A reporter without a name"
+
+
+def describe_span(minutes: int) -> str:
+    return SPANS.get(minutes, f"{minutes:,} minutes")
