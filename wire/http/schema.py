@@ -65,6 +65,10 @@ HEADERS: Mapping[str, Json] = {
         "schema": {**TEXT, "enum": ["true"]},
     },
     "ETag": {"description": "Changes with the content.", "schema": TEXT},
+    "X-Data-Age": {
+        "description": "The age of the read replica that the answer comes from, in seconds; absent for the primary.",
+        "schema": {"type": "integer", "minimum": 0},
+    },
     "X-Request-Id": {"description": "The request's, or the hub's own.", "schema": TEXT},
 }
 # The headers of an error response by its code. Every response has X-Request-Id besides.
@@ -121,7 +125,7 @@ class EndpointSchema(AutoSchema):
         for status, response in responses.items():
             self._add_success(status, response, is_post=is_post)
         if not is_post:
-            responses["304"] = {"description": "The client has this already.", "headers": name_headers(["ETag"])}
+            responses["304"] = {"description": "The client has this already.", "headers": name_headers(self._list_read_headers())}
         for status, codes in group_by_status(list_codes(self.view, is_post=is_post)).items():
             responses[status] = self._describe_errors(codes)
         operation["responses"] = dict(sorted(responses.items()))
@@ -141,10 +145,14 @@ class EndpointSchema(AutoSchema):
 
     def _add_success(self, status: str, response: Json, *, is_post: bool) -> None:
         if status.startswith("2"):
-            names = ["Idempotent-Replayed"] if is_post else ["ETag"]
+            names = ["Idempotent-Replayed"] if is_post else self._list_read_headers()
             response["headers"] = {**name_headers(names), **response.get("headers", {})}
             if links := getattr(self.view, "links", None):
                 response["links"] = links
+
+    def _list_read_headers(self) -> Sequence[str]:
+        is_from_replica = not getattr(self.view, "is_current", True)
+        return ["ETag", "X-Data-Age"] if is_from_replica else ["ETag"]
 
     def _describe_errors(self, codes: Sequence[str]) -> Json:
         """Return one response for all codes of a status."""

@@ -47,6 +47,15 @@ def test_every_code_is_listed_under_its_status_with_its_headers(path, method):
         assert set(HEADERS_OF_CODE.get(code, ())) < set(response["headers"])
 
 
+def test_answers_that_may_come_from_a_replica_declare_the_age_of_their_data():
+    def list_headers(path: str, status: str) -> set[str]:
+        return set(openapi()["paths"][path]["get"]["responses"][status]["headers"])
+
+    for status in ("200", "304"):
+        assert "X-Data-Age" in list_headers("/api/catalog", status)
+        assert "X-Data-Age" not in list_headers("/api/witness-rules", status)
+
+
 def test_a_failure_of_the_hub_is_not_declared():
     assert "internal-error" not in {code for operation in OPERATIONS for code, _, _ in codes_of(*operation)}
 
