@@ -9,7 +9,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.response import Response
 
-from affidavit import IntentRejected
+from affidavit import REASONS, IntentRejected
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.serializers import VerifiedIntent, VerifyForm
 from intents.verification.verify import verify_request
@@ -55,8 +55,12 @@ class Verifications(MachineView):
 
 
 def answer_rejection(rejection: IntentRejected) -> Response:
-    """Return the problem as an answer: raising it in an Idempotency-Key's transaction would roll back the tally."""
-    problem = Problem("intent-rejected", rejection.detail, extra={"reason": rejection.reason})
+    """Return the problem as an answer: raising it in an Idempotency-Key's transaction would roll back the tally.
+
+    Its detail says what was wrong and what usually helps, as that of a protected app does.
+    """
+    detail = f"{rejection.detail} {REASONS[rejection.reason].usual_fix}"
+    problem = Problem("intent-rejected", detail, extra={"reason": rejection.reason})
     return Response(build_document(problem), status=403, content_type="application/problem+json")
 
 

@@ -89,6 +89,7 @@ def test_a_rejection_is_a_problem_with_its_reason_and_is_stored(api, mint):
     assert (response.status_code, response["Content-Type"]) == (403, "application/problem+json")
     problem = response.json()
     assert (problem["code"], problem["reason"]) == ("intent-rejected", "args-mismatch")
+    assert problem["detail"].endswith(REASONS["args-mismatch"].usual_fix)
     assert problem["requestId"] == response["X-Request-Id"]
     rejection = Rejection.objects.get()
     assert (rejection.reason, rejection.version, rejection.tool_call_id) == ("args-mismatch", 2, "call_1")
