@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
-# Parts in the order in which they count. A script is one statement, and keeps its names to itself.
+# Parts in the order in which they take effect. A script is one statement, and keeps its names to itself.
 BUNDLES: Mapping[str, tuple[str, ...]] = {
     "site.css": tuple(
         f"css/{name}.css" for name in ("tokens", "base", "layout", "controls", "parts", "shapes", "print")

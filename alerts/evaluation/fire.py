@@ -112,7 +112,10 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
 
 
 def _find_outage(alert: Alert, now: datetime) -> Outage | None:
-    """Return the last outage, as long as it can delay silences. One that ends now continues an earlier one of these."""
+    """Return the last outage that can still delay a silence; None if there is none.
+
+    If an outage ends now, and an earlier one can still delay a silence, the two count as one, from the earlier start.
+    """
     outage = Outage(alert.outage_from, alert.outage_until) if alert.outage_from and alert.outage_until else None
     last_look = alert.evaluated_at or now
     if outage and outage.end + alert.thresholds.length + LOOKBACK < last_look:

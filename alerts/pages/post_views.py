@@ -1,4 +1,7 @@
-"""The POST views of the alerts pages: act as an admin, then show the page again, or the log after a test."""
+"""The POST views of the alerts pages: act as an admin, then show the page again.
+
+After a test, or when a dead letter is queued again, they show the log of deliveries instead.
+"""
 
 from __future__ import annotations
 
@@ -203,8 +206,8 @@ def _redirect_in_period(
 def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
     """Return the query parameters of the alert form that the person was filling in.
 
-    The form that was sent is that of a target. Its page's address holds the parameters. If that has none, return those
-    in the address to which the form was sent.
+    The request sent the form of a new target, from a page that can also show the alert form. The parameters are in the
+    address of that page; if it has none, in the address to which the request was sent.
     """
     if values := read_form_members(request, row, ALERT_MEMBERS):
         return values
@@ -232,7 +235,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 
 
 def _render_in_period(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    """Show the page. Keep the period of the page with the form, and the query parameters to which the form was sent."""
+    """Show the page, with the period of the page that had the form, and with the query parameters of this request."""
     members = read_form_period(request, row)
     members.update(request.GET)
     request.GET = QueryDict(members.urlencode())

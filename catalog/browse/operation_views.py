@@ -236,7 +236,7 @@ def list_branches_of(pointer: str) -> list[str]:
 
 
 def count_observations(shape: PartShape, observed_days: ObservedDays | None) -> int:
-    """Return how often a part was, or could have been, observed in the period.
+    """Return how often a part could have been present in the period (PartShape.observations).
 
     observed_days: None for all time.
     """

@@ -11,7 +11,9 @@ from catalog.evidence.parts import PartShape, choose_part, list_part_nodes
 def choose_matching_part(
     words: Sequence[str], shapes: Sequence[PartShape], key: str, *, shows_unknown: bool = False
 ) -> PartShape:
-    """Return the part that the address names, else the usual one. A search selects the first part with a match.
+    """Return the part that the address names, else the usual one.
+
+    If the address names none, a search selects the usual part if it has a match, else the first part that has one.
 
     shows_unknown: whether to select the first part with an unknown type, if there is no search.
     """

@@ -188,7 +188,7 @@ class Tools(FormatView):
                 "format",
                 str,
                 enum=list(api_formats),
-                description="List the tools as the API of this provider takes them. Default: for none of them.",
+                description="List the tools as the API of this provider takes them. Default: for no provider.",
             ),
         ],
         responses={200: OpenApiTypes.OBJECT},

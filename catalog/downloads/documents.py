@@ -42,8 +42,8 @@ class CatalogContent:
 
     environment: the name of the environment.
     title: the title of the document.
-    revision: the revision of the catalog, and of what is no longer seen in it.
-    outlines: with marks on the properties that are no longer seen.
+    revision: the revision of the catalog, of what is no longer seen in it, and of its unobserved bodies.
+    outlines: with marks on the properties that are no longer seen and on unobserved bodies.
     current_outlines: without these properties.
     hints: the hints of tools, for formats that show them.
     """
@@ -160,7 +160,7 @@ def compute_format_etag(environment: Environment, format_name: str) -> str:
 
 
 def combine_revision(catalog_digest: str, absence_digest: str) -> str:
-    """Return the digest of the catalog; if properties are no longer seen, a digest of both digests."""
+    """Return the digest of the catalog; if there is one of what is absent or unobserved, a digest of both digests."""
     digests = f"{catalog_digest} {absence_digest}"
     return hashlib.sha256(digests.encode()).hexdigest() if absence_digest else catalog_digest
 

@@ -183,7 +183,10 @@ def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str,
 
 
 def _is_other_map(before: Descriptor, after: Descriptor) -> bool:
-    """Return whether only one of the two lists the names of an object; the other collapsed them or is a map."""
+    """Return whether one descriptor lists the names of an object, and the other does not.
+
+    The other left them out because they were too many (`collapsed`), or is a map.
+    """
     if before.get("collapsed") != after.get("collapsed"):
         return True
     old, new = ({"properties", "values"} & descriptor.keys() for descriptor in (before, after))

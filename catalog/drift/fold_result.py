@@ -25,8 +25,8 @@ class FoldResult:
     total: all visible evidence, with maps applied.
     maps: which objects are shown as maps.
     new_sum: the evidence that this fold added, before maps are applied.
-    late: the visible part of the late evidence (for epochs before the current one), which is part of `total`, but not
-        of `new_sum`.
+    late: the visible part of the late evidence, which was observed before a baseline reset and reported after it. It is
+        part of `total`, but not of `new_sum`.
     """
 
     row: Operation

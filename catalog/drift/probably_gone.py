@@ -18,7 +18,7 @@ from workspaces.models import Environment
 def list_probably_gone(
     environment: Environment, operations: Collection[Operation] | None = None, *, period: Period | None = None
 ) -> list[ProbablyGone]:
-    """Return the properties that are probably gone, sorted by path, method and pointer.
+    """Return the properties that are probably gone, sorted by path, method, part and pointer.
 
     operations: None for all that are visible.
     period: if it is given, only properties of operations that were observed since its start. If it is over, none,

@@ -69,7 +69,11 @@ class ObservedDays:
         )
 
     def count_observations(self, shape: PartShape) -> int:
-        """Return how often a part was, or could have been, observed on those days."""
+        """Return how often a part could have been present on those days.
+
+        This is the number of observations: for a response, those with its status; for the query and the request, those
+        with 2xx or 3xx.
+        """
         counts = self._count_statuses(shape.key)
         if shape.part.status:
             return counts[shape.part.status]

@@ -2,8 +2,8 @@
 
 A template is the result of reading a descriptor with marks in place of its counts. It holds for every descriptor that
 differs only in its counts, if these have the same order from the smallest to the largest. This is so because reading
-only compares counts, and subtracts one from another (`seen` less `nulls`). A form whose counts are used otherwise has
-no template.
+only compares counts, and subtracts one from another (`seen` less `nulls`). The form of a descriptor is its text without
+its counts. A form whose counts are used otherwise has no template.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ class Shape(NamedTuple):
 class _Template(NamedTuple):
     """The stored text of shapes with marks in place of their counts.
 
+    The rank of a count is its place in the order of the counts from the smallest to the largest.
+
     text: the state with %d for each count.
     seen: the rank of the root's count.
     pairs: the ranks of each two counts whose difference is in the state.
-    value_indexes: the number to put for each %d, by its index in a list: the counts in the order of their ranks, then
-        the differences of the pairs.
+    value_indexes: which number to put for each %d: an index into a list, which has first the counts in the order of
+        their ranks, then the differences of the pairs.
     """
 
     text: str

@@ -30,7 +30,7 @@ class BaselineReset(Decision):
     No evidence is deleted.
 
     part, pointer: the only node that is reset; "" for the whole operation.
-    epoch: the first epoch whose evidence is shown.
+    epoch: the first epoch whose evidence is shown. An operation begins in epoch 0, and each reset begins the next one.
     statuses: observations by status before the reset, including those that were reported late.
     through: the reset that caused this one. It was set on an operation under which this operation was shown, or could
         be shown by the rules of that time.

@@ -112,7 +112,8 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
     """Return whether a reset applies to this row.
 
-    It does if it was set on this row, or on an operation under which the active rules of that time show this row.
+    It does if it was set on this row, or on an operation under which this row is shown by rules that were made before
+    the reset and are still active.
     """
     if reset.through is None:
         return True

@@ -113,7 +113,10 @@ def move_operations(environment: Environment, before: RuleSet, *, now: datetime)
 
 
 def _limit_absences(environment: Environment, row_ids: Collection[int], rules: RuleSet) -> None:
-    """Take out of the absence counters of these operations what those that are no longer shown here have lacked."""
+    """Limit the absence counters of these operations by the evidence that is still shown under them.
+
+    Operations that are no longer shown under them may have lacked properties.
+    """
     for row in prefetch_evidence(visible_operations(environment).filter(pk__in=row_ids)):
         total = reproject([load_reported(merged_row) for merged_row in row.merged_rows], rules).total
         for part, evidence in total.evidence.items():

@@ -15,7 +15,7 @@ from hub.api_docs.in_python import IN_PYTHON
 
 Json = Mapping[str, Any]
 MAX_DEPTH = 3  # of the fields of a body
-# The calls of each part of the page, by the first segment of their path, in the order of a first integration
+# The calls of each part of the page, by the segment after `/api` in their path, in the order of a first integration
 PARTS: Mapping[str, Sequence[str]] = {
     "Outcomes": ("conversations", "conversation-outcomes"),
     "Catalog": ("witness-reports", "witness-rules", "catalog"),

@@ -12,7 +12,7 @@ IN_PYTHON: Mapping[str, str] = {
     "GET /api/catalog/mcp.json": "`affidavit catalog pull --form mcp` writes them into a file, if they changed.",
     "GET /api/catalog/openapi.json": "`affidavit catalog pull --form openapi` writes it into a file, if it changed.",
     "GET /api/catalog/schemas.json": "`affidavit catalog pull --form schemas` writes it into a file, if it changed.",
-    "GET /api/catalog/tools.json": "`affidavit tools lock` notes their promises, `affidavit tools verify` compares.",
+    "GET /api/catalog/tools.json": "`affidavit tools lock` saves them, `affidavit tools verify` finds later changes.",
     "POST /api/intents/verify": "`IntentVerifier` verifies in your own process, without a call of the hub.",
     "POST /api/verification-reports": "`VerificationReports` counts verifications and sends them every few seconds.",
     "POST /api/annotations": "`affidavit annotate` adds one from a shell.",

@@ -72,7 +72,7 @@ def check_web_login() -> Result:
 
 
 def is_web_database_this_one() -> bool:
-    """Return whether the web server uses this database: only there, a lock that is held here cannot be had."""
+    """Return whether the web server uses this database: if it does, it cannot take a lock that this command holds."""
     web_connection = connection.copy()
     web_connection.settings_dict.update(settings.WEB_DATABASE)
     key = secrets.randbits(62)

@@ -72,7 +72,7 @@ class Transport(filesystem.Transport):
     Channel = Channel
     polling_interval = 0.2  # seconds between looks into an empty folder
 
-    is_stopping = False  # in a worker that was asked to stop, and waits for no more messages
+    is_stopping = False  # True in a worker that was asked to stop: it waits for no more messages
 
     def drain_events(self, connection: Any, timeout: float | None = None, **kwargs: Any) -> None:
         """Deliver a message; raises TimeoutError if none comes in time, or at once in a worker that is to stop.

@@ -32,7 +32,7 @@ from hub.metrics.views import DIRECTORY_VARIABLE
 from hub.sample import workspace as sample
 
 PROGRAMS = ("web", "worker", "beat")
-WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # the web server's own lines, cleaned as all others
+WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # its own log lines as JSON, without secrets
 WEB_WORKERS = 2
 MAX_CONNECTIONS = 4096  # of each web process
 HEADER_MILLISECONDS = 10_000  # for the head of a request, counted from the connection or from the previous request

@@ -16,8 +16,8 @@ from catalog.models import WitnessReport
 from catalog.queries import measure_fold_lag, unfolded_reports
 from wire.postgresql.replica import replica_clock
 
-# Of connections under other roles, the role of the web processes sees neither the state nor the type. Only a client's
-# connection has a user, besides processes that help one with its query.
+# Of connections under other roles, the role of the web processes sees neither the state nor the type. Only connections
+# of clients have a user, and the parallel workers that run a part of a client's query.
 SELECT_CONNECTIONS = """
 SELECT coalesce(state, 'unknown'), count(*)
   FROM pg_stat_activity

@@ -17,7 +17,7 @@ from workspaces.models import Environment
 
 MAX_OPERATIONS_SEARCHED = 50  # operations with a property of this name; further ones are not read
 MAX_NAMESAKES = 20  # rows on the page
-# Kinds of changes that are reported for an object only, and hold for all properties in it
+# Kinds of changes that hold for all properties in an object, too, but are reported for the object alone
 KINDS_OF_WHOLE = ("new", "gone", "quiet", "back")
 
 

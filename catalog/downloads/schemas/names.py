@@ -87,7 +87,10 @@ class BodyUse:
         return f"{self.body.method} {self.body.path} {self.body.part} {self.position}"
 
     def propose_names(self) -> Iterator[str]:
-        """Yield names for a schema, the best first: `Order`, `OrdersPage`, `OrdersItem`, `OrderPatchRequest`."""
+        """Yield names for a schema, the best first.
+
+        `Order`, `OrdersPage`, `OrdersItem` and `OrderPatchRequest` are the best names of four different schemas.
+        """
         body, suffix = self.body, "" if self.position is Position.OBJECT else self.position.value
         phrase = "Request" if body.part == "request" else name_status(body.part)
         if body.is_error:
@@ -143,7 +146,7 @@ class NestedUse:
     def propose_names(self) -> Iterator[str]:
         """Yield names for a schema, the best first: `OrderLine` for the items in `lines` of an `Order`.
 
-        Generators name a map after its property, so no schema inside the map may have that name.
+        Code generators name a map after its property, so no schema inside the map may have that name.
         """
         plain, singular = name_property(self.property_name)
         if plain and self.position is not Position.VALUE:

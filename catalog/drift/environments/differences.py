@@ -30,8 +30,8 @@ from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # the part of a change that concerns no single part
 BASELINE_RESET = "reset"  # the kind of a change: a side was not observed since its reset, so it is not compared
-# A property is certainly missing if it should have been seen this often, judged by its rate on the other side, where it
-# was seen at least as often.
+# A property is certainly missing on one side if, at its rate on the other side, it should have been seen this often
+# there. On the other side, it must have been seen this often, too.
 LIKELY = 3
 ALWAYS = "always"
 NOTHING_ABSENT = AbsentPlaces()

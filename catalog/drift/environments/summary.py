@@ -128,7 +128,7 @@ class LostProperty:
 def find_lost_by_both(
     environment: Environment, absent: AbsentByOperation, absent_against: AbsentByOperation
 ) -> list[LostProperty]:
-    """Return the properties that both have lost, if one of the two has not reported at least one of these losses yet.
+    """Return the properties that both have lost; [] if drift has reported all of these losses in both environments.
 
     They are no difference, so the comparison does not show them. First come those with an unreported loss.
     """

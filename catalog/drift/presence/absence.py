@@ -146,11 +146,13 @@ def update_absences(
 
 
 def limit_absences(states: AbsenceStates, total: Evidence) -> dict[str, list[Any]]:
-    """Return the counters as far as this evidence allows: no run is longer than the number of objects without it.
+    """Return the counters as far as this evidence allows.
 
-    This is for evidence from which that of other operations was taken away; they may have lacked a property. Counters
-    of properties that only the others had are left out, but not those in maps or in nodes without observations: these
-    can be shown again.
+    No run of absences may be longer than the number of objects that lack the property.
+
+    This is for an operation from which the evidence of other operations was taken away: in those, the property may have
+    been absent. Counters of properties that only the other operations had are left out, but not those in maps or in
+    nodes without observations, because these can be shown again.
     """
     nodes = dict(walk_nodes(total, observations=None))
     limited: dict[str, list[Any]] = {}
@@ -232,7 +234,7 @@ def is_unusual(absence: Absence, present: int, objects: int) -> bool:
 
 
 def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether an absence is unusual, and a run as long improbable anywhere among all objects.
+    """Return whether an absence is unusual, and it is improbable that a run as long occurs anywhere among all objects.
 
     objects: all objects, including those in which it was absent.
     """
