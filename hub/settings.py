@@ -286,7 +286,8 @@ CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'self'"],
         "script-src": ["'self'"],
-        # plotly.js makes one empty style element and one with this text; nothing else is inline.
+        # plotly.js makes one empty style element, and one that always has the same text: these are the hashes of both.
+        # Nothing else is inline.
         "style-src": [
             "'self'",
             "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",

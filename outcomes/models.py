@@ -64,8 +64,9 @@ class Conversation(models.Model):
 class Outcome(models.Model):
     """One outcome of a conversation, a row for each key; a broken join while the conversation is not known.
 
-    Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract §2). There is no foreign key
-    constraint, because the statement that writes an outcome writes its conversation too.
+    Repeats change `reports` and `last_reported_at` only, and the `own_` fields after a move; healing keeps the times
+    (contract §2). There is no foreign key constraint, because the statement that writes an outcome writes its
+    conversation too.
 
     conversation_id: the row id of the conversation.
     """

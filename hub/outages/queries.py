@@ -22,7 +22,7 @@ class Stop:
     """Why calls are not accepted. A cause is left out if its last rejection is not in the period.
 
     outage: none of the latest calls was accepted. It is left out if `unknown_secret` says so already.
-    unknown_secret: what the page of signing secrets says, too: no call that the present secret signed was accepted.
+    unknown_secret: no call that the present secret signed was accepted. The page of signing secrets says so, too.
     first_secret: the secret that signs, if no call was ever accepted and `bad-signature` is the most frequent reason.
     """
 

@@ -1,4 +1,4 @@
-"""Pages of intents that say if no call is accepted any more. They are here because `intents` knows no secrets."""
+"""Pages of intents that say if no call is accepted any more. They are here because they use `hub.rotation_results`."""
 
 from __future__ import annotations
 

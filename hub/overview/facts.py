@@ -42,7 +42,8 @@ class Fact:
     """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate.
 
     has_previous: False if the data began later than the previous period, so that there is nothing to compare with.
-    without_moves: the rates that are compared if moves changed one of them, because a move is no rise or fall.
+    without_moves: the rates that are compared if moves changed one of them. A move takes broken joins to the
+        environment that knows their conversations, and is no rise or fall.
     count_without_moves: the same for a number that is no rate.
     """
 
@@ -61,7 +62,7 @@ class Fact:
 
     @property
     def _compared_rates(self) -> tuple[int, int, int, int]:
-        """Return value and total, then those of the period before, on the same base."""
+        """Return value and total, then those of the period before; all without moves if moves changed a rate."""
         if rate := self.without_moves:
             return rate.value, rate.total, rate.previous, rate.previous_total
         return self.value, self.total or 0, self.previous or 0, self.previous_total or 0
@@ -91,7 +92,7 @@ class Fact:
 
     @property
     def _moved(self) -> tuple[int | None, int | None]:
-        """Return how many outcomes of the period were moved here and away; None for a fact that no move changes."""
+        """Return how many outcomes of the period were moved here and away; None where moves change nothing."""
         if self.name == "outcomes":
             return self.count_without_moves.moved_here if self.count_without_moves else 0, None
         if self.name == "brokenJoins":

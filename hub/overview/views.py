@@ -55,9 +55,9 @@ REASON_COLUMNS = ("reason", "rejections", "rejectionsBefore")
 
 
 def _find_first_moment(environment: Environment) -> datetime | None:
-    """Return the time of the first outcome or verification.
+    """Return the time of the first outcome or verification, or the quarter hour of the first conversation.
 
-    Of conversations only the quarter hour is known, and it may have begun before the environment was created.
+    If that quarter hour began before the environment was created, return the time of the creation.
     """
     moments = [find_first_moment(environment), find_first_verification(environment)]
     first = min(filter(None, moments), default=None)

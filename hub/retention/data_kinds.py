@@ -22,7 +22,8 @@ from workspaces.models import RetentionPolicy, Workspace
 from workspaces.refusals import prune as refusals
 
 ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
-ACTIVITY_DAYS = 62  # at least: the preview of a silence reads 30 days, and for their first moment 30 days before
+# At least: the preview of alerts on silent reporters judges 30 days, and the first of them by the 30 days before it.
+ACTIVITY_DAYS = 62
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
 REPORT_ID_DAYS = 400  # how long report ids are kept, unless a workspace says otherwise (contract §1)
 

@@ -28,7 +28,7 @@ NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
 ACTOR = "sample"
 DAYS = 30  # of history
 AGE = timedelta(days=31)
-RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
+RELEASE_DELAY = timedelta(minutes=3)  # then the shop releases new responses, and their drift can be watched live
 
 
 def keys_file() -> Path:

@@ -70,7 +70,7 @@ def search_annotations(environment: Environment, text: str) -> ResultGroup:
 
 
 def _describe_annotation(annotation_id: UUID, moment: datetime, text: str, needle: str) -> SearchResult:
-    """Link to what happened from the day before on until then. So it is on the first page, however many there were."""
+    """Link to the list from the day before until the minute after, so that the annotation is at its top."""
     utc = moment.astimezone(UTC)
     day_before, minute_after = utc.date() - timedelta(days=1), utc + timedelta(minutes=1)
     return SearchResult(

@@ -20,7 +20,8 @@ from opentelemetry.sdk.trace import Event, ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace.status import Status
 
-AFTER = "wire.http.request_id.RequestIdMiddleware"  # tracing begins behind it, so that refused requests have an id, too
+# Tracing begins behind this middleware: tracing itself refuses a wrong Host, and such an answer needs an id, too.
+AFTER = "wire.http.request_id.RequestIdMiddleware"
 # The attributes to keep. All others are dropped: addresses, paths with their tokens, headers, arguments of tasks.
 ATTRIBUTES = frozenset(
     {"http.method", "http.request.method", "http.route", "http.status_code", "http.response.status_code"}

@@ -31,7 +31,7 @@ def any_unknown(results: Iterable[SigningResult]) -> bool:
 
 @register.simple_tag(takes_context=True)
 def singles_url(context: Context, environment: Environment, reason: str, since: datetime) -> str:
-    """Return the address of the single rejections for a reason since a moment, which may be within a quarter hour."""
+    """Return the address of the single rejections for a reason since a moment, even one amid a quarter hour."""
     moment = since.isoformat()
     members = {"reason": reason, "range": "", "to": "", "from": moment, "since": moment}
     return environment_page_url(context, environment.name, "rejections", **members)

@@ -23,7 +23,7 @@ def count_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
 def delete_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
     """Delete the rows that name this user; return how many, by table.
 
-    Rejections of the user's calls stay as counts: they lose their tool call id.
+    Rejections of the user's calls stay, but lose their tool call id. The returned numbers include them.
     """
     for environment in workspace.environments.order_by("pk"):
         environment.hold()

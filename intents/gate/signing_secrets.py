@@ -36,7 +36,8 @@ def load_secrets_of(workspace: Workspace, moment: datetime) -> Sequence[str]:
 def _decrypt_readable(secrets: Sequence[SigningSecret]) -> Sequence[str]:
     """Return the secrets without those that no key of the settings decrypts; raises InvalidToken if none is left.
 
-    After SECRET_KEY was lost, the secret before a rotation would otherwise stop all verification for a day.
+    If SECRET_KEY was lost and the signing secret then rotated, the previous secret cannot be decrypted, but is valid
+    for another day. It must not stop verification with the new secret.
     """
     texts, failure = [], None
     for secret in secrets:

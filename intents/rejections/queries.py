@@ -31,7 +31,7 @@ NO_FILTERS = RejectionFilters()
 MAX_BY_KEY = 10_000  # single rejections, the latest, that the page sums by key
 MAIN_REASONS = 3  # of one key, on the page; the export has all
 NO_VERSION = 0  # stands for a version that was not reported
-FORWARD_DAYS = 2 * DAY  # reported times are at most one day ahead
+FORWARD_DAYS = 2 * DAY  # contains every reported time, because none is more than one day ahead
 
 SEGMENTS = """
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])

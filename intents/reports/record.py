@@ -63,7 +63,7 @@ def sum_by_tally(verifications: Iterable[Verification]) -> Mapping[TallyKey, Tal
 
 
 def sum_by_secret(verifications: Iterable[Verification]) -> Mapping[str, SecretUses]:
-    """Sum the accepted verifications whose signing secret was reported, by the beginning of that secret."""
+    """Sum the accepted verifications whose signing secret was reported, by the first characters of that secret."""
     sums: dict[str, SecretUses] = {}
     for verification in verifications:
         if verification.result == ACCEPTED and verification.secret:

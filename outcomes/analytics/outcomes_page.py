@@ -54,7 +54,10 @@ class Analytics:
 
     @cached_property
     def moved(self) -> tuple[MovedCounts, MovedCounts]:
-        """Return what moves changed in the period, and in the previous period if the page compares with that."""
+        """Return what moves changed in the period, and in the previous period if the page compares with that.
+
+        A move takes broken joins to the environment that knows their conversations.
+        """
         return count_moved_in_both(self.environment, self.period, self.comparison)
 
     @property

@@ -41,10 +41,11 @@ MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
 SHORT = 100_000  # reports in a period without a whole day: with this many or fewer, bounds seldom decide
 
-# A shard (column `lane`) of a key that was left out has at most `most` outcomes, and no more than the same shard of
-# ALL_KEYS, because reports and registrations only add outcomes. That second bound is often 0: many shards of ALL_KEYS
-# count only conversations that started in the bucket, and no outcomes. Only outcomes.tallies.adjust subtracts, and it
-# writes to shard SHARDS alone.
+# Each row of a bucket is one shard (column `lane`) of a key. A row that was left out has at most `most` outcomes: the
+# highest number of the smallest magnitude that was read. It also has no more outcomes than the same shard of ALL_KEYS,
+# because reports and registrations only add outcomes. That second bound is often 0: many shards of ALL_KEYS count only
+# conversations that started in the bucket, and no outcomes. Only outcomes.tallies.adjust subtracts, and it writes to
+# shard SHARDS alone.
 SELECT_LARGEST = f"""
 WITH large AS (
   SELECT bucket.*, key_tally.*

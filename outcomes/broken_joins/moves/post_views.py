@@ -23,7 +23,8 @@ from workspaces.pages.form_answers import member_form, return_to_page
 def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Move the broken joins that the page counted, then go back to it.
 
-    The form's address names the period by its two ends, so that exactly the joins that the page counted are moved.
+    The form's address names the period by its two ends, so that joins of later quarter hours are not moved, however
+    late the form is sent.
     """
     source = require_member_environment(request, slug, environment)
     target = find_sibling(source, read_text(request.POST, "to"))

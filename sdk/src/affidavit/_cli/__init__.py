@@ -65,7 +65,7 @@ def _escape_unencodable_output() -> None:
 
 
 def _refuse_undecodable(options: argparse.Namespace) -> None:
-    """Raise UsageError for a text that is not UTF-8, because none can be sent. The names of files may be any bytes."""
+    """Raise UsageError for a text that is not UTF-8, for it cannot be sent. The names of files may be any bytes."""
     for name, value in vars(options).items():
         texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
         if name not in _FILES and any(_SURROGATE.search(text) for text in texts):

@@ -59,7 +59,8 @@ def run(options: argparse.Namespace) -> None:
     if "" in options.host:
         raise UsageError("--host is empty. Is the variable that you pass set?")
     transport, key = (None, "") if options.dry_run else read_hub_options(options)
-    environment = options.environment or "production"  # always sent, so that a report has the same id in both cases
+    # Production is named, too, so that a report has the same id with `--environment production` and without.
+    environment = options.environment or "production"
     hosts = frozenset(host.lower() for host in options.host)
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
     _check_hosts(hosts, recording.host_names, options.file)

@@ -213,8 +213,8 @@ def _read_request_body(
 def _list_fields(fields: list[Json], content_type: str) -> Iterator[FormField]:
     """Yield the fields of `params`. Raises InvalidForm if `params` are not fields.
 
-    At least one field of a url-encoded form must have a value, as in `parse_form`: a text that is not a form is read as
-    a single name.
+    At least one field of a url-encoded form must have a value, as in `parse_form`. Otherwise the body was probably a
+    text that is no form: the program that wrote the file took all of it for the name of one field.
     """
     is_filled = any(isinstance(param, dict) and param.get("value") for param in fields)
     if not is_filled and is_url_encoded(content_type):

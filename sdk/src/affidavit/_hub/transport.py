@@ -53,8 +53,8 @@ class ReadingTransport(Transport, Protocol):
 class Retry:
     """The limits of retries: at most `attempts` tries, none started later than `total` seconds after the first.
 
-    attempts: None for any number of tries. The last try begins `total` seconds after the first, unless a Retry-After
-        header asks for a longer wait.
+    attempts: None for any number of tries; then the last try begins `total` seconds after the first, unless a
+        Retry-After header asks for a longer wait.
 
     The n-th wait, counted from 0, is random between 0 and min(longest, first * 2^n) seconds ("full jitter"), plus the
     seconds of a Retry-After header.

@@ -19,7 +19,7 @@ _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000
 # Numbers that Python's encoder may write otherwise than RFC 8785: those with an exponent, and long ones.
 _MAYBE_REWRITTEN = (b"0e", b"0" * 16)
 # Only a number literal of 16 or more characters (DBL_DIG in C is 15), or one with an exponent of -100 or less, can
-# have another value than the double that is read from it.
+# have another value than the JCS text of its double.
 _NUMBER_CHARACTERS = bytes.maketrans(b"123456789.eE+-", b"0" * 14)
 _LONG, _TINY = b"0" * 16, b"e-000"
 _MAYBE_TWO_UNITS = (b"\xff", b"\\ud")

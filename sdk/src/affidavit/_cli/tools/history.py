@@ -56,9 +56,8 @@ class History:
                 return f"since {_format_time(row['takenBackAt'] or row['at'])}, on the operation's page"
         for row in self._list_rows("drift", operation):
             is_of_node = change.part and row["part"].startswith(change.part) and row["pointer"] == change.pointer
-            is_described = (
-                change.subject == "description" and row["part"].isdigit()
-            )  # because a description names responses
+            # A description says what the responses contain, so their drift changes it.
+            is_described = change.subject == "description" and row["part"].isdigit()
             if (is_of_node or is_described) and row["since"] is not None:
                 return f"since {_format_time(row['since'])}{_format_counts(row)}"
             if is_of_node or is_described:
