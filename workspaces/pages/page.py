@@ -148,7 +148,7 @@ def build_frame(
 
 
 def _find_own_address(request: HttpRequest, environment: Environment, name: str) -> str:
-    """Return the address that links to other states of this page begin with; "" if the browser is at that address.
+    """Return the address with which links to other states of this page begin; "" if the browser is at that address.
 
     A page that answers a form is at the address of the form, which takes no links.
     """

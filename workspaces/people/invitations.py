@@ -81,7 +81,8 @@ def list_open_invitations(workspace: Workspace, *, now: datetime) -> QuerySet[In
 def list_invitations_of(user: User, *, now: datetime) -> QuerySet[Invitation]:
     """Return the open invitations to the addresses of this user for which an OpenID Connect provider vouches.
 
-    A link alone proves no address to other workspaces, because the admin who made it sees it too.
+    Whoever used the link of an invitation has not proved their address by it, because the admin who made the link sees
+    it too. So invitations to other workspaces are not listed for them.
     """
     is_vouched_for = SocialAccount.objects.filter(user=user).exists()
     addresses = EmailAddress.objects.filter(user=user, verified=True).values("email")

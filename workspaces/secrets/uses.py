@@ -1,4 +1,4 @@
-"""Count which backend verifies with which signing secret, from verification reports and hosted verification."""
+"""Count which backend verifies with which signing secret, from reports and from POST /api/intents/verify."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Se
 
 
 def find_unused_signer(environment: Environment, key: ApiKey, *, now: datetime) -> SigningSecret | None:
-    """Return the secret that signs if this backend has verified with other secrets of the workspace only.
+    """Return the secret that signs, provided that this backend has verified with other secrets only; else None.
 
-    Return None for a backend that never reported a secret: it may verify with the one that signs.
+    A backend that never reported a secret gets None too: it may verify with the one that signs.
     """
     signer = find_signer(environment.workspace, now=now)
     used = set(SecretUse.objects.filter(environment=environment, api_key=key).values_list("secret_id", flat=True))

@@ -21,13 +21,16 @@ from .signs.weights import WEIGHTS
 from .tree import PathNode, count_paths
 
 LITERAL_BELOW = 0.1
-"""A segment is a literal below this probability: to keep data as a literal is as bad as to hold back ten segments."""
+"""A segment is a literal below this probability: data as a literal is as bad as ten segments that stay undecided."""
 PARAMETER_ABOVE = 0.85
 """A segment is a parameter above this probability: to treat a word as a parameter mixes operations."""
 LIKELY_ABOVE = 0.7
-"""The same where it mixes no words: beside a parameter that answers like it, or if no other segment is likely data."""
+"""A segment is a parameter above this at a position that has one already, or where no other segment is likely data.
+
+It does not hold for a segment that answers unlike the data beside it.
+"""
 NAMED_LIKELY_ABOVE = 0.5
-"""The same for a segment that a body of its exchange names, beside a parameter or alone at its position."""
+"""The same for a name or an id in a body of its own exchange, beside a parameter or alone at its position."""
 
 
 class Verdict(Enum):
@@ -119,7 +122,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
 
 
 def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Hold back strange words that no answer confirms, and all strange words if most of them may be data.
+    """Leave strange words undecided that no answer confirms, and all strange words if most of them may be data.
 
     `Siblings.is_strange` says which words are strange.
     """
@@ -133,7 +136,7 @@ def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -
 
 
 def _doubt_named_capitals(judgements: dict[str, Judgement]) -> None:
-    """Hold back words in capitals that are in a body of their exchange, if the API writes words in small letters."""
+    """Leave words in capitals undecided if a body of their exchange has them, but the API writes in small letters."""
     for segment, judgement in judgements.items():
         in_doubt = judgement.signs.keys() >= FOREIGN_CAPITALS and judgement.signs.keys() & OWN_VALUES
         if in_doubt and judgement.verdict is Verdict.LITERAL:

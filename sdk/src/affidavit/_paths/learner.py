@@ -109,7 +109,8 @@ class Learner:
     def _walk(self, path: str, facts: ExchangeFacts | None) -> PathNode:
         """Return the node where a path ends. On the way, note how bodies of the exchange use each segment as a value.
 
-        A value that is in a path twice counts at its last position: a parameter follows the word that names it.
+        A value that is in a path twice counts at its last position only: in `/tags/tags`, the first is the word and the
+        second the tag.
         """
         node, leading = self._root, True
         scalars = dict(facts.scalars) if facts else {}

@@ -85,8 +85,9 @@ _QUALIFIED = re.compile(r"[A-Z]+[a-z][A-Za-z0-9]*(?:\.[A-Z]+[a-z][A-Za-z0-9]*)+"
 class Style:
     """The style in which an API writes the words of its paths: whether in capitals, and which sign joins them.
 
-    Only segments made of words that other APIs have count. Of qualified names, such as `Lumen.Network`, the first part
-    counts: most of them begin with a namespace of the API, whereas people have many different names.
+    A segment counts only if all of its words are words of other APIs. Of qualified names, such as `Lumen.Network`, the
+    first part counts: if most begin with the same one, it is a namespace of the API. Names of people, such as
+    `Jane.Doe`, have the same form, but begin differently.
     """
 
     def __init__(self, segments: Iterable[str]) -> None:

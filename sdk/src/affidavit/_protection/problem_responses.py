@@ -38,7 +38,7 @@ def answer_body_too_large(limit: int, setting: str = "max_body") -> StoredRespon
 
 
 def answer_body_incomplete() -> StoredResponse:
-    """Return 400 for a request whose body broke off or cannot be decoded: it says nothing about the intent."""
+    """Return 400 for a body that broke off or cannot be decoded. It is no rejection: the intent was not verified."""
     detail = "The whole body could not be read: it broke off or is damaged, so nothing was verified and nothing ran."
     return _build_problem(400, "body-incomplete", "The body is incomplete", detail)
 

@@ -14,13 +14,14 @@ MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, remembered so that each is judged once
 MIN_MIXED = 24  # characters; a shorter run of letters and digits is not judged
 _LEAST_MEAN_RUN = 3.5  # below this mean length of its runs of digits and letters, a text has no words
-# In a random mix of capitals and small letters, the mean run is shorter, or the share in words is smaller.
+# In a random mix of capitals and small letters, the mean run is shorter than this, or words are a smaller share of
+# it than this.
 _LEAST_MEAN_MIXED_RUN = 4.5
 _LEAST_IN_WORDS = 0.8
 
 _PREFIXES_OF_KEYS_ALONE = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|shpat|whsec|dop_v1|gak"
 _KEY_PREFIXES = rf"{_PREFIXES_OF_KEYS_ALONE}|npm|pypi|hf|gas|pk|sk"
-_LONG_KEY = 32  # characters behind a prefix that ordinary names have too
+_LONG_KEY = 32  # characters behind a prefix such as `pk_`, which ordinary names have too; so long a mix is a key
 
 _HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]|AKIA|ASIA|AIza")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -149,9 +150,12 @@ def _is_mixed(part: str) -> bool:
 
 
 def _is_random(body: str, has_own_prefix: bool) -> bool:
-    """Return whether what follows the prefix of a key looks random: it has a digit, or no words.
+    """Return whether what follows the prefix of a key looks random.
 
-    has_own_prefix: whether only keys have this prefix. An ordinary name that begins like a key has letters of one case.
+    It does if it has a digit and no sign such as `_`, or if it has no words. A mix of capitals and small letters also
+    looks random if only keys have its prefix, if it is long, or if it has hardly any words.
+
+    has_own_prefix: whether only keys have this prefix.
     """
     if (body.isalnum() and not body.isalpha()) or _has_no_words(body):
         return True

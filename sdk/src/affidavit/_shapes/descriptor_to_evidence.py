@@ -120,7 +120,10 @@ class _Reader:
         return None
 
     def read_counts(self, node: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
-        """Return the count of each kind, 0 for kinds without a count. Invalid counts are not compared any further."""
+        """Return the count of each kind; {} if the type or a count is invalid, so that it is not compared any further.
+
+        The count of nulls is 0 if the node is `nullable` and has no `nulls`.
+        """
         faults_before = len(self.faults)
         seen = self.read_count(node, "seen", pointer)
         nulls = self.read_count(node, "nulls", pointer)

@@ -62,8 +62,8 @@ def _count_value(evidence: Evidence, value: Typed, level: int, redactor: Redacto
 def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
     """Count the members of one object, each under its name.
 
-    Every single value goes through this loop. `_count_value`, `_find_kind` and `Evidence.count` are inlined, because
-    calling them took longer than their work.
+    All members of an object that is counted by itself go through this loop. `_count_value`, `_find_kind` and
+    `Evidence.count` are inlined, because calling them took longer than their work.
     """
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     properties = evidence.properties

@@ -39,7 +39,7 @@ _log = logging.getLogger("affidavit.witness")
 
 
 def _require_reporter(name: str) -> str:
-    """Return the name of a program. Raises ReportError for one that the hub would refuse, and each report with it."""
+    """Return the name of a program. Raises ReportError for a name with which the hub would refuse each report."""
     if isinstance(name, str) and len(name) <= _MAX_REPORTER and not UNSENDABLE.search(name):
         return name
     detail = f"The reporter is the name of this program: a text of at most {_MAX_REPORTER} characters, without NUL."
@@ -87,7 +87,8 @@ class Witness(Reporter):
     reporter: the name of this program in the hub, at most 200 characters.
     exempt: a function that is called with method and path. It returns True for requests that are not observed.
     max_body: the limit in bytes; larger bodies get no shape.
-    max_operations: how many operations are kept apart.
+    max_operations: how many operations are kept: so many with a route, and as many without one. Requests of further
+        operations are dropped.
     send_undecided: whether to report paths even if some of their segments may be values; these stay as they are.
     transport: used in place of `base_url` and `timeout`.
 

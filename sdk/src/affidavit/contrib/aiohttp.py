@@ -57,8 +57,8 @@ def current_intent() -> Intent:
 def intent_middleware(protection: Protection, *, everything: bool = True) -> Middleware:
     """Return a middleware that verifies every request that `protection` does not exempt, before its handler runs.
 
-    everything=False protects only handlers that are decorated with `intent_required`. A request that a middleware with
-    the same protection has verified before, that of an app around this one, is not verified again. A handler can read
+    everything=False protects only handlers that are decorated with `intent_required`. If this app is part of another
+    whose middleware has the same protection and has verified the request, it is not verified again. A handler can read
     the body as before. `step_up` of the verifier gets the request. It runs in a thread, and so do all stores but those
     in memory.
     """
@@ -163,7 +163,7 @@ class _Gate:
         await self._run_step(self.admission.finish, response.status, list(response.headers.items()), kept_body)
 
     def _keep_while_sending(self, response: web.Response) -> None:
-        """Let a body that the app makes while it is sent, after the middleware, know its intent."""
+        """Let `current_intent` work in code that makes the body while it is sent, which is after the middleware."""
         write_eof = response.write_eof
 
         async def write_with_intent(data: bytes = b"") -> None:
@@ -214,8 +214,9 @@ async def _read_body(request: web.Request, limit: int) -> bytes | None:
                 return None
             chunks.append(chunk)
         body = b"".join(chunks)
-        # `read`, `json` and `post` use these bytes. Other readers, such as forms with files, use the stream, which is
-        # filled anew; without a body it stays, because its type says that there is none.
+        # `read`, `json` and `post` use these bytes. Other readers, such as forms with files, use the stream, so it is
+        # replaced by one with the same bytes. Without a body, aiohttp's own stream stays: its class tells aiohttp that
+        # there is none.
         request._read_bytes = body
         if body:
             request._payload = stream = StreamReader(request.protocol, 2**16, loop=asyncio.get_running_loop())

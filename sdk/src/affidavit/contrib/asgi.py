@@ -133,8 +133,8 @@ class IntentMiddleware:
     """Wrap an ASGI app: verify every request that `protection` does not exempt, before the app sees it.
 
     everything=False protects only views that are decorated with `intent_required`. With everything=True, WebSockets are
-    closed, because no intent covers them, unless `protection` exempts them (as method `GET`). A request that a
-    middleware with the same protection has verified before, around an app in which this one is mounted, is not verified
+    closed, because no intent covers them, unless `protection` exempts them (as method `GET`). If this app is
+    mounted in another one whose middleware has the same protection and has verified the request, it is not verified
     again. The app can read the body as before. `step_up` of the verifier gets the ASGI scope. It runs in a thread, and
     so do all stores but those in memory.
     """

@@ -86,8 +86,8 @@ def _require_gate() -> "_Gate":
 class IntentMiddleware:
     """Wrap a WSGI app: verify every request that `protection` does not exempt, before the app sees it.
 
-    everything=False protects only views that are decorated with `intent_required`. A request that a middleware with the
-    same protection has verified before, around an app in which this one is mounted, is not verified again. The app can
+    everything=False protects only views that are decorated with `intent_required`. If this app is mounted in another
+    one whose middleware has the same protection and has verified the request, it is not verified again. The app can
     read the body as before. `step_up` of the verifier gets the WSGI environ.
     """
 
@@ -218,7 +218,7 @@ class _Run:
         is_at_end = False
         if not self._is_event_stream():  # the first event of a stream may take long
             chunks_read += islice(iterator, 1)  # an app may start its response only now, or fail
-            is_at_end = not chunks_read  # as of a 204, to which Flask gives neither a length nor a list
+            is_at_end = not chunks_read  # for instance a 204: Flask gives it neither a length nor a list
         status, headers = self._start_arguments
         is_complete = isinstance(chunks, (list, tuple)) or is_at_end
         streams = not is_complete and _find_header(headers, "content-length") is None
@@ -240,7 +240,7 @@ class _Run:
 
 
 class _Remainder:
-    """The remaining chunks of a response; closing it closes the app's response. The app still knows its intent."""
+    """The remaining chunks of a response; closing it closes the app's response. `current_intent` works in its code."""
 
     def __init__(self, gate: _Gate, chunks: Iterator[bytes], source: Iterable[bytes]) -> None:
         self._gate = gate

@@ -49,7 +49,7 @@ class Siblings:
 
     @cached_property
     def data_count(self) -> int:
-        """Return how many different segments are data by their form; the constant `0` does not count."""
+        """Return how many different segments are data by their form, up to a bound; none if `0` is the only one."""
         return max((node.data_count for node in self.nodes), default=0)
 
     def is_fixed(self, segment: str) -> bool:
@@ -64,7 +64,7 @@ class Siblings:
         return is_known or (segment in self.versions and self._is_api_version(segment))
 
     def _is_api_version(self, segment: str) -> bool:
-        """Return whether a segment that reads like a version is the only one here, and where an API has its version.
+        """Return whether a segment that reads like a version is the only such one, where APIs have their version.
 
         It may also stand behind another word (`/geo/1.0/direct`), if most paths go through it, on to several words.
         """
@@ -100,9 +100,10 @@ class Siblings:
 
     @cached_property
     def _goes_on_in_many_ways(self) -> bool:
-        """Return whether each following word follows at most half of the segments that have following words.
+        """Return whether the words behind the segments of this position differ from segment to segment.
 
-        A word that follows one segment only does not count.
+        They do unless one word follows more than half of those segments that any word follows. A word that follows one
+        segment only does not count.
         """
         number = sum(bool(self._following_words(word)) for word in self.words)
         most = max(self._continuations.values(), default=0)

@@ -16,7 +16,7 @@ from affidavit._paths.segments import strip_values
 from .segment import Siblings
 from .text import list_text_signs
 
-MAX_COMPARED = 12  # siblings whose continuations are compared
+MAX_COMPARED = 12  # neighbours of one kind whose answers are compared
 SURE_DATA = 0.7  # probability at the first look above which a neighbour counts as data
 SURE_WORD = 0.1  # probability at the first look below which a neighbour counts as a word
 CROWD_SIZE = 9  # siblings that make a crowd
