@@ -15,9 +15,10 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
+from alerts.delivery.answer import Answer
 from alerts.delivery.messages import Message
 from alerts.delivery.retries import find_next_attempt
-from alerts.delivery.send import Answer, send
+from alerts.delivery.send import send
 from alerts.models import Delivery, Target
 from wire.metric_definitions import ALERT_DELIVERIES, count_after_commit
 from workspaces.models import Environment

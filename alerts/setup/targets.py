@@ -15,7 +15,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from alerts.delivery.queue import queue_deliveries, wake_target
-from alerts.delivery.send import NO_MAIL_SERVER, list_secrets
+from alerts.delivery.send import list_secrets
+from alerts.delivery.send_mail import NO_MAIL_SERVER
 from alerts.delivery.signature import SEPARATOR, new_secret
 from alerts.models import MAX_NAME, MAX_SHOWN_ADDRESS, Alert, Delivery, Event, Target
 from alerts.rules.event_titles import describe_happening

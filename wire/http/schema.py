@@ -125,7 +125,10 @@ class EndpointSchema(AutoSchema):
         for status, response in responses.items():
             self._add_success(status, response, is_post=is_post)
         if not is_post:
-            responses["304"] = {"description": "The client has this already.", "headers": name_headers(self._list_read_headers())}
+            responses["304"] = {
+                "description": "The client has this already.",
+                "headers": name_headers(self._list_read_headers()),
+            }
         for status, codes in group_by_status(list_codes(self.view, is_post=is_post)).items():
             responses[status] = self._describe_errors(codes)
         operation["responses"] = dict(sorted(responses.items()))

@@ -229,7 +229,7 @@ class _Reader:
         """Check that items belong to an array, properties and values to an object, as far as the type is known."""
         for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
             if name in node and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
-                detail = f"Send this member only if an {parent} was seen, or if the type is unknown."
+                detail = f"Send this member only if an {parent} was seen, or if the type is unknown, but not empty."
                 self.add_fault(f"{pointer}/{name}", "contradictory-type", detail)
 
     def check_parent(self, child: Evidence, parents: int, pointer: str) -> None:

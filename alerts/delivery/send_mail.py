@@ -1,0 +1,43 @@
+"""Send a message by mail."""
+
+from __future__ import annotations
+
+from smtplib import SMTPException, SMTPResponseException
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+
+from alerts.delivery.answer import Answer
+from alerts.delivery.mail_backend import SomeRefused
+from alerts.delivery.messages import Message, build_mail
+
+SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+REPORTING_BACKEND = "alerts.delivery.mail_backend.EmailBackend"
+NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
+
+
+def send_mail(recipients: list[str], message: Message, message_id: str) -> Answer:
+    """Send one message to all recipients in one mail."""
+    if not settings.EMAIL_URL:
+        return Answer(fault=NO_MAIL_SERVER)
+    subject, text = build_mail(message)
+    domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ")
+    headers = {"Message-ID": f"<{message_id}@{domain}>", "Auto-Submitted": "auto-generated"}
+    try:
+        EmailMessage(subject, text, None, recipients, headers=headers, connection=_connect()).send()
+    except SomeRefused as error:  # another attempt would send it again to those who have it
+        refusals = [f"{recipient} ({code})" for recipient, (code, _) in error.refusals.items()]
+        return Answer(note=f"the mail server refused {', '.join(refusals)}")
+    except SMTPResponseException as error:
+        if error.smtp_code < 0:  # smtplib's code for an answer that begins with no number
+            return Answer(fault="the mail server's answer is not SMTP")
+        return Answer(error.smtp_code, f"the mail server answered {error.smtp_code}")
+    except (OSError, SMTPException) as error:
+        return Answer(fault=f"mail could not be sent ({type(error).__name__})")
+    return Answer()
+
+
+def _connect() -> BaseEmailBackend:
+    """Return a connection of the hub's backend; one that reports refused recipients if it speaks SMTP."""
+    return get_connection(REPORTING_BACKEND if settings.EMAIL_BACKEND == SMTP_BACKEND else None)
