@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from affidavit import REASONS
-from hub.search import named_things
+from hub.search import keys_reasons_annotations as named_things
 from hub.search.results import MAX_RESULTS
 from tests.catalog.reports import environment_of
 from workspaces.annotations.annotate import AnnotationText, add_annotation
