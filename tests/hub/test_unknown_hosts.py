@@ -1,4 +1,7 @@
-"""A request with an unknown host name gets a problem document (machines) or a page (people)."""
+"""A request with an unknown host name gets a problem document (machines) or a page (people).
+
+So does a form that Django refuses to read.
+"""
 
 import pytest
 from django.test import Client

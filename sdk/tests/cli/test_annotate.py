@@ -71,6 +71,7 @@ def test_an_empty_text_is_refused_before_anything_is_sent(text):
 
 
 def test_a_key_of_once_that_had_another_text_is_named_as_the_option():
+    """The idempotency key comes from the option --once, so the error names this option."""
     refusal = problem(422, "idempotency-key-reused", "Used.")
     with ScriptedHub(refusal) as hub, pytest.raises(UsageError, match="--once: this key was used with another text"):
         run(hub, "Deploy", "--once", "pipeline-81")

@@ -270,6 +270,7 @@ async def test_a_refused_view_answers_403_wherever_the_middleware_is(outermost):
 
 @in_loop
 async def test_a_sync_view_of_another_transport_declares_its_operation_and_runs_in_a_thread():
+    """A transport other than REST, such as RPC, names its operations itself (contract §3)."""
     app = shop(make_protection(reports=(reports := RecordedReports())), everything=False)
     answer = await post(app, "/rpc", sign_call("orders.cancel", ARGS))
     assert (answer.status, answer.json) == (200, ARGS)
@@ -369,6 +370,7 @@ async def test_an_encoded_body_is_refused(encodings):
 ])  # fmt: skip
 @in_loop
 async def test_media_types_are_json_by_the_contract(media_types, status):
+    """Contract §3 says which media types are JSON. The intent signs JSON, so it is rejected with any other type."""
     header = [("x-service-intent", sign_call("POST /orders", ARGS))]
     types = [("content-type", media_type) for media_type in media_types]
     answer = await exchange(shop(make_protection()), "POST", "/orders", [*types, *header], [encode_json(ARGS)])

@@ -175,6 +175,7 @@ def test_an_app_that_raises_while_streaming_is_reported_once_and_its_error_passe
 
 @pytest.mark.parametrize(("headers", "status"), [({}, 500), ({"Content-Length": "2"}, 200)])
 def test_for_a_settled_shape_only_a_response_with_a_length_is_reported_before_it_is_sent(headers, status):
+    """A settled shape had no news for long: most requests are only counted. Without a length the app may still fail."""
     app = flask.Flask(__name__)
 
     @app.get("/feed")

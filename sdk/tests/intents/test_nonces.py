@@ -221,7 +221,7 @@ def test_the_memory_store_refuses_several_workers_unless_allowed(monkeypatch):
 
 
 def fork_workers(workers: int) -> list[int]:
-    """Fork workers from one server; return their exit codes. Code 7 means that the memory store refused to start."""
+    """Fork workers from one server; return their exit codes. Code 7: a store in memory would refuse to work."""
     ready, go = os.pipe(), os.pipe()
     children = []
     for _ in range(workers):
@@ -251,6 +251,7 @@ def test_the_memory_store_notices_other_workers_of_a_forking_server():
 
 
 def test_a_thread_that_returns_at_once_does_not_overtake_waiting_threads(tmp_path):
+    """Three threads ask for the only connection again as soon as they have given it back."""
     database, is_over, waits = Database(sqlite_in(tmp_path), connections=1), threading.Event(), []
 
     def run_on():

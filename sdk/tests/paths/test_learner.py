@@ -44,6 +44,7 @@ def test_a_known_word_that_is_a_value_in_its_response_is_undecided_until_a_sibli
 
 
 def test_a_value_that_occurs_twice_in_a_path_is_the_last_occurrence():
+    """Of two equal segments, the last one is taken to be the value that the response holds."""
     learner = learn(
         ("GET /v1/pools/9/shard/shard", {"shard_name": "shard"}),
         ("GET /v1/pools/9/shard/north", {"shard_name": "north"}),
@@ -256,6 +257,7 @@ def test_later_exchanges_decide_an_undecided_segment():
 
 
 def test_a_new_segment_takes_the_place_of_a_known_parameter():
+    """A segment that was never seen is a parameter where another segment is known to be one."""
     learner = learn(("GET /teams/storm", {"name": "storm"}))
     assert template(learner, "/teams/reef") == "/teams/{teamId}"
 

@@ -210,6 +210,7 @@ def test_a_running_call_renews_its_lease_until_it_ends():
 
 
 def test_a_slow_renewal_does_not_revive_the_lease_of_a_reading_call_that_ends_meanwhile():
+    """A call that only reads ends with `expire`: its response is not kept, and a retry runs the call again at once."""
     first, resume = [], threading.Event()
 
     class Slow(MemoryDeliveries):

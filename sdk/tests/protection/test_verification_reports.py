@@ -151,6 +151,7 @@ def test_beyond_the_limit_details_are_lost_but_counts_are_kept():
 
 
 def test_verifications_beyond_the_limit_of_counts_are_counted_as_dropped():
+    """Beyond `limit` entries, details are lost. Beyond twice as many, verifications are lost."""
     reports = reporter(limit=2)
     for number in range(10):
         reports.add("expired", at=AT + 900 * number)

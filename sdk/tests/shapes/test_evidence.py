@@ -77,6 +77,7 @@ def test_adding_neither_changes_nor_shares_the_added_evidence(a, b):
 @given(st.lists(st.tuples(st.sampled_from([*NAMES, "x", "y"]), evidences), max_size=6))
 @settings(max_examples=40, deadline=None)
 def test_what_is_taken_is_the_same_as_what_is_added(parts):
+    """`take_property` keeps the given evidence itself; `add` copies it."""
     added, taken = Evidence(), Evidence()
     for name, part in parts:
         added.open_property(name).add(part)
@@ -127,6 +128,7 @@ def test_cutting_keeps_all_counts_of_the_remaining_levels(evidence, levels):
 
 
 def test_closed_evidence_keeps_its_counts_and_marks():
+    """Closed evidence has lost its children. Every kind but null is counted as `limit`."""
     values = [infer({"a": 1}, day=9), infer(None, day=7), infer(None, day=7), infer([1], day=8)]
     evidence = functools.reduce(merge, values)
     evidence.redacted = evidence.binary = True

@@ -122,6 +122,7 @@ def test_a_star_stands_for_any_run_of_characters(rule, names):
     ("a*b*c", "acb"), ("aa*aa", "aaa"),
 ])  # fmt: skip
 def test_a_star_stops_at_the_words_around_it(rule, name):
+    """A match begins where a word begins and ends where a word ends. Its pieces are in order and do not overlap."""
     assert not Redactor(sensitive=[rule]).is_sensitive(name)
 
 

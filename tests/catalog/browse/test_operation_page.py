@@ -448,6 +448,7 @@ def test_the_export_of_a_search_has_only_the_matches(browser_client, filled_work
 
 
 def test_the_filter_on_unknown_types_leads_to_the_part_in_which_one_is(browser_client, api, workspace):
+    """The link of a row opens the part of the operation that has a node of unknown type."""
     path = "/cart/lines/{lineId}"
     lines = [{"quantity": number} for number in range(3)]
     deliver(

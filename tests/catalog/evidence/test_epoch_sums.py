@@ -1,4 +1,6 @@
-"""The visible shape after baseline resets of operations (epochs) and nodes, and with maps.
+"""The visible shape after baseline resets of whole operations and of nodes, and with maps.
+
+Evidence is stored by epoch: each reset begins a new one.
 
 These tests compare the shape with a model that counts value by value.
 """
@@ -131,7 +133,10 @@ def test_presence_since_a_reset_counts_only_later_evidence():
 
 
 def sum_by_key(*kinds: Any) -> Evidence:
-    """Return evidence of arrays of maps, one array for each of `kinds`. Each map value has that kind as `old`."""
+    """Return evidence of arrays of maps. Each value of a map is an object with the property `old`.
+
+    kinds: the value of `old`, such as 1 or "x", one for each array.
+    """
     total = Evidence()
     for kind in kinds:
         total.add(infer({"list": [{"m": body} for body in bodies({**PRICE, "old": kind})]}))
@@ -183,6 +188,7 @@ def test_a_manual_override_decides_between_map_and_properties():
 
 
 def test_maps_within_maps_are_identified_by_the_visible_nodes():
+    """In the map, the name `x` is not shown. So the rule of `/{}` applies and that of `/x` does not."""
     nested = {"x": {"a": {"k": 1}}, "y": {"b": {"k": "s"}}}
     result = build_map(nested, maps={"": True, "/{}": True, "/x": True})
     assert result.maps == {"": 2, "/{}": 2}

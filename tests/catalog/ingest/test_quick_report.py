@@ -1,4 +1,4 @@
-"""The quick reader accepts only reports that the form accepts, and returns the same sums as the form."""
+"""The quick reader accepts only reports that the form (WitnessReportForm) accepts, and returns the same sums."""
 
 from __future__ import annotations
 
@@ -134,6 +134,7 @@ def test_a_large_descriptor_is_read_quickly_without_being_cached():
 
 
 def test_a_sent_placeholder_is_no_descriptor():
+    """Before the quick reader parses a body, it replaces each descriptor by a placeholder such as {"#": 0}."""
     known_body = dump(report(observation(response=BOOK)))
     assert compare(known_body) is not None
     for stand_in in (b'{"#":0}', b'{"#": 0}', b'{"\\u0023": 0}'):
@@ -273,6 +274,7 @@ assert "get_class_annotations" not in compilations, "two threads could compile i
 
 
 def test_the_compiled_form_is_compiled_before_several_threads_use_it():
+    """msgspec compiles the quick reader's own form of a report when that form is first used."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "hub.settings"}
     process = subprocess.run(
         [sys.executable, "-c", FIRST_USE], cwd=ROOT, env=environment, capture_output=True, text=True

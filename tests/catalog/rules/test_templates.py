@@ -221,6 +221,7 @@ def test_a_property_of_merged_operations_is_absent_only_if_all_of_them_lack_it(a
 
 
 def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, shops):
+    """The parts are the operations that a rule shows as one. Their reset ends when that rule is undone."""
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
     start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=now)
@@ -414,6 +415,7 @@ def read_formats(environment: Environment) -> list[bytes]:
 
 
 def test_an_undone_merge_leaves_no_property_behind_that_only_the_other_operation_lacked(api, workspace, environment):
+    """The merged operation counts absences at BLUE. BLUE itself never lacked `blue` and never had `red`."""
     blue, red = (observation(path=path, response={"id": 1, name: 1}) for path, name in ((BLUE, "blue"), (RED, "red")))
     deliver(api, workspace, *[blue, red] * 50)
     before = read_formats(environment)

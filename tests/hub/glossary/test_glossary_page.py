@@ -30,6 +30,7 @@ def test_the_page_and_its_export_have_every_word_of_the_document(browser_client,
 
 
 def test_a_meaning_links_each_other_term_that_it_mentions_once(browser_client, workspace):
+    """Only the first mention of a term is a link."""
     page = browser_client.get(PAGE).content.decode()
     outcome_report = 'one request in which an <a href="#term-outcome">outcome</a> was named; an outcome may be reported'
     assert outcome_report in page

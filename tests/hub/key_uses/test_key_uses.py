@@ -141,6 +141,7 @@ def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client
 
 
 def test_a_key_was_last_used_when_it_sent_its_last_request_or_its_later_verification(workspace):
+    """The later of both times counts."""
     key, now = workspace.workspace.api_keys.get(name="report"), timezone.now()
     production = workspace.workspace.environments.get(name="production")
 

@@ -1,4 +1,4 @@
-"""The log of the embedded PostgreSQL."""
+"""The log of the embedded PostgreSQL, and commands that need no database."""
 
 from __future__ import annotations
 

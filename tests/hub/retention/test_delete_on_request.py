@@ -1,4 +1,7 @@
-"""Deletions by command are complete, include kept answers, print a report, and log only a keyed hash."""
+"""Deletions by command are complete, print what was deleted, and log only a keyed hash.
+
+They include kept answers: those that are stored to be sent again for a repeated request.
+"""
 
 from __future__ import annotations
 

@@ -83,6 +83,7 @@ def test_an_old_intent_that_is_accepted_neither_ends_the_alarm_nor_changes_the_c
 
 
 def test_see_them_lists_the_rejections_that_the_sentence_counts(browser_client, production, rotation):
+    """The link beside the sentence is called "See them"."""
     signs_from = timezone.now().replace(minute=10, second=30) - timedelta(hours=2)
     SigningSecret.objects.filter(pk=rotation.pk).update(signs_from=signs_from)
     rotation.refresh_from_db()

@@ -1,4 +1,4 @@
-"""The headers of every answer and forms without a token, at all addresses of the URL configuration."""
+"""All addresses of the URL configuration: the headers of their answers, and how they refuse forms without a token."""
 
 from __future__ import annotations
 

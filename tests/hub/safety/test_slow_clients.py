@@ -1,4 +1,4 @@
-"""Clients that send or read slowly occupy no thread: others get answers, slow ones get a 408 or are cut off."""
+"""Clients that send or read slowly occupy no thread that others need: slow ones get a 408 or are cut off."""
 
 from __future__ import annotations
 
