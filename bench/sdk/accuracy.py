@@ -203,7 +203,7 @@ def list_files(arguments: Sequence[str]) -> list[str]:
     extra_files = [*arguments, *filter(None, os.environ.get("HAR", "").split(os.pathsep))]
     recordings = [str(TRAFFIC / name) for name in RECORDED if (TRAFFIC / name).exists()]
     if not recordings:
-        print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository; only the files of HAR are measured.")
+        print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository; only the named files are measured.")
     return [*recordings, *extra_files]
 
 

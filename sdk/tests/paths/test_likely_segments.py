@@ -73,7 +73,7 @@ def test_a_lone_segment_stays_as_it_is_or_becomes_a_parameter(probability, is_na
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=2), st.booleans())
-def test_two_segments_become_parameters_only_beside_a_parameter_or_if_one_of_them_is_likely(probabilities, with_data):
+def test_likely_segments_become_parameters_beside_a_parameter_or_if_only_one_is_likely(probabilities, with_data):
     """Beside a parameter each likely segment becomes one. Without one, only a segment that is likely alone does."""
     paths = ["/otter/orders", "/acme-corp/orders", *(["/17/orders"] if with_data else [])]
     siblings = learn_paths(paths, {})._decide().siblings

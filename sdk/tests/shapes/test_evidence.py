@@ -127,8 +127,8 @@ def test_cutting_keeps_all_counts_of_the_remaining_levels(evidence, levels):
     assert depth(evidence) > levels or cut == evidence
 
 
-def test_closed_evidence_keeps_its_counts_and_marks():
-    """Closed evidence has lost its children. Every kind but null is counted as `limit`."""
+def test_closed_evidence_keeps_the_count_of_null_its_marks_and_its_days():
+    """Closed evidence has lost its children; every other kind is counted as `limit`."""
     values = [infer({"a": 1}, day=9), infer(None, day=7), infer(None, day=7), infer([1], day=8)]
     evidence = functools.reduce(merge, values)
     evidence.redacted = evidence.binary = True

@@ -100,8 +100,7 @@ def test_a_refusal_is_one_line_like_that_of_a_start(hub):
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_a_hub_does_not_start_on_the_temporary_database_of_a_command(hub):
-    """While one process holds the lock of the data directory, a second one is refused. Here the second is a command."""
+def test_a_command_does_not_start_a_second_database_on_a_locked_data_directory(hub):
     with data_dir.lock_data_dir(hub.folder / "var"):
         process = hub.manage("create_workspace", "Tea House")
     assert process.returncode == 1
