@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Host, Mount, Route
 
 TYPED = [("content-type", JSON)]
 
@@ -126,6 +126,23 @@ async def test_a_mount_is_part_of_the_route_and_its_parameter_is_reported_by_nam
     assert {path for _, path, _ in entries if "acme" in path or "18" in path} == set()
     assert ("GET", "/v1/orders/{order_id}", 200) in entries
     assert ("GET", "/shop/tenants/{tenant}/orders/{order_id}", 200) in entries
+
+
+@in_loop
+async def test_the_parameter_of_a_mount_is_no_word_of_the_route_if_an_inner_one_has_its_name():
+    inner = [Route("/orders/{tenant}", show), Mount("/{tenant}", routes=[Route("/fixed", show)])]
+    routes = [
+        Mount("/shops/{tenant}", routes=inner),
+        Host("{tenant}.example.com", app=Starlette(routes=[Mount("/shops/{shop}", routes=inner)])),
+        Mount("/v1", routes=[Route("/orders/{tenant}", show)]),
+    ]
+    app = WitnessMiddleware(Starlette(routes=routes), witness := make_witness(hub := Hub()))
+    for path in ("/shops/acme/orders/17", "/shops/acme/jane/fixed", "/v1/orders/17"):
+        assert (await exchange(app, "GET", path)).status == 200
+    assert (await exchange(app, "GET", "/shops/acme/jane/fixed", [("host", "x.example.com")])).status == 200
+    assert ("GET", "/v1/orders/{tenant}", 200) in flush_entries(witness, hub)
+    assert b"acme" not in b"".join(hub.bodies)
+    assert b"jane" not in b"".join(hub.bodies)
 
 
 @in_loop

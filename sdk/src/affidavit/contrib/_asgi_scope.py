@@ -123,13 +123,37 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
     mount_names = _list_mount_names(rule, tuple(values))
     if root == base and not mount_names:  # as in most apps
         return base
-    segments = root.removeprefix(base).split("/")
+    mount = root.removeprefix(base)
+    route_names = frozenset(values).difference(mount_names)
+    if _repeats_name(getattr(scope.get("router"), "routes", ()), f"{mount}/", route_names):
+        return None
+    segments = mount.split("/")
     for name in mount_names:
         value = str(values[name])
         if segments.count(value) != 1:
             return None
         segments[segments.index(value)] = f"{{{name}}}"
     return base + "/".join(segments)
+
+
+def _repeats_name(routes: Iterable[Any], path: str, names: frozenset[str]) -> bool:
+    """Return whether a mount on the way of a path has a parameter with the name of a later one.
+
+    Then the scope has the later value only, and that of the mount cannot be told from a fixed segment.
+
+    names: the parameters of the route itself.
+    """
+    for mount in routes:
+        if not hasattr(mount, "routes"):
+            continue
+        if hasattr(mount, "host"):
+            if _repeats_name(mount.routes, path, names):
+                return True
+        elif match := mount.path_regex.match(path):
+            own_names = frozenset(mount.param_convertors) - {"path"}  # what Starlette calls the rest of the path
+            if own_names & names or _repeats_name(mount.routes, f"/{match['path']}", names | own_names):
+                return True
+    return False
 
 
 @lru_cache(maxsize=1024)
