@@ -92,6 +92,19 @@ def test_a_decorated_view_of_flask_is_reported_by_its_route():
     assert [item["operation"] for item in hub.items] == ["GET /users/{name}"]
 
 
+def test_an_app_of_flask_that_another_mounts_is_not_reported_by_the_route_alone():
+    flask = pytest.importorskip("flask", reason="needs Flask")
+    dispatcher = pytest.importorskip("werkzeug.middleware.dispatcher")
+    reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
+    front, staff = flask.Flask("front"), flask.Flask("staff")
+    staff.add_url_rule("/users/<name>", "show", wsgi.intent_required(lambda name: name))
+    apps = dispatcher.DispatcherMiddleware(front.wsgi_app, {"/staff": staff.wsgi_app})
+    front.wsgi_app = wsgi.IntentMiddleware(apps, make_protection(reports=reports), everything=False)
+    assert front.test_client().get("/staff/users/jane-doe").status_code == 403
+    reports.flush()
+    assert [item.get("operation") for item in hub.items] == [None]
+
+
 @pytest.mark.parametrize("package", ["starlette", "fastapi"])
 def test_starlette_and_fastapi_report_no_path(package):
     applications = pytest.importorskip(f"{package}.applications", reason=f"needs {package}")

@@ -369,6 +369,31 @@ def test_the_mount_prefix_is_part_of_the_path():
     assert flush_entries(witness, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
+def test_the_routes_of_an_app_that_another_mounts_are_not_those_of_the_other():
+    dispatcher = pytest.importorskip("werkzeug.middleware.dispatcher")
+    front, staff = flask.Flask("front"), flask.Flask("staff")
+    for app in (front, staff):
+        app.add_url_rule("/users/<int:pk>", "show", lambda pk: {"pk": pk})
+    apps = dispatcher.DispatcherMiddleware(front.wsgi_app, {"/api": staff.wsgi_app})
+    front.wsgi_app = WitnessMiddleware(apps, witness := make_witness(hub := Hub()))
+    client = front.test_client()
+    for path in ("/users/1", "/api/users/1", "/api/users/2", "/api/users/3"):
+        assert client.get(path, buffered=True).status_code == 200
+    entries = flush_entries(witness, hub)
+    assert entries["GET", "/users/{pk}", 200]["count"] == 1
+    assert entries["GET", "/api/users/{userId}", 200]["count"] == 3
+
+
+def test_a_prefix_that_a_proxy_names_hides_no_route():
+    proxy_fix = pytest.importorskip("werkzeug.middleware.proxy_fix")
+    app = flask.Flask("shop")
+    app.add_url_rule("/orders/<int:pk>", "show", lambda pk: {"pk": pk})
+    witness = make_witness(hub := Hub())
+    app.wsgi_app = WitnessMiddleware(proxy_fix.ProxyFix(app.wsgi_app, x_prefix=1), witness)
+    app.test_client().get("/orders/5", headers={"X-Forwarded-Prefix": "/shop"}, buffered=True)
+    assert flush_entries(witness, hub).keys() == {("GET", "/orders/{pk}", 200)}
+
+
 def test_no_value_of_a_path_or_a_header_is_reported():
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON), ("X-Secret", "canary"), ("Set-Cookie", "s=canary")])

@@ -7,6 +7,7 @@ Environ = dict[str, Any]
 WsgiApp = Callable[[Environ, Any], Iterable[bytes]]
 
 _RULE = "affidavit.route"
+_FOUND_RULE = "affidavit.found_rule"
 
 
 def decode(text: str) -> str:
@@ -33,13 +34,23 @@ def has_no_route(environ: Environ) -> bool:
     return getattr(environ.get("werkzeug.request"), "url_rule", "") is None
 
 
-def find_rule(environ: Environ) -> str | None:
+def find_rule(environ: Environ, prefix: str, path_info: str) -> str | None:
     """Return the route that Flask, or another user of Werkzeug's router, found; None if it is unknown.
+
+    It is unknown, too, if the app is mounted in an app of the server: what that took from the path may be a value.
+
+    prefix, path_info: SCRIPT_NAME and PATH_INFO as the server gave them.
 
     Flask forgets the route at the end of the request. Therefore this function also keeps it in the environ, where an
     outer middleware finds it later.
     """
     rule = getattr(getattr(environ.get("werkzeug.request"), "url_rule", None), "rule", None)
     if isinstance(rule, str):
-        environ[_RULE] = rule
-    return environ.get(_RULE)
+        environ[_FOUND_RULE] = rule, environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
+    if _FOUND_RULE not in environ:
+        own_rule: str | None = environ.get(_RULE)
+        return own_rule
+    found_rule: str
+    found_rule, routed_prefix, routed_path_info = environ[_FOUND_RULE]
+    is_mounted = routed_prefix != prefix and routed_path_info != path_info
+    return None if is_mounted else found_rule

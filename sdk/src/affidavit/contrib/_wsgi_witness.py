@@ -36,7 +36,7 @@ class WitnessMiddleware:
 class _Exchange:
     """One request and its response. Observing must never disturb them, and costs each request little."""
 
-    _prefix = _path = ""
+    _prefix = _path_info = _path = ""
     _status = 0
     _headers: Mapping[str, str] = {}
     _request: BodyCopy | None = None
@@ -135,7 +135,8 @@ class _Exchange:
         """Note the prefix and the path, before an inner router changes them."""
         environ = self._environ
         self._prefix = environ.get("SCRIPT_NAME", "")
-        self._path = self._prefix + environ.get("PATH_INFO", "")
+        self._path_info = environ.get("PATH_INFO", "")
+        self._path = self._prefix + self._path_info
         content_type = environ.get("CONTENT_TYPE")
         if content_type and is_readable(content_type):
             self._request = open_copy(content_type, self._witness.max_body)
@@ -153,7 +154,7 @@ class _Exchange:
             self._is_reported = True
 
     def _find_route(self) -> str | None:
-        rule = find_rule(self._environ)
+        rule = find_rule(self._environ, self._prefix, self._path_info)
         return decode(self._prefix) + rule if rule and self._prefix else rule
 
     def _wrap_write(self, write: Callable[..., Any]) -> Callable[..., Any]:

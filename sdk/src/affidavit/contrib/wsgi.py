@@ -124,6 +124,7 @@ class _Gate:
         self._environ = environ
         self.method = environ["REQUEST_METHOD"]
         self._prefix = read_prefix(environ)
+        self._given_path = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
         self.path = self._prefix + decode(environ.get("PATH_INFO", "")) or "/"
         # What tells one call from another: code of the app may run its own calls with a copy of an environ.
         self._facts = (self.method, self.path, environ.get("QUERY_STRING", ""), environ.get(_HEADER))
@@ -148,7 +149,7 @@ class _Gate:
 
     def note_route(self) -> None:
         """Note the route, before Flask forgets it."""
-        rule = find_rule(self._environ)
+        rule = find_rule(self._environ, *self._given_path)
         path = None if rule is None else parse_route_path(rule)
         if path is not None:
             self._route_path = self._prefix + path
