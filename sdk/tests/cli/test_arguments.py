@@ -66,3 +66,24 @@ def test_a_character_that_the_output_cannot_carry_is_escaped(monkeypatch):
     with ScriptedHub(answer(201, {"annotationId": "x"})) as hub:
         assert main(["annotate", "Выпуск 4.2", "--hub", hub.url]) == 0
     assert output.buffer.getvalue() == "Annotated: Выпуск 4.2\n".encode("cp1252", "backslashreplace")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_command_does_its_work_without_an_output(closed, tmp_path):
+    (tmp_path / "x.csv").write_text("conversationId,outcomeKey\nc-1,purchase\n")
+    with ScriptedHub(answer(200, {"recorded": 1, "unknownConversations": []})) as hub:
+        script = f'exec "$0" -m affidavit outcomes x.csv --hub "$1" --key "$2" {closed}'
+        command = ["sh", "-c", script, sys.executable, hub.url, KEY]
+        done = subprocess.run(command, env=subprocess_environment(), capture_output=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr, len(hub.received)) == (0, b"", 1)
+    assert done.stdout == (b"" if ">&-" in closed.split() else b"Sent 1 outcome, 1 recorded.\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_an_error_does_not_go_to_the_output_if_there_is_no_output_for_errors():
+    script = 'exec "$0" -m affidavit outcomes missing.csv --dry-run 2>&-'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable], env=subprocess_environment(), capture_output=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, b"")

@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or could not be reached. 3: done, and the pulled file has changed. 130: interrupted. An error is one line on
     standard error.
     """
+    _discard_closed_outputs()
     _escape_unencodable_output()
     options = _build_parser().parse_args(arguments)
     try:
@@ -56,6 +57,13 @@ def _build_parser() -> argparse.ArgumentParser:
     tools.add_parser(commands)
     verify.add_parser(commands)
     return parser
+
+
+def _discard_closed_outputs() -> None:
+    """Discard what is written to an output that was closed before this process began, as by `>&-` of a shell."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open until the process ends
 
 
 def _escape_unencodable_output() -> None:
