@@ -135,6 +135,7 @@ async def test_the_parameter_of_a_mount_is_no_word_of_the_route_if_an_inner_one_
         Mount("/shops/{tenant}", routes=inner),
         Host("{tenant}.example.com", app=Starlette(routes=[Mount("/shops/{shop}", routes=inner)])),
         Mount("/v1", routes=[Route("/orders/{tenant}", show)]),
+        Mount("/{tenant}", routes=inner),
     ]
     app = WitnessMiddleware(Starlette(routes=routes), witness := make_witness(hub := Hub()))
     for path in ("/shops/acme/orders/17", "/shops/acme/jane/fixed", "/v1/orders/17"):
@@ -437,12 +438,17 @@ async def test_with_an_unreachable_hub_the_host_answers_as_without_a_witness(fau
 @in_loop
 async def test_routes_of_litestar_are_templates_and_paths_without_one_are_not_observed():
     async def litestar(scope, receive, send):
-        scope["litestar_app"], template = litestar, {"/users/jane": "/users/{name}", "/a/b": ""}.get(scope["path"])
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        scope["litestar_app"], template = litestar, {"/users/jane": "/users/{name}", "/a/b": ""}.get(path)
         if template is not None:
             scope["path_template"] = template  # Litestar leaves this empty for a mounted ASGI app
         await JSONResponse({"id": 1}, 200 if template else 404)(scope, receive, send)
 
+    mounts = Starlette(routes=[Mount("/v1", app=litestar), Mount("/shops/{shop}", app=litestar)])
     app = WitnessMiddleware(litestar, witness := make_witness(hub := Hub()))
+    mounted_app = WitnessMiddleware(mounts, witness)
     for path in ("/users/jane", "/none/jane", "/a/b"):
         await exchange(app, "GET", path)
-    assert flush_entries(witness, hub).keys() == {("GET", "/users/{name}", 200)}
+    for path in ("/v1/users/jane", "/shops/acme/users/jane"):
+        assert (await exchange(mounted_app, "GET", path)).status == 200
+    assert flush_entries(witness, hub).keys() == {("GET", "/users/{name}", 200), ("GET", "/v1/users/{name}", 200)}

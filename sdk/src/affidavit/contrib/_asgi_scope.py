@@ -12,6 +12,8 @@ Scope = dict[str, Any]
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
 """The name of a converter in a route, by the type in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_REST = "path"
+"""The parameter that a mount of Starlette has for the rest of the path."""
 _MAX_TYPED_RULES = 1024
 _typed_rules: dict[tuple[int, str], tuple[object, str]] = {}
 """The results of `_add_converters`, kept because they are the same for every request.
@@ -76,9 +78,15 @@ def find_route(scope: Scope) -> str | None:
 
 
 def _find_litestar_route(scope: Scope) -> str | None:
-    """Return the route with the mount prefix, without converters; None for a mounted app, as its template is empty."""
-    template = scope.get("path_template")
-    return str(scope.get("root_path", "")).rstrip("/") + template if isinstance(template, str) and template else None
+    """Return the route with the mount prefix, without converters; None for a mounted app, as its template is empty.
+
+    It is None as well if a mount of Starlette around Litestar has a parameter, because Litestar replaces its value.
+    """
+    template, root = scope.get("path_template"), str(scope.get("root_path", ""))
+    if not (isinstance(template, str) and template):
+        return None
+    mount = root.removeprefix(str(scope.get("app_root_path", root)))
+    return None if any(_list_mount_chains(scope, mount)) else root.rstrip("/") + template
 
 
 def _find_effective_route(route: object, fastapi: object) -> object:
@@ -124,9 +132,8 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
     if root == base and not mount_names:  # as in most apps
         return base
     mount = root.removeprefix(base)
-    route_names = frozenset(values).difference(mount_names)
-    if _repeats_name(getattr(scope.get("router"), "routes", ()), f"{mount}/", route_names):
-        return None
+    if any(sorted(names) != sorted(mount_names) for names in _list_mount_chains(scope, mount)):
+        return None  # an inner parameter has the name of one in a mount, whose value is lost
     segments = mount.split("/")
     for name in mount_names:
         value = str(values[name])
@@ -136,24 +143,25 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
     return base + "/".join(segments)
 
 
-def _repeats_name(routes: Iterable[Any], path: str, names: frozenset[str]) -> bool:
-    """Return whether a mount on the way of a path has a parameter with the name of a later one.
+def _list_mount_chains(scope: Scope, mount: str) -> Iterator[list[str]]:
+    """Yield the names of the parameters in the mounts of Starlette that may have taken `mount` from the path."""
+    return _follow_mounts(getattr(scope.get("router"), "routes", ()), f"{mount}/")
 
-    Then the scope has the later value only, and that of the mount cannot be told from a fixed segment.
 
-    names: the parameters of the route itself.
-    """
-    for mount in routes:
-        if not hasattr(mount, "routes"):
+def _follow_mounts(routes: Iterable[Any], path: str) -> Iterator[list[str]]:
+    if path == "/":
+        yield []
+        return
+    for route in routes:
+        inner_routes, names = getattr(route, "routes", None), getattr(route, "param_convertors", None)
+        if inner_routes is None or names is None:  # no mount
             continue
-        if hasattr(mount, "host"):
-            if _repeats_name(mount.routes, path, names):
-                return True
-        elif match := mount.path_regex.match(path):
-            own_names = frozenset(mount.param_convertors) - {"path"}  # what Starlette calls the rest of the path
-            if own_names & names or _repeats_name(mount.routes, f"/{match['path']}", names | own_names):
-                return True
-    return False
+        if hasattr(route, "host"):  # takes nothing from the path; the next mount may be the one, too
+            yield from _follow_mounts(inner_routes, path)
+        elif match := route.path_regex.match(path):
+            own_names = [name for name in names if name != _REST]
+            yield from ([*own_names, *inner] for inner in _follow_mounts(inner_routes, f"/{match[_REST]}"))
+            return
 
 
 @lru_cache(maxsize=1024)
