@@ -121,6 +121,23 @@ if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert count_items(hub) == all_three(52)
 
 
+@FORK_ONLY
+@pytest.mark.parametrize("works", [True, False])
+def test_a_child_of_a_fork_that_python_does_not_see_sends_its_own_reports(hub, tmp_path, works):
+    script = f"""
+from affidavit._hub import process_end
+follow_fork, process_end._follow_fork = process_end._follow_fork, lambda: None  # uWSGI forks in C: no hook of os runs
+work(2)
+child = os.fork()
+process_end._follow_fork = follow_fork
+if child: work(20)
+elif {works}: work(30)
+if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    assert run(hub, tmp_path, script) == (0, "")
+    assert count_items(hub) == all_three(52 if works else 22)
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize("kind", ["process", "pool", "executor"])
 def test_children_of_multiprocessing_send_their_reports(hub, tmp_path, method, kind):

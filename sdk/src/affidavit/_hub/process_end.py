@@ -101,11 +101,20 @@ def _close_all() -> None:
 
 
 def _finish_all(finish: Callable[[Reporter, float], object]) -> None:
+    notice_fork()
     began, reporters = time.monotonic(), sorted(_reporters, key=lambda reporter: reporter.exit_timeout)
     for reporter in reporters:
         reporter._hurry()
     for reporter in reporters:
         finish(reporter, max(0.0, began + reporter.exit_timeout - time.monotonic()))
+
+
+def notice_fork() -> None:
+    """Reset all reporters if this is the child of a fork that Python did not see: uWSGI forks its workers in C."""
+    if _Watched.pid != os.getpid():
+        with _Watched.lock:
+            if _Watched.pid != os.getpid():
+                _follow_fork()
 
 
 def _follow_fork() -> None:
@@ -114,11 +123,19 @@ def _follow_fork() -> None:
     if _reporters:
         _watch_celery()
         _watch_finalizers()
+    _Watched.pid = os.getpid()
+
+
+def _follow_seen_fork() -> None:
+    _Watched.lock = threading.Lock()  # a lock held during a fork is never released in the child
+    _follow_fork()
 
 
 class _Watched:
     """The state of this module in the process; a fork inherits it."""
 
+    pid = os.getpid()
+    lock = threading.Lock()
     finalizers_after_fork = False
     finalizer_pid = 0
     sigterm: "Callable[[int, FrameType | None], object] | int | None" = None
@@ -207,4 +224,4 @@ def _may_hold_lock(frame: FrameType | None) -> bool:
 
 atexit.register(_close_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_follow_fork)
+    os.register_at_fork(after_in_child=_follow_seen_fork)

@@ -14,7 +14,7 @@ from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
-from affidavit._hub.process_end import Reporter
+from affidavit._hub.process_end import Reporter, notice_fork
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_receipt
@@ -99,6 +99,7 @@ class OutcomeReporter(Reporter):
     def report(self, conversation_id: str, outcome_key: str) -> bool:
         """Queue one outcome; return at once, never raise. Return False if it was discarded: see `counts`."""
         try:
+            notice_fork()
             # Before the lock is taken: under gevent, starting a thread lets other greenlets run.
             can_send = self._background.start()
             with self._lock:

@@ -14,7 +14,7 @@ from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
-from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
+from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 from affidavit._intents.reasons import REASONS
@@ -120,6 +120,7 @@ class VerificationReports(Reporter):
             the page of a rotation shows which secret is used.
         """
         try:
+            notice_fork()
             moment = time.time() if at is None else at
             self._count(_build_verification(result, version, operation, tool_call_id, moment, secret), moment)
         except Exception:  # reporting must not make the host fail

@@ -14,7 +14,7 @@ from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
-from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
+from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
@@ -167,6 +167,7 @@ class Witness(Reporter):
         try:
             if self._exempt is not None and self._exempt(method, path):
                 return
+            notice_fork()
             moment = self._now() if at is None else self._bound_moment(at)
             if self._background.is_ending:
                 self._intake.refuse()
@@ -218,6 +219,7 @@ class Witness(Reporter):
         try:
             if self._exempt is not None and self._exempt(method, path()):
                 return True
+            notice_fork()
             if route is None or self._background.is_ending:
                 return False
             key = find_routed_key(method, route, status, request_content_type, response_content_type)
