@@ -3,6 +3,7 @@ import threading
 import time
 
 import pytest
+from support.signed_calls import make_protection, sign_call
 from support.store_servers import RepeatingRedis, count_passes_at_once, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import read_intent
@@ -20,7 +21,7 @@ from affidavit._protection.idempotency import (
 )
 from affidavit._protection.idempotency_stores import RedisDeliveries, SqlDeliveries
 from affidavit._protection.memory_deliveries import MemoryDeliveries
-from affidavit._protection.protection import _RunningCall
+from affidavit._protection.protection import Call, _RunningCall
 
 NOW = 1_800_000_000.0
 ONE, OTHER = "1" * 64, "2" * 64
@@ -207,6 +208,20 @@ def test_a_running_call_renews_its_lease_until_it_ends():
         time.sleep(0.1)
         assert len(renewed) == after
     assert lease_threads() <= earlier_threads
+
+
+def test_a_lease_is_renewed_by_the_clock_of_the_protection():
+    protection = make_protection(now=lambda: time.time() + 3600)
+    protection._leases._every = 0.01
+
+    def deliver():
+        header = sign_call("POST /x", {}, tool_call_id="call-1")
+        return protection.admit(Call(header, "POST", "/x", "", b"", None))
+
+    running_call = deliver()
+    time.sleep(0.2)
+    assert deliver().status == 409
+    running_call.abandon()
 
 
 def test_a_slow_renewal_does_not_revive_the_lease_of_a_reading_call_that_ends_meanwhile():

@@ -11,6 +11,7 @@ import math
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -143,11 +144,17 @@ def make_owner() -> str:
 
 
 class Leases:
-    """Renew the claims of running calls, in one thread per process that starts with the first claim."""
+    """Renew the claims of running calls, in one thread per process that starts with the first claim.
 
-    def __init__(self, store: DeliveryStore, *, every: float = _RENEW_EVERY) -> None:
+    now: the clock by which the calls were claimed.
+    """
+
+    def __init__(
+        self, store: DeliveryStore, *, every: float = _RENEW_EVERY, now: Callable[[], float] = time.time
+    ) -> None:
         self._store = store
         self._every = every
+        self._now = now
         self._lock = threading.Lock()
         self._claims: set[Claim] = set()
         self._pid = os.getpid()
@@ -187,4 +194,4 @@ class Leases:
                     continue
                 # A store that fails now may recover before the lease expires; one of the host's own may raise anything.
                 with suppress(Exception):
-                    self._store.renew(claim, now=time.time())
+                    self._store.renew(claim, now=self._now())

@@ -137,7 +137,7 @@ class Protection:
         self.is_in_memory = verifier.is_in_memory and (deliveries is None or is_in_memory(deliveries))
         self.max_kept = max_kept
         self._deliveries = deliveries
-        self._leases = None if deliveries is None else Leases(deliveries)
+        self._leases = None if deliveries is None else Leases(deliveries, now=now)
         self._reports = reports
         self._now = now
         self._next_log_at = 0.0
