@@ -23,7 +23,7 @@ from affidavit._paths.routes import (
 )
 
 KEY = make_key("gak_")
-AT = 1_800_000_000.0
+AT = 1_700_000_100.0  # the beginning of a quarter of an hour
 NEVER = 3600.0
 TAKEN = answer(200, {"recorded": 1})
 
@@ -79,6 +79,17 @@ def test_accepted_calls_name_eight_characters_of_their_secret_and_rejected_calls
         ("accepted", 2, "gas_kkkk"), ("accepted", 1, None), ("expired", 1, None),
     ]  # fmt: skip
     assert secret[8:] not in str(hub.bodies)
+
+
+@pytest.mark.parametrize("moment", [0.0, AT + 10 * 86_400])
+def test_a_clock_that_was_wrong_costs_no_report(moment, monkeypatch):
+    reports = reporter(hub := Hub())
+    monkeypatch.setattr("time.time", lambda: moment)
+    reports.add("accepted", version=2)
+    monkeypatch.setattr("time.time", lambda: AT)
+    reports.add("accepted", version=2)
+    reports.flush()
+    assert sorted((item["count"], item["occurredAt"]) for item in hub.entries) == [(1, AT), (1, AT)]
 
 
 def test_counts_are_kept_per_quarter_of_an_hour():

@@ -75,6 +75,18 @@ def test_an_entry_covers_one_day_and_an_impossible_time_is_replaced_by_now():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("wrong", [60.0, 1_900_000_000.0])
+def test_a_clock_that_was_wrong_costs_no_report(wrong):
+    clock = [wrong]
+    witness = make_witness(hub := Hub(), now=lambda: clock[0])
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    clock[0] = 1_800_000_000.0
+    observe_get(witness, body={}, **ORDERS_ROUTE)
+    assert witness.flush()
+    (entry,) = hub.entries
+    assert (entry["count"], entry["firstSeenAt"], entry["lastSeenAt"]) == (2, 1_800_000_000, 1_800_000_000)
+
+
 def test_a_settled_shape_is_inspected_less_often_and_its_requests_are_all_counted():
     witness = make_witness(hub := Hub(), clock=lambda: 0.0)
     for number in range(3000):

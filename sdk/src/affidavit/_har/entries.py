@@ -16,13 +16,13 @@ from enum import Enum
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
+from affidavit._hub.report_times import EARLIEST
 from affidavit._json import ABSENT, Absent, Json, parse
 from affidavit._paths.routes import PATH_SAFE
 from affidavit._shapes.forms import FormField, FormFields, InvalidForm, build_form
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 from affidavit._witness.bodies import BODILESS, Unread, finish_form, is_piece, read_form
 from affidavit._witness.observations import (
-    EARLIEST,
     METHOD,
     NO_MEDIA_TYPES,
     SECONDS_A_DAY,

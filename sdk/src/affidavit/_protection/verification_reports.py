@@ -15,6 +15,7 @@ from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
+from affidavit._hub.report_times import bound_moment
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 from affidavit._intents.reasons import REASONS
@@ -185,7 +186,8 @@ class VerificationReports(Reporter):
 
     def _build_report(self, items: list[tuple[_Verification, _Tally]]) -> Parcel:
         target = {} if self._environment is None else {"environment": self._environment}
-        entries = [_build_entry(verification, tally) for verification, tally in items]
+        now = time.time()
+        entries = [_build_entry(verification, tally, now) for verification, tally in items]
         document = {**target, "reportId": str(uuid.uuid4()), "verifications": entries}
         body = json.dumps(document, separators=(",", ":")).encode("ascii")
         return Parcel(body, sum(tally.count for _, tally in items))
@@ -229,8 +231,9 @@ def _count_verifications(pending: dict[_Verification, _Tally]) -> int:
     return sum(tally.count for tally in pending.values())
 
 
-def _build_entry(verification: _Verification, tally: _Tally) -> dict[str, object]:
-    entry: dict[str, object] = {"result": verification.result, "count": tally.count, "occurredAt": int(tally.last_at)}
+def _build_entry(verification: _Verification, tally: _Tally, now: float) -> dict[str, object]:
+    occurred_at = int(bound_moment(tally.last_at, now))
+    entry: dict[str, object] = {"result": verification.result, "count": tally.count, "occurredAt": occurred_at}
     if verification.version is not None:
         entry["version"] = verification.version
     if verification.operation:

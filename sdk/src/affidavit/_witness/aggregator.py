@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import parse_qs
 
+from affidavit._hub.report_times import bound_moment
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
 from affidavit._paths.routes import MAX_BYTES, UNKNOWN
@@ -20,7 +21,7 @@ from affidavit._shapes.redaction import Redactor
 
 from .bodies import RawBody, Unread, is_piece, read_body
 from .intake import Intake, Operation, QueuedExchange, Tally
-from .observations import PARTS, EntryKey, EntrySum, Observations
+from .observations import PARTS, SECONDS_A_DAY, EntryKey, EntrySum, Observations
 from .parameter_types import infer_types, merge_types
 
 _MAX_FACTS = 200_000
@@ -58,8 +59,11 @@ class Aggregator:
         """Inspect the queued bodies, so that they can be released."""
         self._inspect_all(self._intake.drain())
 
-    def collect(self) -> Observations:
-        """Return all sums that may be reported, and forget them."""
+    def collect(self, now: float) -> Observations:
+        """Return all sums that may be reported, and forget them.
+
+        now: Unix seconds.
+        """
         self._intake.has_new_operation = False
         queue, tallies = self._intake.drain_all()
         self._inspect_all(queue)
@@ -76,6 +80,9 @@ class Aggregator:
             elif len(path_template.path) > MAX_BYTES:
                 self._intake.drop(total.count)
             else:
+                total.first = bound_moment(total.first, now)
+                total.last = max(total.first, bound_moment(total.last, now))
+                day = int(total.last // SECONDS_A_DAY)
                 key = EntryKey(path_template.path, operation.method, operation.status, day, operation.key.media_types)
                 observations.absorb(key, path_template, total)
                 self._forget_if_renamed(operation, path_template)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,7 +20,6 @@ from affidavit._shapes.values_to_evidence import observe
 from .parameter_types import merge_types
 
 SECONDS_A_DAY = 86_400
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
 UNSENDABLE = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
 PARTS = ("query", "request", "response")

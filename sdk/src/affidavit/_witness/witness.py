@@ -15,6 +15,7 @@ from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
+from affidavit._hub.report_times import bound_moment
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
@@ -24,7 +25,7 @@ from .bodies import BODILESS, CopiedBody, select_body
 from .delivery import build_reports, deliver_report
 from .hub_rules import apply_rules, fetch_rules
 from .intake import Intake, find_routed_key
-from .observations import EARLIEST, METHOD, SECONDS_A_DAY, UNSENDABLE, find_media_types
+from .observations import METHOD, UNSENDABLE, find_media_types
 from .schedule import Schedule
 
 _MAX_BODY = 256 * 1024
@@ -168,7 +169,7 @@ class Witness(Reporter):
             if self._exempt is not None and self._exempt(method, path):
                 return
             notice_fork()
-            moment = self._now() if at is None else self._bound_moment(at)
+            moment = self._now() if at is None else bound_moment(at, self._now())
             if self._background.is_ending:
                 self._intake.refuse()
                 return
@@ -277,11 +278,6 @@ class Witness(Reporter):
             bodies_left_out={reason.value: count for reason, count in sorted(intake.left_out.items(), key=str)},
         )
 
-    def _bound_moment(self, moment: float) -> float:
-        """Return the moment, or now if it is out of range."""
-        now = self._now()
-        return moment if EARLIEST <= moment <= now + SECONDS_A_DAY else now
-
     def _pause(self) -> float | None:
         return self._schedule.pause(self._clock())
 
@@ -336,7 +332,7 @@ class Witness(Reporter):
         deliver_report(self._channel, self._key, parcel.body)
 
     def _pack_reports(self, aggregator: Aggregator) -> Iterator[Parcel]:
-        entries = aggregator.collect().entries()
+        entries = aggregator.collect(self._now()).entries()
         for report in build_reports(entries, environment=self._environment, reporter=self._reporter):
             yield Parcel(report.body, report.observations)
 
