@@ -61,6 +61,14 @@ def test_a_csv_file_goes_out_in_batches_in_order(csv_file, capsys):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_column_that_is_not_sent_may_hold_a_long_text(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(f"conversationId,outcomeKey,transcript\nc-1,purchase,{'hello ' * 50_000}\n")
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert read_items(hub) == [("c-1", "purchase")]
+
+
 def test_json_lines_and_csv_keep_strange_texts_exactly(tmp_path):
     strange = [(" a ", 'q"uote'), ("😀", "line\nbreak"), ("=1+1", "é,;"), ("'; --", "\t")]
     lines = tmp_path / "x.jsonl"

@@ -14,6 +14,7 @@ from affidavit._outcomes.report import ITEM_NAMES
 from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid_text
 
 _DELIMITERS = ",;\t"
+_MAX_CELL = 16 * 1024 * 1024  # characters of a cell, such as a whole conversation in a column that is not sent
 _MAX_FAULTY_ROWS_SHOWN = 10
 _MAX_IGNORED = 1000  # the most names that are kept, because every line of JSON can have others
 # All rows go to the environment of the command; a column of this name would be silently ignored.
@@ -97,6 +98,7 @@ def read_lines(path: Path) -> Iterator[OutcomeLine]:
 
 
 def _read_csv(file: IO[str]) -> Iterator[OutcomeLine]:
+    csv.field_size_limit(_MAX_CELL)
     blank_count, first_line = 0, next(file, "")
     while first_line and not first_line.strip():
         blank_count, first_line = blank_count + 1, next(file, "")
