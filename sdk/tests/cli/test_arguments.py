@@ -46,6 +46,17 @@ def test_an_environment_variable_that_is_not_utf_8_is_wrong_usage(monkeypatch, c
     assert "--environment is not text in UTF-8" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("arguments", "name"), [
+    (["outcomes", "", "--dry-run"], "FILE"), (["har", "", "--dry-run"], "FILE"), (["tools", "verify", ""], "FILE"),
+    (["tools", "lock", ""], "FILE"), (["catalog", "pull", ""], "FILE"), ([*VERIFY, "--body-file", ""], "--body-file"),
+    ([*VERIFY, "--secret-file", ""], "--secret-file"),
+])  # fmt: skip
+def test_an_empty_name_of_a_file_is_called_that(arguments, name, capsys):
+    assert main(arguments) == 2
+    expected = f"affidavit: {name} names no file. Is the variable that you pass set?\n"
+    assert capsys.readouterr() == ("", expected)
+
+
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names are text there")
 def test_a_file_whose_name_is_not_utf_8_is_written_and_named(monkeypatch):
     monkeypatch.setattr(

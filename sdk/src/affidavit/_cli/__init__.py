@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from affidavit._cli import annotate, catalog, conform, har, outcomes, tools, verify
 from affidavit._cli._hub import Undelivered, UsageError
@@ -14,7 +15,9 @@ from affidavit._errors import HarError
 from affidavit._version import __version__
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_FILES = frozenset({"file", "header_file", "body_file", "secret_file", "command"})
+_FILE_NAMES = ("file", "header_file", "body_file", "secret_file")
+_FILES = frozenset({*_FILE_NAMES, "command"})
+_POSITIONAL = frozenset({"file", "text"})
 _DONE, _REFUSED, _UNUSABLE, _INTERRUPTED = 0, 1, 2, 130
 
 
@@ -31,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _build_parser().parse_args(arguments)
     try:
         _refuse_undecodable(options)
+        _refuse_empty_file_names(options)
         status: int | None = options.run(options)
         sys.stdout.flush()
         return _DONE if status is None else status
@@ -77,8 +81,19 @@ def _refuse_undecodable(options: argparse.Namespace) -> None:
     for name, value in vars(options).items():
         texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
         if name not in _FILES and any(_SURROGATE.search(text) for text in texts):
-            option = "TEXT" if name == "text" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} is not text in UTF-8. Check the encoding of your terminal.")
+            raise UsageError(f"{_name_argument(name)} is not text in UTF-8. Check the encoding of your terminal.")
+
+
+def _refuse_empty_file_names(options: argparse.Namespace) -> None:
+    """Raise UsageError for a path without a name, as an empty text is."""
+    for name in _FILE_NAMES:
+        path = getattr(options, name, None)
+        if path is not None and not Path(path).name:
+            raise UsageError(f"{_name_argument(name)} names no file. Is the variable that you pass set?")
+
+
+def _name_argument(name: str) -> str:
+    return name.upper() if name in _POSITIONAL else f"--{name.replace('_', '-')}"
 
 
 def _report_failure(status: int, message: str) -> int:

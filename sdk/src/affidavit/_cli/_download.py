@@ -70,10 +70,8 @@ class HubReader:
         return build_connection(str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context)
 
 
-def require_file_name(path: Path) -> None:
-    """Raise UsageError for a path without a name, as an empty text is, and for a folder, a device or a pipe."""
-    if not path.name:
-        raise UsageError("FILE names no file. Is the variable that you pass set?")
+def require_regular_file(path: Path) -> None:
+    """Raise UsageError for a folder, a device or a pipe."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} cannot be written: it is no regular file.")
 

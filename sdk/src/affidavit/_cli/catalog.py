@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from affidavit._cli._download import HubReader, replace_file, require_file_name
+from affidavit._cli._download import HubReader, replace_file, require_regular_file
 from affidavit._cli._hub import Undelivered, add_hub_options
 from affidavit._hub.responses import HubAnswer, bad_answer, read_refusal
 
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Return the exit status. Raises UsageError or Undelivered; the file is replaced completely or not at all."""
-    require_file_name(options.file)
+    require_regular_file(options.file)
     hub = HubReader.from_options(options)
     copy = _LocalCopy(options.file)
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from affidavit._cli._download import HubReader, replace_file, require_file_name
+from affidavit._cli._download import HubReader, replace_file, require_regular_file
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options
 from affidavit._cli._terminal import escape_unprintable
 from affidavit._cli.tools.history import History
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
 
 def lock(options: argparse.Namespace) -> int:
     """Write the lock. Raises UsageError or Undelivered; the file is replaced completely or not at all."""
-    require_file_name(options.file)
+    require_regular_file(options.file)
     hub = HubReader.from_options(options)
     environment = options.environment or _DEFAULT_ENVIRONMENT
     definitions = _read_definitions(hub, environment)
