@@ -279,6 +279,27 @@ def test_witness_and_signed_intents_work_together(make_site, settings, order_of_
     assert header.encode() not in hub.bodies[0]
 
 
+def cut_tenant(get_response):
+    """Take the first segment from the path, as middleware for tenants does."""
+
+    def serve(request):
+        _, request.tenant, rest = request.path_info.split("/", 2)
+        request.path_info = f"/{rest}"
+        return get_response(request)
+
+    return serve
+
+
+def test_what_middleware_takes_from_the_path_is_no_word_of_the_route(make_site, settings):
+    hub, witness = make_site()
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.cut_tenant"]
+    for mount in ("", "/site"):
+        assert Client(SCRIPT_NAME=mount).get("/jane-doe/api/acme/orders/17/").status_code == 200
+    witness.flush()
+    assert witness.stats.observed == 2
+    assert b"jane" not in b"".join(hub.bodies)
+
+
 def test_the_mount_prefix_is_part_of_the_route(make_site):
     hub, witness = make_site()
     Client(SCRIPT_NAME="/site").get("/api/acme/orders/17/")

@@ -113,9 +113,15 @@ def _quote_path(request: HttpRequest) -> str:
     return quote(request.path, errors="replace")
 
 
-def _find_route(request: HttpRequest, match: ResolverMatch) -> str:
+def _find_route(request: HttpRequest, match: ResolverMatch) -> str | None:
+    prefix = find_prefix(request)
+    return None if prefix is None else f"{prefix}/{match.route.removeprefix('/')}"
+
+
+def find_prefix(request: HttpRequest) -> str | None:
+    """Return the mount prefix of the site; None if middleware took more from the path, which may be a value."""
     prefix = request.path.removesuffix(request.path_info)
-    return f"{prefix}/{match.route.removeprefix('/')}"
+    return prefix if prefix in ("", request.META.get("SCRIPT_NAME", "").rstrip("/")) else None
 
 
 def _finish_request_body(request: HttpRequest, copy: BodyCopy | None) -> CopiedBody:

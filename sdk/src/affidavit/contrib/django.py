@@ -32,7 +32,7 @@ from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, find_no_route
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
-from affidavit.contrib._django_witness import WitnessMiddleware
+from affidavit.contrib._django_witness import WitnessMiddleware, find_prefix
 
 __all__ = [
     "DjangoDeliveries",
@@ -279,8 +279,8 @@ def _read_raw_path(request: HttpRequest) -> str | None:
 def _find_route(request: HttpRequest) -> str | None:
     """Return the path template of Django's route; None without a route, or if the route is no template."""
     path = parse_route_path(request.resolver_match.route) if request.resolver_match else None
-    prefix = request.path.removesuffix(request.path_info)
-    return None if path is None else f"{prefix}/{path.removeprefix('/')}"
+    prefix = find_prefix(request)
+    return None if path is None or prefix is None else f"{prefix}/{path.removeprefix('/')}"
 
 
 def _finish(admission: Admission, response: Any, limit: int) -> None:
