@@ -98,3 +98,11 @@ def test_an_error_does_not_go_to_the_output_if_there_is_no_output_for_errors():
         ["sh", "-c", script, sys.executable], env=subprocess_environment(), capture_output=True, check=False, timeout=60
     )
     assert (done.returncode, done.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize("option", ["--header-file", "--body-file"])
+def test_a_standard_input_that_is_closed_is_called_that(option, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)  # as Python does after `<&-` of a shell
+    header = [] if option == "--header-file" else ["--header", "x"]
+    assert main(["verify", "--method", "POST", "--path", "/", *header, option, "-"]) == 2
+    assert capsys.readouterr() == ("", "affidavit: - cannot be read: standard input is closed.\n")

@@ -140,6 +140,8 @@ def _read_text(path: str) -> str:
 
 
 def _read_bytes(path: str) -> bytes:
+    if path == _STANDARD_INPUT and sys.stdin is None:
+        raise UsageError(f"{path} cannot be read: standard input is closed.")
     try:
         return sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes()
     except OSError as error:
