@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from affidavit.operations import PARAMETER, Identity, OperationSum, strip_names
@@ -79,6 +79,16 @@ class RuleSet:
             if rule := self._by_source.get((method, identity.key)):
                 return rule
         return next((rule for rule in self._matching if rule.matches(identity)), None)
+
+    def find_same(self, new_rule: Rule) -> Rule | None:
+        """Return a rule that says the same as a new one, unless a later rule changes what it says."""
+        for rule in reversed(self.rules):
+            if replace(rule, number=new_rule.number) == new_rule:
+                return rule
+            renames = rule.target_key == new_rule.target_key and rule.target != new_rule.target
+            if rule.source == new_rule.source or renames:
+                return None
+        return None
 
     def resolution_path(self, identity: Identity) -> list[Rule]:
         """Return the rules that lead from an operation to where it is shown, in order. Raises RuleCircle."""

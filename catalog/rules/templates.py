@@ -18,7 +18,7 @@ from catalog.queries import prefetch_evidence, visible_operations
 from catalog.rules.errors import RuleError
 from catalog.rules.queries import load_template_rules, name_templates
 from catalog.rules.reproject import lock_environment, reproject, reproject_rows
-from catalog.rules.resolution import RuleSet
+from catalog.rules.resolution import Rule, RuleSet
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 
@@ -48,16 +48,19 @@ def add_template_rule(
     method: the method of the operations, "" for all.
     matching: whether every other template that matches the target is shown there, too.
 
-    Raises RuleError.
+    If a rule in force already says so, return that rule. Raises RuleError.
     """
     if code := find_target_error(source, target):
         raise RuleError(code, TEMPLATE_RULE_ERRORS[code])
     lock_environment(environment)
     before = load_template_rules(environment)
+    new_rule = Rule(before.newest_number + 1, method, strip_names(source), target, matching)
+    if same_rule := before.find_same(new_rule):  # a second one would have to be undone, too
+        return TemplateRule.objects.get(pk=same_rule.number)
     rule = TemplateRule.objects.create(
         environment=environment,
         method=method,
-        source=strip_names(source),
+        source=new_rule.source,
         target=target,
         matching=matching,
         at=now,

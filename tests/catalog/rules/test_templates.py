@@ -278,6 +278,37 @@ def test_the_difference_of_environments_compares_merged_operations(api, workspac
     }
 
 
+@pytest.mark.parametrize("matching", [False, True])
+def test_a_rule_added_twice_is_one_rule_whose_undo_restores_everything(shops, matching):
+    before = list_everything(shops)
+    merge(shops, BLUE, SHOP)
+    rule = merge(shops, RED, SHOP, matching=matching)
+    assert merge(shops, RED, SHOP, matching=matching) == rule
+    merge(shops, BLUE, SHOP)
+    assert TemplateRule.objects.count() == 2
+    assert AuditEntry.objects.filter(action="operations shown under another template").count() == 2
+    for rule in TemplateRule.objects.all():
+        undo(rule)
+    assert list_everything(shops) == before
+
+
+def test_a_rule_that_differs_from_the_latest_of_its_template_is_a_new_rule(shops):
+    merge(shops, RED, SHOP)
+    merge(shops, RED, SHOP, matching=True)
+    merge(shops, RED, SHOP, method="GET")
+    merge(shops, RED, "/shops/{which}/{id}")
+    merge(shops, RED, SHOP)
+    assert TemplateRule.objects.count() == 5
+    assert list_paths(shops)[0] == ("GET", SHOP)
+
+
+def test_a_form_sent_twice_makes_one_rule_and_leads_to_the_new_template(browser_client, workspace, shops):
+    address = f"/w/{workspace.workspace.slug}/production/operation/template"
+    answers = [browser_client.post(address, {"method": "GET", "path": RED, "target": SHOP}) for _ in range(2)]
+    assert answers[0]["Location"] == answers[1]["Location"]
+    assert TemplateRule.objects.count() == 1
+
+
 def test_a_rule_and_its_undo_are_in_the_audit_log(shops):
     undo(merge(shops, RED, SHOP, method="GET"))
     entries = AuditEntry.objects.filter(workspace_id=shops.workspace.pk).exclude(action="workspace created")
