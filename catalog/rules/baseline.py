@@ -6,6 +6,7 @@ sum of the epochs since the latest active reset. The reset of a node hides that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -30,9 +31,14 @@ def reset_baseline(
 
     Operations that are shown under this one, or would be if rules were reverted, are reset too, for as long as they are
     shown here.
+
+    If nothing was observed since the same was reset, return that reset.
     """
     row = lock_operation(operation)
     rules = load_template_rules(row.environment)
+    members = _list_possible_members(row, rules)
+    if repeated_reset := _find_unobserved_reset([row, *members], part, pointer):
+        return repeated_reset
 
     def begin_epoch(target: Operation, through: BaselineReset | None) -> BaselineReset:
         target.epoch += 1
@@ -51,7 +57,6 @@ def reset_baseline(
         )
 
     reset = begin_epoch(row, None)
-    members = _list_possible_members(row, rules)
     for member in members:
         begin_epoch(member, reset)
     reproject_rows(row.environment, [target.pk for target in (row, *members)], rules, now=now)
@@ -84,6 +89,24 @@ def record_override(row: Operation, action: str, *, actor: str, now: datetime, l
     """
     facts = {"environment": row.environment.name, "operation": str(row)} | ({"place": location} if location else {})
     record_audit(row.environment.workspace_id, action, facts, actor=actor, now=now)
+
+
+def _find_unobserved_reset(targets: Sequence[Operation], part: str, pointer: str) -> BaselineReset | None:
+    """Return the last reset of the first target if it reset the same, and no target was observed since; else None.
+
+    It is found if a form is sent twice at once.
+    """
+    row = targets[0]
+    own_resets = row.baseline_resets.filter(epoch=row.epoch, through=None, reverted_at=None)
+    latest = own_resets.filter(part=part, pointer=pointer).first()
+    if latest is None:
+        return None
+    resets = BaselineReset.objects.filter(Q(pk=latest.pk) | Q(through=latest))
+    states = {reset.operation_id: (reset.epoch, reset.statuses) for reset in resets}
+    is_unobserved = all(
+        states.get(target.pk) == (target.epoch, read_facts(target).get("statuses", {})) for target in targets
+    )
+    return latest if is_unobserved else None
 
 
 def _list_possible_members(row: Operation, rules: RuleSet) -> list[Operation]:

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from catalog.models import HintRule, Operation
 from catalog.rules.baseline import record_override
+from catalog.rules.reproject import lock_operations
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 
@@ -22,6 +23,7 @@ def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, n
     If a rule in force already says so, return that rule.
     """
     operation.environment.hold()
+    lock_operations(operation.environment)  # two requests at once would both find no such rule, and both add it
     latest = list_operation_hints(operation).filter(hint=hint).first()
     if latest and latest.value == value:
         return latest

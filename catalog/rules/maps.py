@@ -20,8 +20,13 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
 
     The rule wins over the similarity of the values. Names that were not kept stay unknown: those that looked like data,
     and all names of an object that had too many.
+
+    If the latest rule in force for this node already says so, return that rule.
     """
     row = lock_operation(operation)
+    latest = row.map_rules.filter(part=part, pointer=pointer, reverted_at=None).first()
+    if latest and latest.as_map == as_map:  # the same form was sent twice at once
+        return latest
     rule = MapRule.objects.create(
         environment=row.environment, operation=row, part=part, pointer=pointer, as_map=as_map, at=now, actor=actor
     )

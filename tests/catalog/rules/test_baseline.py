@@ -16,6 +16,7 @@ from catalog.models import BaselineReset, Drift, Operation
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from catalog.rules.errors import NO_CHANGE
 from tests.catalog.reports import deliver, observation, undo_override
+from tests.catalog.rules.at_once import run_twice_at_once
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,23 @@ def test_only_observations_after_a_reset_are_shown(api, changed_workspace):
     assert read_document()["observations"] == 9
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_reset_made_twice_at_once_is_one_reset_whose_undo_restores_everything(api, changed_workspace):
+    before = read_document()
+    run_twice_at_once(reset)
+    revert_baseline_reset(BaselineReset.objects.get(), actor="ann", now=ON_THAT_DAY)
+    assert read_document() == before
+    assert AuditEntry.objects.filter(action="baseline reset").count() == 1
+
+
+def test_a_reset_after_new_observations_or_an_undo_is_another_reset(api, changed_workspace):
+    first = reset()
+    deliver(api, changed_workspace, observation(response=NEW, lastSeenAt=AT))
+    second = reset()
+    revert_baseline_reset(second, actor="ann", now=ON_THAT_DAY)
+    assert len({first, second, reset()}) == 3
+
+
 def test_the_first_descriptor_after_a_reset_is_a_version_and_no_drift(api, changed_workspace):
     before = Drift.objects.count()
     reset()
@@ -88,7 +106,9 @@ def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
 
 
 def test_a_later_reset_stays_when_an_earlier_one_is_undone(api, changed_workspace):
-    first, second = reset(), reset()
+    first = reset()
+    deliver(api, changed_workspace, observation(response=NEW, lastSeenAt=AT))
+    second = reset()
     revert_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
     revert_baseline_reset(second, actor="ann", now=timezone.now())

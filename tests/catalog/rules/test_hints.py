@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from catalog.models import Drift, HintRule, OperationVersion
+from catalog.models import Drift, HintRule, Operation, OperationVersion
+from catalog.rules.hints import add_hint_rule
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
+from tests.catalog.rules.at_once import run_twice_at_once
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +47,14 @@ def test_a_hint_set_on_the_page_is_in_the_tools_at_once(api, browser_client, wit
         "POST /orders": {**BY_METHOD, "destructiveHint": False},
         "POST /carts/{cartId}": BY_METHOD,
     }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_hint_set_twice_at_once_is_one_rule(with_orders):
+    operation = Operation.objects.select_related("environment").get(path="/orders")
+    run_twice_at_once(lambda: add_hint_rule(operation, "destructiveHint", False, actor="ann", now=timezone.now()))
+    assert HintRule.objects.count() == 1
+    assert AuditEntry.objects.filter(action="tool hint set").count() == 1
 
 
 def test_an_undone_hint_leaves_the_same_bytes_and_etag_as_before(api, browser_client, with_orders):

@@ -21,6 +21,7 @@ from catalog.rules.errors import NO_CHANGE
 from catalog.rules.maps import add_map_rule, revert_map_rule
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
+from tests.catalog.rules.at_once import run_twice_at_once
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,15 @@ def alike(api: Any, workspace: Any) -> Any:
 def boxes(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, *build_prices(BOX, BOX))
     return workspace
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_map_rule_added_twice_at_once_is_one_rule(boxes):
+    run_twice_at_once(lambda: add_rule(as_map=True))
+    assert MapRule.objects.count() == 1
+    assert AuditEntry.objects.filter(action="shown as a map").count() == 1
+    assert add_rule(as_map=False) != add_rule(as_map=True)
+    assert MapRule.objects.count() == 3
 
 
 def test_a_map_by_similar_values_is_a_map_in_the_catalog_and_every_download(api, alike):
