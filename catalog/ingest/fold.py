@@ -61,6 +61,7 @@ def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: dateti
     """Fold these reports together. If that fails, fold each half. A report that fails alone becomes a dead letter."""
     failure = try_fold(environment, batch, now=now)
     if failure and len(batch) == 1:
+        lock_operations(environment)  # before the rows of activity, as in try_fold, so that no two workers can deadlock
         record_activity(environment, batch)  # its reporter is not silent
         move_to_dead_letters(environment, batch[0], failure, now=now or timezone.now())
     elif failure:

@@ -11,13 +11,15 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from catalog import queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
+from catalog.ingest.reporters import record_activity
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
+from catalog.rules.reproject import lock_operations
 from tests.catalog.reports import environment_of, observation, report
 from workspaces.models import Environment
 
@@ -142,6 +144,27 @@ def test_a_small_batch_includes_reports_that_arrived_while_it_waited(api, worksp
         send(api, observation(response={"id": 1}))
     second.join(PATIENCE)
     assert sizes == [1, 2]
+
+
+def test_a_dead_letter_and_the_merge_of_another_worker_do_not_wait_for_each_other(api, workspace, monkeypatch):
+    environment = environment_of(workspace)
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    for _ in range(3):
+        send(api, observation(response={"id": 1}))
+    WitnessReport.objects.update(received_at=timezone.now())  # all in one quarter hour
+    broken, sound, later = WitnessReport.objects.order_by("id")
+    WitnessReport.objects.filter(pk=broken.pk).update(sums={"not": "a list"})
+    with transaction.atomic():
+        lock_operations(environment)
+        other_worker = run_in_thread(lambda: fold_batch(environment))
+        deadline = time.monotonic() + PATIENCE
+        while not is_waiting_for_a_lock():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        record_activity(environment, [later.pk])  # of the same reporter
+    other_worker.join(PATIENCE)
+    assert WitnessReport.objects.get(dead_lettered_at__isnull=False) == broken
+    assert WitnessReport.objects.get(folded_at__isnull=False) == sound
 
 
 def list_everything(environment: Environment) -> list[Any]:
