@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from wire.postgresql.lock_timeout import is_lock_timeout
 
 MONTHS_AHEAD = 3
+UNDEFINED_TABLE = "42P01"
 SELECT_PARTITIONS = """
 SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1
 """
@@ -127,6 +128,8 @@ def _create_month(log: MonthlyLog, month: Month) -> bool:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = '2s'")
             cursor.execute(f"LOCK TABLE {table}_default IN ACCESS EXCLUSIVE MODE")
+            if month in list_months(log):  # another process created it meanwhile
+                return False
             cursor.execute(
                 f"CREATE TABLE {partition} (LIKE {table} INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)"
             )
@@ -149,25 +152,37 @@ def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> in
     Return how many rows the partition had, or None if it stays.
 
     Writers to the log wait while its owners are looked up. If the log cannot be locked within a second, the partition
-    is left for the next time.
+    is left for the next time. If another process drops it at the same time, return None.
     """
-    table, partition = log.table, f"{log.table}_{month.suffix}"
-    if _is_needed(log, partition, owners):
-        return None
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"SELECT count(*) FROM {partition}")
-            (rows,) = cursor.fetchone()
-            cursor.execute("SET LOCAL lock_timeout = '1s'")
-            cursor.execute(f"LOCK TABLE ONLY {table} IN ACCESS EXCLUSIVE MODE")
-            if _is_needed(log, partition, owners):
-                return None
-            cursor.execute(f"DROP TABLE {partition}")
+        return _drop_unneeded(log, month, owners)
     except OperationalError as error:
         if not is_lock_timeout(error):
             raise
+    except ProgrammingError as error:
+        if not _is_missing_table(error):  # another process dropped it meanwhile
+            raise
+    return None
+
+
+def _drop_unneeded(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> int | None:
+    table, partition = log.table, f"{log.table}_{month.suffix}"
+    if _is_needed(log, partition, owners):
         return None
+    with connection.cursor() as cursor:  # in a transaction of its own: it locks the partition until its end
+        cursor.execute(f"SELECT count(*) FROM {partition}")
+        (rows,) = cursor.fetchone()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '1s'")
+        cursor.execute(f"LOCK TABLE ONLY {table} IN ACCESS EXCLUSIVE MODE")
+        if _is_needed(log, partition, owners):
+            return None
+        cursor.execute(f"DROP TABLE {partition}")
     return int(rows)
+
+
+def _is_missing_table(error: ProgrammingError) -> bool:
+    return getattr(error.__cause__, "sqlstate", None) == UNDEFINED_TABLE
 
 
 def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -97,3 +98,34 @@ def test_a_month_in_use_is_dropped_next_time(production):
     assert drop_month(REJECTIONS, MONTHS[0], [production.pk]) == 1
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE intents_rejection_y2040m12, intents_rejection_y2041m01, intents_rejection_y2041m02")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_create_and_drop_the_same_months_without_an_error(production):
+    results: list[object] = []
+
+    def run_twice_at_once(act) -> None:
+        barrier = threading.Barrier(2)
+
+        def run() -> None:
+            try:
+                barrier.wait(30)
+                results.append(act())
+            except Exception as error:  # compared below
+                results.append(error)
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+
+    run_twice_at_once(lambda: tuple(create_coming_months(REJECTIONS, now=YEAR_2040)))
+    assert sorted(sum(results, ())) == MONTHS
+    reject(production, YEAR_2040)
+    for month in MONTHS:
+        results.clear()
+        run_twice_at_once(partial(drop_month, REJECTIONS, month, [production.pk]))
+        assert sorted(results, key=str) == [1 if month == MONTHS[0] else 0, None]
