@@ -1,12 +1,14 @@
 """Invitations by link: new people make an account, others sign in, and only the invited person gets in."""
 
 import re
+import threading
 from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user_model
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
@@ -52,6 +54,24 @@ def test_only_a_digest_of_the_token_is_stored(token):
 def test_an_invitation_works_for_seven_days(workspace, age, works):
     _, token = invite(workspace.workspace, "ada@example.com", "editor", actor="olga", now=NOW)
     assert (find_invitation(token, now=NOW + age) is not None) is works
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_invitation_sent_twice_at_once_is_one_open_invitation(workspace):
+    barrier = threading.Barrier(2)
+
+    def send() -> None:
+        for _ in range(5):
+            barrier.wait(30)
+            invite(workspace.workspace, "ada@example.com", "editor", actor="olga", now=NOW)
+        connections.close_all()
+
+    threads = [threading.Thread(target=send) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert Invitation.objects.count() == 1
 
 
 def test_opening_the_link_neither_signs_in_nor_uses_the_invitation(client, address):
