@@ -8,7 +8,7 @@ The log names a conversation or a user by a keyed hash, so that it does not keep
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -19,7 +19,7 @@ from outcomes.ingest import delete_conversation as conversations
 from wire import wake_worker
 from wire.keyed_hash import compute_hash
 from wire.models import IdempotentAnswer
-from wire.redelivery.idempotency import delete_answers_about
+from wire.redelivery.idempotency import delete_answers, find_answers_about
 from workspaces import tasks
 from workspaces.audit.record import record_audit
 from workspaces.models import Workspace
@@ -33,8 +33,12 @@ def delete_conversation(
     workspace: Workspace, conversation_id: str, environment_names: Sequence[str] = (), *, actor: str, now: datetime
 ) -> Mapping[str, int]:
     """Delete a conversation id in these environments (in all if none is named), and take it out of all counts."""
+    # A workspace may have a million kept answers, and all reports of outcomes wait from the deletion on until the end
+    # of this transaction. So only the answers that were stored meanwhile are read after it.
+    answer_ids = find_answers_about(workspace.pk, conversation_id)
     rows = conversations.delete_conversation(workspace, conversation_id, environment_names)
-    rows = _with_answers(workspace, conversation_id, rows)
+    answer_ids |= find_answers_about(workspace.pk, conversation_id, stored_since=now)
+    rows = _delete_answers(answer_ids, rows)
     environments = ", ".join(environment_names) or "all"
     facts = {"conversation": hash_subject(workspace, conversation_id), "environments": environments, "rows": rows}
     record_audit(workspace.pk, "conversation deleted", facts, actor=actor, now=now)
@@ -44,7 +48,8 @@ def delete_conversation(
 @transaction.atomic
 def delete_user(workspace: Workspace, sub: str, *, actor: str, now: datetime) -> Mapping[str, int]:
     """Delete all that names an end user. Rejections stay as counts."""
-    rows = _with_answers(workspace, sub, users.delete_user(workspace, sub))
+    rows = users.delete_user(workspace, sub)
+    rows = _delete_answers(find_answers_about(workspace.pk, sub), rows)
     facts = {"user": hash_subject(workspace, sub), "rows": rows}
     record_audit(workspace.pk, "user deleted", facts, actor=actor, now=now)
     return rows
@@ -68,9 +73,10 @@ def hash_subject(workspace: Workspace, subject: str) -> str:
     return compute_hash(workspace.pk, subject.encode()).hex()[:HASH_DIGITS]
 
 
-def _with_answers(workspace: Workspace, subject: str, rows: Mapping[str, int]) -> Mapping[str, int]:
-    answers = delete_answers_about(workspace.pk, subject)
-    return {**rows, IdempotentAnswer._meta.db_table: answers} if answers else rows
+def _delete_answers(answer_ids: Collection[int], rows: Mapping[str, int]) -> Mapping[str, int]:
+    """Delete these kept answers; return the numbers of deleted rows by table with theirs."""
+    answer_count = delete_answers(answer_ids)
+    return {**rows, IdempotentAnswer._meta.db_table: answer_count} if answer_count else rows
 
 
 def _forget_sample(workspace: Workspace) -> None:

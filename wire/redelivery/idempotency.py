@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,6 +25,7 @@ from wire.models import IdempotentAnswer
 from wire.redelivery.encryption import decrypt, encrypt
 
 ANSWER_LIFETIME = timedelta(hours=24)
+LONGEST_REQUEST = timedelta(minutes=10)  # from the beginning of a request until its answer is stored, and more
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 STORED_HEADERS = ("Content-Type", "X-Outcomes-New", "Location")
 
@@ -142,11 +143,20 @@ def delete_expired_answers(*, now: datetime, batch: int = 1000) -> int:
     return delete_batch(IdempotentAnswer.objects.filter(expires_at__lte=now), batch)
 
 
-def delete_answers_about(workspace_id: str, text: str) -> int:
-    """Delete the workspace's stored answers whose JSON has `text` as the value of a member or item; return how many."""
+def find_answers_about(workspace_id: str, text: str, *, stored_since: datetime | None = None) -> set[int]:
+    """Return the row ids of the workspace's stored answers whose JSON has `text` as the value of a member or item.
+
+    stored_since: leave out answers that were certainly stored earlier, and any that live for less than 24 hours.
+    """
     answers = IdempotentAnswer.objects.filter(workspace_id=workspace_id)
-    matching_ids = [answer.pk for answer in answers.iterator(chunk_size=500) if _holds_text(_read_body(answer), text)]
-    return IdempotentAnswer.objects.filter(pk__in=matching_ids).delete()[0]
+    if stored_since:
+        answers = answers.filter(expires_at__gt=stored_since - LONGEST_REQUEST + ANSWER_LIFETIME)
+    return {answer.pk for answer in answers.iterator(chunk_size=500) if _holds_text(_read_body(answer), text)}
+
+
+def delete_answers(answer_ids: Collection[int]) -> int:
+    """Delete these stored answers; return how many there were."""
+    return IdempotentAnswer.objects.filter(pk__in=answer_ids).delete()[0]
 
 
 def _read_body(answer: IdempotentAnswer) -> Any:

@@ -6,17 +6,26 @@ They include kept answers: those that are stored to be sent again for a repeated
 from __future__ import annotations
 
 import json
+import threading
+from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError, connection
+from django.utils import timezone
 
 from hub.local.startup_errors import StartupError
 from hub.retention.delete_on_request import hash_subject
 from hub.sample.workspace import keys_file
 from intents.models import MintedIntent
+from outcomes.ingest import delete_conversation as conversations
+from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Conversation
 from wire.models import IdempotentAnswer
+from wire.redelivery import idempotency
+from wire.redelivery.idempotency import ANSWER_LIFETIME
 from workspaces.models import AuditEntry, SampleWorkspace, Workspace
 from workspaces.remove import hide_workspace
 
@@ -44,6 +53,62 @@ def test_deleting_a_conversation_deletes_kept_answers_that_contain_its_id(api, w
     assert entry.facts == {"conversation": hashed, "environments": "all", "rows": rows}
     assert (entry.actor, len(hashed)) == ("command line", 16)
     assert run("delete_conversation", workspace.workspace.pk, "c1") == "Nothing to delete.\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reports_do_not_wait_while_the_kept_answers_of_a_day_are_read(api, workspace, monkeypatch):
+    for key in ("an hour ago", "just now"):
+        api.post("/api/conversation-outcomes", REPORT, headers={"Idempotency-Key": key.replace(" ", "-")})
+    hour_ago = IdempotentAnswer.objects.filter(key="an-hour-ago")
+    hour_ago.update(expires_at=timezone.now() + ANSWER_LIFETIME - timedelta(hours=1))
+    environment = workspace.workspace.environments.get(name="production")
+    read_keys: list[str] = []
+    waits: list[str] = []
+
+    def report() -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '1s'")
+            record_outcomes(environment, [Report("c3", "purchase")], now=timezone.now())
+        except OperationalError:
+            waits.append(read_keys[-1])
+        finally:
+            connection.close()
+
+    def read_slowly(answer: IdempotentAnswer) -> Any:
+        read_keys.append(answer.key)
+        reporter = threading.Thread(target=report)
+        reporter.start()
+        reporter.join(30)
+        return read_body(answer)
+
+    read_body = idempotency._read_body
+    monkeypatch.setattr(idempotency, "_read_body", read_slowly)
+    rows = json.loads(run("delete_conversation", "lumen-books", "c1", "--json"))["deleted"]
+    assert (rows["wire_idempotentanswer"], IdempotentAnswer.objects.count()) == (2, 0)
+    assert "an-hour-ago" in read_keys
+    assert "an-hour-ago" not in waits
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_is_stored_during_the_deletion_is_deleted_too(api, workspace, monkeypatch):
+    api.post("/api/conversation-outcomes", REPORT)
+
+    def delete_late(*arguments: Any) -> Any:
+        reporter = threading.Thread(target=report)
+        reporter.start()
+        reporter.join(30)
+        return delete_rows(*arguments)
+
+    def report() -> None:
+        api.post("/api/conversation-outcomes", REPORT, headers={"Idempotency-Key": "late"})
+        connection.close()
+
+    delete_rows = conversations.delete_conversation
+    monkeypatch.setattr(conversations, "delete_conversation", delete_late)
+    rows = json.loads(run("delete_conversation", "lumen-books", "c1", "--json"))["deleted"]
+    assert rows["wire_idempotentanswer"] == 1
+    assert not IdempotentAnswer.objects.exists()
 
 
 def test_the_named_environment_must_exist(api):
