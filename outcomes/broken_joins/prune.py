@@ -12,6 +12,9 @@ from outcomes.broken_joins.moves.outcome_rows import lock_conversations
 from outcomes.models import Outcome
 from workspaces.models import Environment, Workspace
 
+# The deletion of a conversation locks the table first and then its row (outcomes.ingest.delete_conversation). Locked in
+# the other order, the two could deadlock.
+LOCK_TABLE = "LOCK TABLE outcomes_conversation IN ROW EXCLUSIVE MODE"
 # The conditions are checked again after the locks: a join that has healed or was reported again meanwhile is kept.
 DELETE_JOINS = """
 DELETE FROM outcomes_outcome
@@ -45,6 +48,8 @@ def _delete_batch(environment: Environment, before: datetime, batch: int) -> int
         return 0
     expired_joins = Outcome.objects.filter(environment=environment, **_expired_at(before)).order_by("first_reported_at")
     conversations = sorted(set(expired_joins.values_list("conversation_id", flat=True)[:batch]))
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_TABLE)
     lock_conversations(environment, conversations)
     parameters: dict[str, Any] = {"environment": environment.pk, "conversations": conversations, "before": before}
     with connection.cursor() as cursor:

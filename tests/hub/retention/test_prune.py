@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -33,6 +35,7 @@ from intents.reports.prune import REJECTIONS
 from intents.reports.receive import receive_report
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from outcomes.broken_joins import prune as broken_joins_prune
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.delete_conversation import delete_conversation
 from outcomes.ingest.record import Report, record_outcomes
@@ -365,6 +368,47 @@ def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
     assert faults == []
     assert not Outcome.objects.filter(broken=True).exists()
     assert sorted(Outcome.objects.values_list("conversation__conversation_id", flat=True)) == sorted(ids)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_join_can_be_deleted_while_it_is_pruned(workspace, monkeypatch):
+    production = workspace.workspace.environments.get(name="production")
+    record_outcomes(production, [Report("c1", "purchase")], now=NOW - 40 * DAY)
+    keep(workspace, broken_joins=10)
+    faults: list[BaseException] = []
+    lock_conversations = broken_joins_prune.lock_conversations
+
+    def delete() -> None:
+        try:
+            delete_conversation(workspace.workspace, "c1")
+        except BaseException as error:
+            faults.append(error)
+        finally:
+            connection.close()
+
+    deletion = threading.Thread(target=delete)
+
+    def lock_while_deletion_begins(*arguments: Any) -> None:
+        lock_conversations(*arguments)
+        if deletion.ident:  # it has begun
+            return
+        deletion.start()
+        deadline = time.monotonic() + 20
+        while not is_waiting_for_a_lock():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    monkeypatch.setattr(broken_joins_prune, "lock_conversations", lock_while_deletion_begins)
+    assert prune(workspace)["broken_joins"] == 1
+    deletion.join(60)
+    assert faults == []
+    assert not Conversation.objects.exists()
+
+
+def is_waiting_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+        return bool(cursor.fetchone()[0])
 
 
 def test_nightly_pruning_runs_in_turns_until_nothing_is_left(workspace, production, monkeypatch):
