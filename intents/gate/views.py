@@ -69,6 +69,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             "states": STATES,
             "keys_by_actor": environment.workspace.index_keys_by_actor(),
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
+            "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }
 

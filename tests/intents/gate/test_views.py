@@ -196,6 +196,22 @@ def test_deciding_needs_the_role_of_an_editor(decide, pending_confirmation, work
     assert decide(pending_confirmation, "confirm", client).status_code == status
 
 
+def test_a_viewer_is_offered_no_decision_and_reads_who_decides(decide, address, pending_confirmation, workspace):
+    viewer = get_user_model().objects.create_user("vera")
+    workspace.workspace.memberships.create(user=viewer, role="viewer")
+    client = Client()
+    client.force_login(viewer)
+    for query in ("", f"?decide={pending_confirmation.pk}&as=confirm"):
+        page = client.get(f"{address}{query}").content.decode()
+        assert "as=confirm#" not in page
+        assert "/decision" not in page
+        assert "Editors of this workspace confirm and decline calls." in page
+    decide(pending_confirmation, "confirm")
+    page = client.get(address).content.decode()
+    assert "Confirmed by" in page
+    assert "/decision" not in page
+
+
 def test_the_hash_of_the_arguments_is_folded_beside_the_summary(browser_client, address, pending_confirmation):
     page = " ".join(browser_client.get(address).content.decode().split())
     assert f'<summary aria-label="Hash of the arguments">hash</summary> <code>{CALL.args_hash}</code>' in page
