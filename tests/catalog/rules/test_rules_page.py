@@ -229,6 +229,21 @@ def test_a_viewer_is_offered_no_override_and_reads_who_can_give_the_role(client,
     assert "An admin of this workspace can give it to you." in client.get(address(workspace, "audit")).content.decode()
 
 
+def test_a_viewer_is_offered_no_override_on_the_page_of_an_operation(client, browser_client, with_rules):
+    viewer = get_user_model().objects.create_user("vera")
+    with_rules.workspace.memberships.create(user=viewer, role="viewer")
+    client.force_login(viewer)
+    for place in ({"part": "200", "at": "/a"}, {"part": "200", "at": ""}):
+        query = {"method": "GET", "path": SHOP, **place}
+        page = client.get(address(with_rules, "operation"), query).content.decode()
+        assert "ann" in page.partition('id="overrides"')[2]
+        assert re.findall(r'<form method="post"[^>]*/production/', page) == []
+        assert "Editors of this workspace set and undo overrides." in page
+        editable = browser_client.get(address(with_rules, "operation"), query).content.decode()
+        assert len(re.findall(r'<form method="post"[^>]*/production/', editable)) > 6
+        assert "Editors of this workspace" not in editable
+
+
 def test_a_comparison_with_an_unobserved_environment_leads_to_its_first_observation(browser_client, workspace):
     page = browser_client.get(address(workspace, "difference")).content.decode()
     assert f'href="{address(workspace, "catalog")}">production</a>' in page
