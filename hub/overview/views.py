@@ -113,6 +113,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "rise": _leave_out_stop(rejections.rise, stop) if facts["rejections"].is_alarming else None,
             "new_reason": None if new_reason and stop.tells(new_reason.reason) else new_reason,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
+            "may_move": has_role(request.user, environment.workspace, Membership.EDITOR),
             "breaking": breaking,
             "probably_gone": list_unreported(environment, period),
             "breaking_release": find_annotation_before(environment, breaking.detected_at) if breaking else None,

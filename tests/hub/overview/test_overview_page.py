@@ -6,6 +6,7 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -225,6 +226,20 @@ def test_the_cause_of_broken_joins_has_its_count_key_start_and_a_link(overview, 
     assert key.prefix == match[3] == api.key[: len(match[3])]
     assert "/joins?tz=Asia%2FKathmandu&amp;why=other-environment&amp;in=staging" in page
     assert "No cause has more than half" not in page
+
+
+def test_the_link_to_the_main_cause_offers_a_move_only_to_those_who_may(overview, api, client, workspace):
+    staging = {"environment": "staging", "conversations": [{"conversationId": f"s{n}"} for n in range(2)]}
+    assert api.post("/api/conversations", staging).status_code == 200
+    viewer = get_user_model().objects.create_user("vera")
+    workspace.workspace.memberships.create(user=viewer, role="viewer")
+    client.force_login(viewer)
+    for id_, them in (("s0", "it"), ("s1", "them")):
+        report_outcomes(api, id_)
+        assert f"See {them} and move {them}</a>" in overview()
+        page = client.get(PAGE).content.decode()
+        assert f"See {them}</a>" in page
+        assert "and move" not in page
 
 
 def test_unresolved_joins_are_said_also_if_no_cause_prevails(overview, api, workspace):
