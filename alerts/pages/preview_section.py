@@ -56,7 +56,8 @@ def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mappi
     if firings.rows or not form.minimum_field:
         return {"lower": None}
     lower = suggest_minimum(form.environment_row, form.cleaned_data["kind"], form.thresholds, firings, now=now)
-    return {"lower": lower, "lower_query": form.write_query({form.minimum_field: lower.minimum}) if lower else ""}
+    query = f"?{form.write_query({form.minimum_field: lower.minimum})}" if lower else ""
+    return {"lower": lower, "lower_query": query}
 
 
 def _find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:

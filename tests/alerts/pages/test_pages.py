@@ -210,7 +210,7 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
     query = f"?kind=rejections.spike&environment=production&minutes=60&minimum={minimum}&percent=1&factor=3"
     figure, _ = read_chart(admin, query + "&reason_minimum=1&silent_minutes=60")
     assert max(figure["data"][0]["y"]) == 8
-    text = read(admin, f"{PAGE}{query}&reason_minimum=1&silent_minutes=60")
+    text = read(admin, f"{PAGE}{query}&reason_minimum=1&silent_minutes=60&range=30d&tz=Asia/Kathmandu")
     assert re.search("Highest: 8 on [^(]+ \\(100 %, usual 0 %\\)\\.", text)
     judged = re.search(r'Judged up to <time datetime="([^"]+)"', text)
     assert judged is not None
@@ -226,6 +226,8 @@ def test_the_chart_counts_cases_over_the_time_span_of_the_alert(admin, workspace
         assert "Would have fired 1 time in the last 30 days" in lower
         assert 'name="minimum" value="5"' in lower
         assert "in place of" not in lower
+        assert "Times in Asia/Kathmandu" in lower
+        assert f'href="{LOG}?range=30d&amp;tz=Asia%2FKathmandu"' in lower
 
 
 @pytest.mark.parametrize(("days", "is_offered"), [(9, True), (12, False)])
