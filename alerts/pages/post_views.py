@@ -237,6 +237,7 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 def _render_in_period(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
     """Show the page, with the period of the page that had the form, and with the query parameters of this request."""
     members = read_form_period(request, row)
-    members.update(request.GET)
+    for name, values in request.GET.lists():
+        members.setlist(name, values)
     request.GET = QueryDict(members.urlencode())
     return render_html(request, page, row, NAME, parse_period(request.GET, now=timezone.now()))

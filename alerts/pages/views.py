@@ -65,7 +65,7 @@ def build_alerts_page(
             "rows": rows,
             "target_rows": target_rows,
             "to_edit": row_to_edit,
-            "save_address": _find_save_address(environment, row_to_edit.alert if row_to_edit else None),
+            **_find_save_address(environment, row_to_edit.alert if row_to_edit else None),
             "to_delete": _find(rows, "alert", request, "delete"),
             "target_to_edit": _find(target_rows, "target", request, "target"),
             "sent_target": {name: read_text(request.POST, name) for name in ("name", "address")} if fault else None,
@@ -93,12 +93,13 @@ def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
     return next((row for row in rows if getattr(row, attribute).pk == number), None)
 
 
-def _find_save_address(environment: Environment, alert: Alert | None) -> str:
+def _find_save_address(environment: Environment, alert: Alert | None) -> Mapping[str, str]:
     """Return the address that the form posts to. It names the alert, so that a refused form can be shown again."""
     names = [environment.workspace.slug, environment.name]
     if alert is None:
-        return f"{reverse('create-alert', args=names)}#alert"
-    return f"{reverse('change-alert', args=[*names, alert.pk])}?edit={alert.pk}#alert"
+        return {"save_address": reverse("create-alert", args=names), "save_query": "#alert"}
+    address = reverse("change-alert", args=[*names, alert.pk])
+    return {"save_address": address, "save_query": f"?edit={alert.pk}#alert"}
 
 
 def _write_alert_query(request: HttpRequest) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from workspaces.models import Annotation
 
@@ -89,3 +91,37 @@ def test_every_form_that_is_sent_signed_out_leads_to_its_page(workspace):
         response = Client().post(address, headers={"Referer": f"http://testserver{START}/overview"})
         assert response.headers["Location"] == f"/sign-in?unsent=1&next={START}/overview", address
         assert Client().get(address).status_code == 405, address
+
+
+@pytest.mark.parametrize(
+    ("page", "action", "form"),
+    [
+        ("keys", "keys/create", {"name": "ci"}),
+        ("members", "members/invite", {"email": "ada"}),
+        ("environments", "environments/create", {"name": "Q A"}),
+        ("environments?change=staging", "environments/staging/change", {"audience": ""}),
+        ("environments", "v1-window", {"until": "soon"}),
+        ("retention", "retention/days", {"broken_joins": "x"}),
+        ("retention", "retention/deletions", {"subject": "conversation", "name": ""}),
+        ("alerts", "alerts/targets/create", {"kind": "slack", "name": "chat", "address": "http://x"}),
+        ("alerts", "alerts/create", {"kind": "rejections.spike"}),
+        ("alerts?target={target}", "alerts/targets/{target}/change?target={target}", {"name": ""}),
+    ],
+)
+def test_a_form_that_is_refused_twice_keeps_the_period_of_its_page(browser_client, workspace, page, action, form):
+    target = workspace.workspace.alert_targets.create(
+        kind="email", name="ops", encrypted_address=b"", shown_address="a@example.com", created_at=timezone.now()
+    )
+    page, action = (text.format(target=target.pk) for text in (page, action))
+    members = "range=30d&tz=Asia%2FKathmandu"
+    referer = f"{START}/{page}{'&' if '?' in page else '?'}{members}"
+    address = f"{START}/{action}"
+    for _ in range(2):
+        answer = browser_client.post(address, form, headers={"Referer": f"http://testserver{referer}"})
+        text = unescape(answer.content.decode())
+        assert answer.status_code == 200
+        assert f'href="{START}/overview?{members}"' in text
+        assert "Times in Asia/Kathmandu" in text
+        (address,) = set(re.findall(rf'action="({START}/{action.partition("?")[0]}[^"]*)"', text))
+        referer = address = address.partition("#")[0]
+    assert address.count("range=30d") == 1
