@@ -1,5 +1,7 @@
 """A person is invited, signs in through a provider, joins, and adds a passkey. Later sign-ins ask for the passkey."""
 
+from urllib.parse import urlsplit
+
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
@@ -50,6 +52,32 @@ def test_an_invited_person_signs_in_through_the_provider_and_adds_a_passkey(
     actions = set(AuditEntry.objects.filter(actor="ada@example.com").values_list("action", flat=True))
     assert {"member joined", "signed in", "signed out", "second factor added"} <= actions
     page.context.close()
+
+
+def test_a_passkey_that_cannot_be_added_says_why(chromium, live_server, transactional_db, workspace, settings):
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    operator = get_user_model().objects.create_superuser("operator")
+    for host, words in (
+        ("127.0.0.1", "Passkeys need HTTPS and a host name, or localhost."),
+        ("localhost", "This device has a passkey of your account already."),
+    ):
+        base = f"http://{host}:{urlsplit(live_server.url).port}"
+        page = chromium.new_context().new_page()
+        page.goto(f"{base}/sign-in/{create_link(operator, now=timezone.now())}")
+        page.get_by_role("button", name="Sign in").click()
+        devices = page.context.new_cdp_session(page)
+        devices.send("WebAuthn.enable")
+        devices.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+        page.goto(f"{base}/account/second-factor/passkeys/add")
+        page.get_by_role("button", name="Add").click()
+        if host == "localhost":
+            page.wait_for_url("**/account/second-factor/codes")
+            page.goto(f"{base}/account/second-factor/passkeys/add")
+            page.get_by_role("button", name="Add").click()
+        fault = page.locator("[data-passkey-fault]")
+        fault.wait_for(state="visible", timeout=5_000)
+        assert fault.inner_text() == words
+        page.context.close()
 
 
 def invite_by_page(chromium, base, email):
