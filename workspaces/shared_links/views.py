@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_variables
 
 from wire.errors import InvalidRequest, NotFound
-from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, read_number, read_text
+from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, read_number, read_text
 from wire.http.read_only import read_only
 from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table
@@ -35,8 +35,15 @@ COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt"
 # Members of an address that have no meaning on a shared page: they select only API keys and single calls, which no page
 # shares, or name the result of a form to the one who sent it.
 NOT_SHARED = ("since", "by", *RESULT_MEMBERS)
-WITHOUT_LIST = ("joins", "rejections")  # pages whose list with several pages (`page=2`) is not shared
-NOT_FILTERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # members of an address that filter nothing
+# By page, the members that only change a list that is not shared
+LIST_MEMBERS = {"joins": ("page", "why", "in", "again", "sort"), "rejections": ("page",)}
+NOT_FILTERS = {*PERIOD_MEMBERS, *VIEW_MEMBERS}  # members of an address that filter nothing
+# By page, further ones: they choose an order, what charts and funnels show, and with what the page compares
+VIEWS = {
+    "catalog": {"sort"},
+    "outcome": {"compare"},
+    "outcomes": {"compare", "keys", "lost", "rank", "show", "step"},
+}
 HEADERS = {
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "no-referrer",
@@ -72,12 +79,13 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
         frame = build_frame(inner_request, page, environment, link.page, period)
         html = render_to_string(page.template, {**frame, **page.context()}, inner_request)
         content = SafeString(reduce_main(html))  # reduce_main escapes all text
+        not_filters = NOT_FILTERS | VIEWS.get(link.page, set())
         context = {
             "content": content,
             "link": link,
             "period": period,
             "has_period": page.has_period,
-            "filters": [item for item in inner_request.GET.items() if item[0] not in NOT_FILTERS],
+            "filters": [item for item in inner_request.GET.items() if item[0] not in not_filters],
         }
         return HttpResponse(render_to_string("workspaces/shared_page.html", context), headers=HEADERS)
 
@@ -89,7 +97,7 @@ def _build_request(request: HttpRequest, link: SharedLink) -> HttpRequest:
     inner_request.path = reverse(link.page, args=[link.environment.workspace.slug, link.environment.name])
     inner_request.path_info = inner_request.path
     query = QueryDict(link.query, mutable=True)
-    for name in (*NOT_SHARED, *(["page"] if link.page in WITHOUT_LIST else [])):
+    for name in (*NOT_SHARED, *LIST_MEMBERS.get(link.page, ())):
         query.pop(name, None)
     inner_request.GET = QueryDict(query.urlencode())
     names = ("HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "wsgi.url_scheme")
