@@ -97,6 +97,16 @@ def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, fi
     }  # fmt: skip
 
 
+def test_the_feed_does_not_say_of_them_of_one_broken_field(browser_client, filled_workspace):
+    page = " ".join(open_page(browser_client, filled_workspace, "drift", kind="nullable").split())
+    assert "1 in this period matching the filters, 1 breaking: 1 field broken, not acknowledged or muted" in page
+    change = Drift.objects.get(kind="nullable")
+    address = f"/w/{filled_workspace.workspace.slug}/production/change/{change.pk}/acknowledgement"
+    assert browser_client.post(address).status_code == 303
+    page = " ".join(open_page(browser_client, filled_workspace, "drift", kind="nullable").split())
+    assert "1 breaking: 1 field broken, acknowledged or muted" in page
+
+
 def test_a_change_of_type_says_how_many_values_have_the_new_type(api, browser_client, workspace):
     """A single string among hundreds of values may be an accident. Whoever reads "breaking" has to see the numbers."""
     deliver(api, workspace, *[observation(response={"placedAt": 1, "refund": None})] * 142)
