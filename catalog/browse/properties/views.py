@@ -38,8 +38,9 @@ from wire.errors import NotFound
 from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
+from workspaces.access import has_role
 from workspaces.annotations.exports import build_annotations_table
-from workspaces.models import Environment
+from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
 
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of", "matching", "values")
@@ -70,6 +71,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
             "node": node,
             "changes": drift[:MAX_CHANGES],
             "reset": reset,
+            "may_act": has_role(request.user, environment.workspace, Membership.EDITOR),
             "mixed_day": reset.at.astimezone(UTC).date() if reset and reset.pointer else None,
             "more_changes": max(len(drift) - MAX_CHANGES, 0),
             "successor": find_successor(drift, pointer),

@@ -112,6 +112,23 @@ def test_the_first_line_undoes_the_reset_for_those_who_may(browser_client, clien
     assert undo not in open_page(client, two_environments, "operation", **PLACE).partition('id="overrides"')[0]
 
 
+def test_a_viewer_is_not_asked_to_undo_a_reset(browser_client, client, two_environments):
+    reset(part="200", pointer="/total")
+    viewer = get_user_model().objects.create_user("vera")
+    Membership.objects.create(user=viewer, workspace=two_environments.workspace, role=Membership.VIEWER)
+    client.force_login(viewer)
+    place = {**PLACE, "part": "200", "at": "/total"}
+    assert "Undo it on the page of the operation" in read_page(browser_client, two_environments, "property", **place)
+    words = read_page(client, two_environments, "property", **place)
+    assert "Baseline reset" in words
+    assert "Undo it" not in words
+    reset()
+    words = read_page(browser_client, two_environments, "operation", **PLACE)
+    assert "count again once you undo it" in words
+    words = read_page(client, two_environments, "operation", **PLACE)
+    assert "count again once it is undone" in words
+
+
 def test_the_version_of_a_reset_says_so_and_has_no_changes(browser_client, two_environments):
     reset()
     words = read_page(browser_client, two_environments, "operation", **PLACE)
