@@ -514,6 +514,16 @@ def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled
     assert "No data before" in text
 
 
+def test_a_quiet_period_after_the_first_data_has_no_rate_to_compare_and_no_word_of_the_first_data(page, production):
+    record_verifications(production, [build_verification("expired", days_ago=days_ago) for days_ago in (7.5, 20)])
+    period = {"from": (NOW - timedelta(hours=24)).isoformat(), "to": NOW.isoformat()}
+    text = " ".join(page(**period).content.decode().split())
+    assert "Nothing was reported in this period" in text
+    assert "of 0</span> </div>" in text
+    assert " points" not in text.partition('class="card facts"')[2].partition("</section>")[0]
+    assert "No data before" not in text
+
+
 def test_single_rejections_are_listed_from_an_exact_moment(page, production):
     """Sums are no finer than a quarter hour. So a page with an exact start shows only what can be counted from then."""
     moment = NOW - timedelta(days=1)
