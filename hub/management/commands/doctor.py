@@ -11,8 +11,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from hub.doctor.checks import list_checks, run_checks
 from hub.doctor.result import Result
+from hub.doctor.run_checks import list_checks, run_checks
 
 
 class Command(BaseCommand):

@@ -13,7 +13,6 @@ from alerts.delivery.deliver import claim_target
 from alerts.models import Target
 from catalog.models import WitnessReport
 from hub.doctor import database
-from hub.doctor.checks import Check, run_check, run_checks
 from hub.doctor.database import (
     check_clock,
     check_database,
@@ -25,6 +24,7 @@ from hub.doctor.database import (
 )
 from hub.doctor.messages import check_alerts, check_fold_lag
 from hub.doctor.result import Result
+from hub.doctor.run_checks import Check, run_check, run_checks
 from hub.local.web_role import grant_web_role
 from outcomes.models import Outcome, Tally
 from tests.alerts.alerts import make_target

@@ -1,4 +1,4 @@
-"""Checks of this machine: its disk, its static files, and the mail server that it sends to."""
+"""Checks of this machine: its disk and its static files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin
-from django.core.mail import get_connection
 
 from hub.doctor.result import Result
 from hub.health import LEAST_FREE_BYTES
@@ -48,21 +47,3 @@ def read_names(root: Path) -> list[str]:
     """Return the hashed names that pages refer to."""
     storage: ManifestFilesMixin = HashedNames(location=root)
     return sorted(storage.hashed_files.values())
-
-
-def check_email() -> Result:
-    """Connect to the mail server and sign in, but send nothing."""
-    if not settings.EMAIL_URL:
-        return Result("ok", "EMAIL_URL is not set: mail is printed to the hub's output.")
-    server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
-    mail_server = get_connection()
-    try:
-        mail_server.open()
-    except OSError as error:  # smtplib's errors are OSErrors too
-        return Result(
-            "wrong",
-            f"{server} does not take mail ({type(error).__name__}).",
-            "Correct EMAIL_URL (host, port, user, password), or let the mail server in through the firewall.",
-        )
-    mail_server.close()
-    return Result("ok", f"{server} answers.")

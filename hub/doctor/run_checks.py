@@ -17,7 +17,8 @@ from hub.doctor.database import (
     check_web_login,
     check_web_role,
 )
-from hub.doctor.machine import check_disk, check_email, check_static_files
+from hub.doctor.disk_and_static_files import check_disk, check_static_files
+from hub.doctor.mail_server import check_mail_server
 from hub.doctor.messages import check_alerts, check_broker, check_fold_lag, check_worker
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
@@ -50,7 +51,7 @@ def list_checks(seed: int) -> list[Check]:
         Check("security", check_deployment),
         Check("disk", check_disk),
         Check("static files", check_static_files),
-        Check("e-mail", check_email),
+        Check("e-mail", check_mail_server),
         Check("database", check_database),
         Check("migrations", check_migrations, needs="database"),
         Check("web role", check_web_role, needs="migrations"),

@@ -1,0 +1,56 @@
+"""The doctor sees a mail server that does not answer, or refuses the sign-in."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from hub.doctor.mail_server import check_mail_server
+
+SMTP = "django.core.mail.backends.smtp.EmailBackend"
+
+
+@pytest.fixture
+def mail_server() -> Iterator[int]:
+    """Run a mail server that answers one client and offers no sign-in; yield its port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            client, _ = server.accept()
+            with client, client.makefile("rwb", buffering=0) as stream:
+                stream.write(b"220 mail.example.com\r\n")
+                for line in stream:
+                    stream.write(b"221 bye\r\n" if line.startswith(b"quit") else b"250 mail.example.com\r\n")
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def test_without_a_mail_server_nothing_is_connected(settings):
+    settings.EMAIL_URL, settings.EMAIL_BACKEND = "", SMTP
+    assert check_mail_server().state == "ok"
+
+
+def test_a_mail_server_that_answers_is_fine(settings, mail_server):
+    settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://127.0.0.1", SMTP
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_server
+    assert check_mail_server().state == "ok"
+
+
+def test_a_mail_server_that_does_not_answer_is_wrong(settings):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://127.0.0.1", SMTP
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", port
+    result = check_mail_server()
+    assert (result.state, f"127.0.0.1:{port}" in result.detail, "EMAIL_URL" in result.cure) == ("wrong", True, True)
+
+
+def test_a_mail_server_that_refuses_the_sign_in_is_wrong(settings, mail_server):
+    settings.EMAIL_URL, settings.EMAIL_BACKEND = "smtp://u:p@127.0.0.1", SMTP
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_server
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "u", "p"
+    assert check_mail_server().state == "wrong"
