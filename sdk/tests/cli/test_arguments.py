@@ -1,4 +1,4 @@
-"""What all commands share: arguments that are no text, and an output that cannot carry every character."""
+"""What all commands share: arguments that are no text, and an output that is closed or lacks some characters."""
 
 import io
 import os

@@ -208,6 +208,7 @@ async def test_a_retry_gets_the_first_response_and_runs_nothing(serve, store):
 
 @serving
 async def test_a_handler_that_raises_may_run_again_and_an_http_exception_is_its_response(serve):
+    """A `web.HTTPException` that a handler raises counts as its response; after any other exception a retry runs."""
     app = shop(intent_middleware(make_protection()))
     client = await serve(app)
     answers = [await post(client, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c")) for _ in "abc"]

@@ -336,7 +336,7 @@ def test_a_body_that_breaks_off_says_nothing_about_the_intent():
 
 
 class BrokenInput(io.BytesIO):
-    """The rest of a body whose client is gone, as gunicorn (for chunks), uWSGI and mod_wsgi report it."""
+    """A body whose client is gone after three bytes: gunicorn (for chunks), uWSGI and mod_wsgi raise OSError then."""
 
     def read(self, size=-1, /):
         if self.tell():
@@ -387,6 +387,7 @@ def test_an_encoded_body_is_refused():
 
 @pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json\xa0", 403)])
 def test_media_types_are_json_by_the_contract(media_type, status):
+    """Contract §3 says which media types are JSON. The intent signs JSON, so it is rejected with any other type."""
     headers = {"X-Service-Intent": sign_call("POST /orders", ARGS)}
     body = encode_json(ARGS)
     answer = shop(make_protection()).test_client().post("/orders", data=body, headers=headers, content_type=media_type)

@@ -37,6 +37,7 @@ def test_many_rare_names_with_similar_values_are_a_map(values):
         ([dict.fromkeys(WORDS[:40], PRICE)] * 9, "every name is always there"),
         ([{**body, "total": PRICE} for body in bodies(PRICE)], "one name is always there"),
         (bodies(PRICE, names=18), "they are few"),
+        # Scalars are alike in records too, so it takes at least 64 names to call them a map.
         (bodies(1, names=60), "scalars are always alike"),
         (bodies("x", names=100, size=25), "each name is in too many objects for a map of scalars"),
         (bodies({"data": {"id": 1, "type": "x"}}), "all are wrapped in `data`, as the relationships of JSON:API are"),

@@ -28,6 +28,7 @@ def test_a_property_that_is_named_after_a_branch_or_a_repository_identifies_it(n
 
 
 def test_one_owner_with_two_projects_and_one_branch_does_not_leave():
+    """A path may leave the process only if it names neither the owner, nor the project, nor the branch."""
     body = {"username": "jane-doe", "reponame": "otter", "branch": "main", "status": "success"}
     learner = learn(
         *(

@@ -30,6 +30,7 @@ def test_several_numbers_at_the_place_of_a_version_are_parameters(roots):
 
 
 def test_a_lone_number_that_not_most_paths_go_through_is_a_parameter():
+    """Only four of the ten paths go through `1.0`."""
     learner = learn(
         *((f"GET /{word}", [{"id": 17}]) for word in (*WORDS, "labels", "notes")),
         *((f"GET /packages/1.0/{word}", [{"id": 17}]) for word in WORDS),

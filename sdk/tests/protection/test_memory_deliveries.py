@@ -1,4 +1,7 @@
-"""A full store in memory forgets responses, then finished calls, and logs this. It never forgets calls in flight."""
+"""A full store in memory forgets responses, then finished calls. It never forgets calls in flight.
+
+It warns once at 80 % of a limit, and once when it forgets the first finished call.
+"""
 
 import pytest
 from support.signed_calls import encode_json, make_protection, sign_call
@@ -97,6 +100,7 @@ def call(protection, method, tool_call_id, answer=b"{}"):
 
 
 def test_the_quick_start_protection_still_accepts_calls_after_a_hundred_responses_of_a_megabyte():
+    """Its store has the default limits, as in the first example of docs/sdk.md."""
     protection, megabyte = make_protection(deliveries=open_store()), b"x" * 1024 * 1024
     for number in range(100):
         assert isinstance(call(protection, "POST", f"call-{number}", megabyte), Admission)

@@ -154,6 +154,7 @@ def test_a_nested_descriptor_beyond_32_levels_is_cut_not_refused():
 
 
 def test_names_that_are_data_are_forgotten_when_a_descriptor_is_read_too():
+    """They are also forgotten when a value is read."""
     properties = {"17": {"type": "string"}, "anna@example.com": {"type": "null"}, "a": {"type": "string"}}
     evidence = from_descriptor({"type": "object", "properties": properties}, seen=1)
     assert list(evidence.properties) == ["a"]

@@ -1,4 +1,7 @@
-"""A live reporter reports at intervals, earlier after news, and never too often (contract §4)."""
+"""A live reporter reports at intervals, earlier after news, and never too often (contract §4).
+
+News is an operation, or a fact about its shape, that the reporter has not seen before.
+"""
 
 from itertools import pairwise
 

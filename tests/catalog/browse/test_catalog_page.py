@@ -268,7 +268,7 @@ def test_every_download_of_the_menu_answers_with_what_its_link_says(browser_clie
 
 
 def test_properties_are_counted_as_the_comparison_counts_them(api, browser_client, workspace):
-    """Every page counts properties that are no longer seen apart from the others."""
+    """Every page has a count of its own for properties that are no longer seen."""
     with_notes = {"id": 1, "note": "x", "owner": {"name": "x"}}
     deliver(api, workspace, *[observation(path="/a", response=with_notes)] * 30)
     deliver(api, workspace, *[observation(path="/a", response={"id": 1})] * 30)

@@ -1,4 +1,7 @@
-"""The rows of a shape on a page: every node is shown once, and the HTML of every branch is closed."""
+"""The rows of a shape on a page: one for each node, except beneath closed branches and beyond the limit.
+
+The HTML of the branches is balanced.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def nodes_of(value: object) -> list[Node]:
 
 
 def is_balanced(rows: list[TreeRow]) -> bool:
-    """Return whether every opened branch is closed, and each row's depth equals the number of branches around it."""
+    """Return whether each branch that begins also ends, and each row's depth is the number of branches around it."""
     open_branches = 0
     for row in rows:
         if row.node.depth - rows[0].node.depth != open_branches:
@@ -36,6 +39,7 @@ def test_a_property_named_like_a_pointer_step_keeps_its_name():
 
 @given(VALUES)
 def test_every_opened_branch_is_closed_and_counts_the_nodes_beneath(value):
+    """The branch is closed in the HTML. (A row with `is_closed` is a branch whose nodes are left out.)"""
     nodes = nodes_of(value)
     rows, is_cut = build_rows(nodes, limit=1000)
     assert is_balanced(rows)

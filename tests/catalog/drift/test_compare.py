@@ -57,6 +57,7 @@ def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part)
 @given(SEEN, SEEN)
 @settings(max_examples=200)
 def test_more_evidence_removes_nothing_and_each_node_is_reported_once(before, more):
+    """A node may have several changes, but only one of each kind."""
     old = sum_of(*before)
     total = merge(old, sum_of(*more))
     changes = compare_outlines(outline_of("200", old), outline_of("200", total))
@@ -119,6 +120,7 @@ def test_allowing_more_breaks_the_reader_and_allowing_less_only_the_sender_of_a_
 
 
 def test_a_value_that_is_only_null_now_is_one_change_and_narrower_than_one_that_could_be_null():
+    """If the value could be null before, less is allowed now, which breaks nobody. Otherwise it breaks consumers."""
     assert list_changes([{"a": 1}, None], [None]) == [("", "type", "")]
     assert list_changes([{"a": 1}], [None]) == [("", "type", "consumer")]
 

@@ -1,4 +1,4 @@
-"""The nodes of a shape: each is listed once with its evidence, and none without observations."""
+"""The nodes of a shape: each is listed once, with its evidence."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def nodes_of(*values: object) -> dict[str, Node]:
 
 
 def test_a_property_is_present_as_often_as_its_parent_was_an_object():
+    """It could have been present that often. Its presence is the share of these times in which it was."""
     nodes = nodes_of({"a": {"b": 1}}, {"a": {}}, {"a": None}, {})
     assert (nodes["/a"].seen, nodes["/a"].parents, nodes["/a"].presence) == (3, 4, 0.75)
     assert (nodes["/a/b"].seen, nodes["/a/b"].parents) == (1, 2)

@@ -152,6 +152,7 @@ def test_parameters_have_names_of_the_path_and_a_type(api):
 
 @pytest.mark.parametrize(("undecided", "wrong"), [([0, 1], [1]), ([2], [0]), ([0, 0], [1]), ([-1], [0]), (["0"], [0])])
 def test_undecided_names_literal_segments_once(api, undecided, wrong):
+    """The member `undecided` has the indexes of segments that are no parameters, each at most once."""
     found_faults = faults(api, observation(path="/orders/{orderId}", undecided=undecided))
     assert list(found_faults) == [f"/observations/0/undecided/{position}" for position in wrong]
 

@@ -1,4 +1,7 @@
-"""The cached template of a descriptor's text gives the same shape as reading the descriptor, for any counts."""
+"""The cached template of a descriptor's text gives the same shape as reading the descriptor, for any counts.
+
+A template is the stored text of a shape, with marks in place of its counts.
+"""
 
 from __future__ import annotations
 
@@ -94,6 +97,7 @@ def test_a_template_gives_the_shape_of_the_descriptor_or_none(descriptor, layout
 @settings(deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=4), st.lists(st.integers(1, 9), min_size=4, max_size=4))
 def test_a_witness_descriptor_has_a_template_unless_it_has_nulls_maps_or_several_types(values, times):
+    """A descriptor that has one of these may have a template too, for example if only a string is sometimes null."""
     evidence = Evidence()
     for value, number in zip(values, times, strict=False):
         for _ in range(number):

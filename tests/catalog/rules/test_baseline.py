@@ -150,6 +150,7 @@ def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, 
 
 
 def test_strangers_keys_and_outsiders_reset_no_baseline(client, changed_workspace, other_workspace):
+    """Neither a person who is not signed in, nor an API key, nor a person without membership resets one."""
     assert post_reset(client, changed_workspace).status_code == 302
     key = {"x-service-api-key": changed_workspace.full_key}
     by_key = client.post(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh", headers=key)
@@ -167,6 +168,8 @@ def test_a_get_request_changes_nothing(browser_client, changed_workspace):
 def test_a_tool_does_not_say_that_answers_had_no_body_before_one_was_observed_again(
     api, changed_workspace, browser_client, name
 ):
+    """After a baseline reset, the tool says that no body was observed since, until the next answer is observed."""
+
     def read_tool() -> Any:
         answer = api.get(f"/api/catalog/{name}.json")
         page = browser_client.get(

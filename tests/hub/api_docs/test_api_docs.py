@@ -106,6 +106,7 @@ def test_calls_of_a_backend_name_what_does_the_same_in_python(browser_client, wo
 
 
 def test_the_types_of_fields_are_those_of_json_or_say_more():
+    """`uuid` says more than `string`. Formats of numbers in a program, such as `int32`, are not shown."""
     types = {field.type for calls in list_calls().values() for call in calls for field in call.fields}
     assert {"string", "number", "integer", "boolean", "uuid"} <= types
     assert types.isdisjoint({"double", "float", "int32", "int64"})

@@ -1,4 +1,4 @@
-"""`manage.py prepare` and `manage.py run` start a hub's processes without `manage.py up`."""
+"""`manage.py prepare` and `manage.py run`: what `manage.py up` does, for a supervisor of the operator's own."""
 
 from __future__ import annotations
 

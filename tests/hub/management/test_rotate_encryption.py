@@ -70,7 +70,7 @@ def test_everything_works_without_the_old_key(api, person, settings, workspace):
     answer = api.post("/api/intents/verify", {"header": header, "method": "GET", "path": "/orders"})
     assert answer.status_code == 200
     assert api.post("/api/intents", READ).status_code == 201
-    # Keyed hashes cannot be recomputed, so older values are refused. That is why docs/operating.md says to wait a day.
+    # Keyed hashes cannot be recomputed, so older values are refused. That is why docs/settings.md says to wait a day.
     refusal = api.post("/api/intents", READ, headers=once).json()
     assert refusal["code"] == "idempotency-key-reused"
     assert "before the hub's SECRET_KEY was replaced" in refusal["detail"]

@@ -385,6 +385,7 @@ def test_a_rise_that_may_be_chance_is_not_shown(overview, workspace):
 
 
 def test_one_broken_join_and_joins_of_one_cause_are_not_called_most(overview, workspace):
+    """The words "Most broken joins" are for a cause with more than half of several joins, but not all."""
     production = workspace.workspace.environments.get(name="production")
     record_outcomes(production, [Report("a", "purchase")], now=timezone.now())
     assert "1 broken join. </b> It is of a conversation that was never registered" in tidy(overview())

@@ -1,4 +1,4 @@
-"""Retention: expired rows are deleted in small batches; tallies stay as they are."""
+"""Retention: expired rows are deleted in small batches. The tallies of outcomes and verifications stay."""
 
 from __future__ import annotations
 
@@ -117,6 +117,7 @@ def test_refused_requests_are_kept_as_long_as_rejections(workspace, other_worksp
 
 
 def test_without_a_policy_only_ids_of_reports_expire_of_these_rows(workspace, production):
+    """Of the rows that `write_all` writes, only the ids of reports have a limit by default."""
     write_all(production, NOW - 5000 * DAY)
     assert prune(workspace) == {"inbox": 2}
 

@@ -1,4 +1,7 @@
-"""The rule for when a backend is said to lack the secret that signs. Calls of the previous secret do not change it."""
+"""When the hub says that no backend seems to have the secret that signs now. In these tests this is the alarm.
+
+Calls with the previous secret neither raise nor end it.
+"""
 
 from __future__ import annotations
 

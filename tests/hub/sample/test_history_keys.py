@@ -1,4 +1,4 @@
-"""The sample's history names its senders and sends what the reporters of the SDK send."""
+"""In the history of the sample, reports name their sender and have what the reporters of the SDK send."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def test_the_shop_reports_its_shapes_by_name(played):
 
 
 def test_each_key_was_used_on_the_last_day_of_the_history(played):
+    """Of the 30 days, the fixture plays only the first, which is therefore the last one here."""
     workspace, day_end = played
     uses = workspace.api_keys.filter(kind=ApiKey.SECRET).values_list("last_used_at", flat=True)
     assert set(uses) == {day_end}

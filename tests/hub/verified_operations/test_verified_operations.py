@@ -58,6 +58,7 @@ def test_a_verification_of_an_operation_shown_under_another_counts_for_that_one(
 
 
 def test_an_operation_needs_a_confirmation_only_if_a_backend_verifies_it(browser_client, production):
+    """The page says so only then: a backend that verifies nothing also accepts calls without a confirmation."""
     query = {"method": "POST", "path": "/refunds"}
     page = tidy(browser_client.get(OPERATION, query))
     assert re.search(r'Last checked</small> <div class="v"> <a href="[^"]*show=unverified">never</a>', page)

@@ -1,4 +1,4 @@
-"""The table of cases in contract §1, run for every machine endpoint."""
+"""The checks, bounds and errors of contract §1, for every `MachineView`."""
 
 from __future__ import annotations
 
@@ -345,6 +345,7 @@ def test_an_error_is_not_kept_under_an_idempotency_key(send):
 
 
 def test_a_key_of_another_workspace_is_another_key(send, other_workspace, good_body):
+    """The same idempotency key, sent with the API key of another workspace, names another request."""
     body = json.dumps(good_body()).encode()
     assert send(body, **{"Idempotency-Key": "k1"}).status_code < 300
     foreign_answer = send(body, key=other_workspace.full_key, **{"Idempotency-Key": "k1"})

@@ -73,6 +73,7 @@ def test_times_are_the_same_in_any_date_style(style, numbers):
 
 
 def test_rows_are_in_the_order_of_their_text_before_it_is_neutralised():
+    """A text that a spreadsheet would run gets an apostrophe before it, which must not change its place."""
     values = [(name, 1, None) for name in ("=1", "'1", "-1", "b", "a;=", "a;'")]
     ordered = replace(select(values), order='selected.name COLLATE "C" DESC')
     own_rows = Table("t", COLUMNS, lambda: sorted(values, reverse=True))

@@ -224,6 +224,7 @@ def test_what_is_inside_a_property_that_is_probably_gone_is_not_counted_as_sent(
 
 @pytest.mark.django_db
 def test_a_property_of_one_call_shows_what_its_impact_counts_and_is_not_in_the_headline(api, browser_client, workspace):
+    """The impact counts only calls since the property was first seen. It was in all of these: in 1 of 1."""
     observe(api, workspace, "production", (60, SHORT), (1, FULL))
     observe(api, workspace, "staging", (60, SHORT))
     (row,) = compare(browser_client, workspace, "production", "staging")
