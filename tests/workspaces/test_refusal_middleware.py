@@ -67,9 +67,10 @@ def test_the_same_refusal_adds_to_the_row_of_its_hour_and_an_accepted_request_to
     for _ in range(3):
         api.post(OUTCOMES, b"{")
     assert api.post(OUTCOMES, {"outcomes": []}).status_code == 200
-    tally = RefusalTally.objects.get()
-    assert tally.count == 3
-    assert tally.starts_at <= tally.first_at < tally.last_at < tally.starts_at + timedelta(hours=1)
+    rows = list(RefusalTally.objects.order_by("starts_at"))
+    assert (len({tally.starts_at for tally in rows}), sum(tally.count for tally in rows)) == (len(rows), 3)
+    for tally in rows:  # one, or two if the test runs across the turn of an hour
+        assert tally.starts_at <= tally.first_at <= tally.last_at < tally.starts_at + timedelta(hours=1)
 
 
 def test_a_publishable_an_expired_and_a_revoked_key_are_known_though_none_is_valid(api, workspace):

@@ -56,7 +56,7 @@ def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part)
 
 @given(SEEN, SEEN)
 @settings(max_examples=200)
-def test_more_evidence_removes_nothing_and_each_node_is_reported_once(before, more):
+def test_more_evidence_removes_nothing_and_no_change_is_reported_twice(before, more):
     """A node may have several changes, but only one of each kind."""
     old = sum_of(*before)
     total = merge(old, sum_of(*more))

@@ -18,8 +18,8 @@ def nodes_of(*values: object) -> dict[str, Node]:
     return {node.pointer: node for node in list_nodes(evidence, observations=len(values))}
 
 
-def test_a_property_is_present_as_often_as_its_parent_was_an_object():
-    """It could have been present that often. Its presence is the share of these times in which it was."""
+def test_a_property_is_counted_among_the_times_its_parent_was_an_object():
+    """Its presence is the share of these times in which it was there."""
     nodes = nodes_of({"a": {"b": 1}}, {"a": {}}, {"a": None}, {})
     assert (nodes["/a"].seen, nodes["/a"].parents, nodes["/a"].presence) == (3, 4, 0.75)
     assert (nodes["/a/b"].seen, nodes["/a/b"].parents) == (1, 2)

@@ -96,7 +96,7 @@ def test_a_template_gives_the_shape_of_the_descriptor_or_none(descriptor, layout
 
 @settings(deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=4), st.lists(st.integers(1, 9), min_size=4, max_size=4))
-def test_a_witness_descriptor_has_a_template_unless_it_has_nulls_maps_or_several_types(values, times):
+def test_a_witness_descriptor_without_nulls_maps_and_several_types_has_a_template(values, times):
     """A descriptor that has one of these may have a template too, for example if only a string is sometimes null."""
     evidence = Evidence()
     for value, number in zip(values, times, strict=False):

@@ -111,6 +111,14 @@ def test_excess_rights_are_revoked(new_role):
         cursor.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {new_role}")
         cursor.execute(f"GRANT CREATE ON SCHEMA public TO {new_role}")
     grant_web_role(new_role)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT has_table_privilege(%(role)s, 'workspaces_auditentry', 'UPDATE'),"
+            " has_table_privilege(%(role)s, 'workspaces_auditentry', 'TRUNCATE'),"
+            " has_schema_privilege(%(role)s, 'public', 'CREATE')",
+            {"role": new_role},
+        )
+        assert cursor.fetchone() == (False, False, False)
 
 
 @pytest.mark.parametrize("too_much", ["ALTER ROLE {} SUPERUSER", "GRANT pg_write_all_data TO {}"])

@@ -54,8 +54,8 @@ def test_the_shop_reports_its_shapes_by_name(played):
     assert set(activity.values_list("reporter", flat=True)) == {"shop-backend"}
 
 
-def test_each_key_was_used_on_the_last_day_of_the_history(played):
-    """Of the 30 days, the fixture plays only the first, which is therefore the last one here."""
+def test_each_key_was_used_on_the_last_day_that_was_played(played):
+    """The fixture plays only the first of the 30 days."""
     workspace, day_end = played
     uses = workspace.api_keys.filter(kind=ApiKey.SECRET).values_list("last_used_at", flat=True)
     assert set(uses) == {day_end}

@@ -57,8 +57,8 @@ def test_a_verification_of_an_operation_shown_under_another_counts_for_that_one(
     assert set(list_paths(browser_client, show="verified")) == {"GET /orders/{orderId}"}
 
 
-def test_an_operation_needs_a_confirmation_only_if_a_backend_verifies_it(browser_client, production):
-    """The page says so only then: a backend that verifies nothing also accepts calls without a confirmation."""
+def test_the_page_names_the_confirmation_only_if_a_backend_verifies_the_operation(browser_client, production):
+    """A backend that verifies nothing also accepts calls without a confirmation."""
     query = {"method": "POST", "path": "/refunds"}
     page = tidy(browser_client.get(OPERATION, query))
     assert re.search(r'Last checked</small> <div class="v"> <a href="[^"]*show=unverified">never</a>', page)
