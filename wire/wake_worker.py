@@ -25,6 +25,7 @@ MAX_PENDING = 1000
 PAUSE_SECONDS = 0.25  # between two sends of the same message by one process
 REQUEST_ID_HEADER = "requestId"  # a header of each message: the id of the request that sent the message
 EXPIRE_SECONDS = 60  # after this, a message that no worker took expires; the sweep has found its work by then
+# A task whose work no sweep finds has a longer time of its own, `expires`.
 
 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
@@ -76,7 +77,7 @@ def _send(task: AnyTask, ids: tuple[int | str, ...]) -> None:
     """Send one message with the id of the request that caused it, and with that request's trace, if any."""
     request_id = current_request_id.get()
     headers = {REQUEST_ID_HEADER: request_id} if request_id else {}
-    task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS, headers=headers)
+    task.apply_async(args=ids, retry=False, expires=task.expires or EXPIRE_SECONDS, headers=headers)
 
 
 _lock = threading.Lock()

@@ -6,6 +6,8 @@ from hub.retention.prune import prune_all
 from wire import wake_worker
 from wire.task_turns import Turn
 
+UNTIL_NEXT_NIGHT = 20 * 3600  # seconds
+
 
 @shared_task
 def prepare_partitions() -> None:
@@ -14,9 +16,9 @@ def prepare_partitions() -> None:
     analyze_partitioned_tables()
 
 
-@shared_task
+@shared_task(expires=UNTIL_NEXT_NIGHT)
 def prune() -> None:
-    """Delete what workspaces no longer keep."""
+    """Delete what workspaces no longer keep. After its turn, the rest waits for a worker, however busy that is."""
     turn = Turn()
     prune_all(now=timezone.now(), turn=turn)
     if turn.is_unfinished:

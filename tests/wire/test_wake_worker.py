@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hub.retention.tasks import prune
 from wire import wake_worker
 from wire.wake_worker import EXPIRE_SECONDS, MAX_PENDING, send_after_commit
 
@@ -19,13 +20,14 @@ pytestmark = pytest.mark.django_db(transaction=True)  # so that transactions rea
 class Task:
     """A task that counts how often it is sent. Sending waits until its broker answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, expires: int | None = None) -> None:
+        self.expires = expires
         self.sent: Counter[tuple[int, ...]] = Counter()
         self.broker_answers = threading.Event()
 
     def apply_async(self, args: tuple[int, ...], **options: Any) -> None:
         self.broker_answers.wait(10)
-        assert options == {"retry": False, "expires": EXPIRE_SECONDS, "headers": {}}
+        assert options == {"retry": False, "expires": self.expires or EXPIRE_SECONDS, "headers": {}}
         self.sent[args] += 1
 
     def wait_until_sent(self, *ids: int) -> None:
@@ -69,3 +71,12 @@ def test_a_full_queue_is_logged_and_drops_further_messages(task, caplog):
     assert "doorbell queue is full" in caplog.text
     task.broker_answers.set()
     task.wait_until_sent(MAX_PENDING - 1)
+
+
+def test_a_message_lives_as_long_as_its_task_says():
+    """No sweep finds the rest of the nightly task, so its message must not expire while a worker is busy."""
+    task = Task(expires=7200)
+    task.broker_answers.set()
+    send_after_commit(task, 1)
+    task.wait_until_sent(1)
+    assert prune.expires > 8 * 3600
