@@ -30,7 +30,7 @@ def read_variable_or_file(name: str) -> str:
     except OSError as error:
         raise StartupError(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
     except UnicodeDecodeError:
-        raise StartupError(f"{name}_FILE: {file} is no text in UTF-8. Name a file with characters.") from None
+        raise StartupError(f"{name}_FILE: {file} is no text in UTF-8. Name a text file.") from None
     raise StartupError(f"{name}_FILE: {file} is empty. Write the value into it, or leave {name}_FILE out.")
 
 

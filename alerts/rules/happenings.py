@@ -19,9 +19,9 @@ class Happening:
     gap: two happenings of one subject that are less than this apart are the same happening, because late reports move
         its time.
     until: when it ended; None while it lasts or if it has no duration.
-    last: the last moment that is known to belong to it, by default `at`. An event (a happening that was stored when it
-        fired) up to then, or less than `gap` later, is the same happening, because late reports can show that it began
-        hours before it was noticed.
+    last: the last moment that is known to belong to it, by default `at`. Late reports can show that a happening began
+        hours before it was noticed. So an event (a happening that was stored when it fired) that is not after `last`,
+        or less than `gap` after it, is the same happening.
     facts: JSON for people and machines.
     """
 

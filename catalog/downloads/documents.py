@@ -160,7 +160,7 @@ def compute_format_etag(environment: Environment, format_name: str) -> str:
 
 
 def combine_revision(catalog_digest: str, absence_digest: str) -> str:
-    """Return the digest of the catalog; if there is one of what is absent or unobserved, a digest of both digests."""
+    """Return the digest of the catalog, or a digest of both digests if anything is absent or unobserved."""
     digests = f"{catalog_digest} {absence_digest}"
     return hashlib.sha256(digests.encode()).hexdigest() if absence_digest else catalog_digest
 

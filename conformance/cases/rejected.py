@@ -61,7 +61,11 @@ def signatures() -> Iterator[Vector]:
         ("member-added", "A member was added.", base64url(envelope(text[:-1] + b',"x":1}', text))),
         ("one-digit", "The last digit of the signature was changed.", base64url(flipped_envelope)),
         ("zeros", "A signature of zeros.", base64url(zero)),
-        ("secret-without-prefix", "The key is the whole secret, prefix included.", header(v2(), secret=SECRET[4:])),
+        (
+            "secret-without-prefix",
+            "Signed with the secret without its prefix; the key is the whole secret.",
+            header(v2(), secret=SECRET[4:]),
+        ),
         (
             "signed-envelope",
             "The envelope was signed in place of the payload.",
@@ -219,7 +223,7 @@ def arguments() -> Iterator[Vector]:
 
 def step_up_and_replay() -> Iterator[Vector]:
     value = header(v2(requiresStepUp=True))
-    yield reject("step-up-required", "gate-has-not-run", "The backend's gate has not run.", value)
+    yield reject("step-up-required", "gate-has-not-run", "The backend's own step-up check has not passed.", value)
     burnt = [[WORKSPACE, "n-1"]]
     yield reject("replayed", "same-nonce", "The nonce is burnt.", header(v2()), burnt=burnt)
     value = header(v2(toolCallId="call-2", sub="user-1"))

@@ -229,7 +229,8 @@ def complete_history(workspace_facts: Mapping[str, Any], sample: SampleWorkspace
     for number in range(sample.days, DAYS):
         with transaction.atomic():
             # Lock all environments: a removal waits until the day is stored, and a day until a removal has ended.
-            # On the first day other writers wait too: they insert the same new keys in another order (deadlock).
+            # On the first day other writers wait too: they would insert rows with the same new keys as this day, but in
+            # another order, so that each would wait for the other (deadlock).
             if not list(sample.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return
             history.play_day(number)

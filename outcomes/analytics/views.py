@@ -65,7 +65,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
 
 
 def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
-    """Return the rows of the table, the folded tail, and which keys are ticked."""
+    """Return the rows of the table, one row for all keys without a row (the folded tail), and the ticked keys."""
     rows = analytics.rows
     keys_of_rows, shares = {row.key for row in rows}, analytics.list_compared_shares(rows)
     page, filters, tail = analytics.key_page, analytics.filters, analytics.folded_tail

@@ -25,7 +25,7 @@ from wire.models import IdempotentAnswer
 from wire.redelivery.encryption import decrypt, encrypt
 
 ANSWER_LIFETIME = timedelta(hours=24)
-LONGEST_REQUEST = timedelta(minutes=10)  # from the beginning of a request until its answer is stored, and more
+LONGEST_REQUEST = timedelta(minutes=10)  # more than any request takes from its beginning until its answer is stored
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 STORED_HEADERS = ("Content-Type", "X-Outcomes-New", "Location")
 
@@ -146,7 +146,8 @@ def delete_expired_answers(*, now: datetime, batch: int = 1000) -> int:
 def find_answers_about(workspace_id: str, text: str, *, stored_since: datetime | None = None) -> set[int]:
     """Return the row ids of the workspace's stored answers whose JSON has `text` as the value of a member or item.
 
-    stored_since: leave out answers that were certainly stored earlier, and any that live for less than 24 hours.
+    stored_since: leave out answers that were certainly stored earlier. An answer that lives for less than 24 hours may
+        be left out although it was stored later.
     """
     answers = IdempotentAnswer.objects.filter(workspace_id=workspace_id)
     if stored_since:

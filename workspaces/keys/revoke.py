@@ -26,7 +26,7 @@ def revoke_key(key: ApiKey, *, actor: str, now: datetime) -> bool:
 
 
 def find_key(text: str) -> ApiKey:
-    """Return the key of any workspace that is named by its whole text or by its first characters.
+    """Return the key that is named by its whole text or by its first characters, whatever its workspace is.
 
     Raises NotFound; InvalidRequest for a text of another length, or with a list if several keys begin like this.
     """

@@ -28,7 +28,7 @@ def preview_catalog(observations: Iterable[Mapping[str, Any]]) -> list[dict[str,
 
 
 def _build_sum(observation: Mapping[str, Any]) -> OperationSum:
-    """Return the sum of one observation, which has all its members, because this program made it."""
+    """Return the sum of one observation. It has its times and parameter types, because this program made it."""
     count, status = observation["count"], observation["status"]
     names = PARAMETER.findall(observation["path"])
     media_types = build_media_types(status, observation.get("requestMediaType"), observation.get("responseMediaType"))

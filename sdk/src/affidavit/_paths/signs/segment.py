@@ -64,7 +64,7 @@ class Siblings:
         return is_known or (segment in self.versions and self._is_api_version(segment))
 
     def _is_api_version(self, segment: str) -> bool:
-        """Return whether a segment that reads like a version is the only such one, where APIs have their version.
+        """Return whether a segment reads like a version, as no other here does, and is where APIs have their version.
 
         It may also stand behind another word (`/geo/1.0/direct`), if most paths go through it, on to several words.
         """
