@@ -155,7 +155,7 @@ _TABLE = (
     Reason(
         "step-up-required",
         "A stronger verification is missing",
-        "The intent asks for step-up, and this backend's own gate has not run for the user.",
+        "The intent asks for step-up, and this backend's stronger verification of the user has not passed.",
         "Take the user through the stronger verification, then have the call made again; and see that the "
         "verifier is given a step_up callable.",
         "step-up",
