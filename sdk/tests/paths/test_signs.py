@@ -6,6 +6,8 @@ from support.witness_hub import Hub, make_witness, observe_get
 
 from affidavit._json import ABSENT
 from affidavit._paths.learner import Learner
+from affidavit._paths.templates import retemplate
+from affidavit._witness.intake import erase_data
 
 NAMES = ("amber-otter", "jane-doe", "brisk-falcon", "lunar", "acme_corp", "harbor")
 
@@ -99,6 +101,16 @@ def test_a_live_witness_without_routes_sends_no_name(pattern, number):
         ("/Customers(17)/Orders", "/Customers({customerId})/Orders", {"customerId": "integer"}),
         ("/parcels;owner=anna/notes", "/parcels;owner={ownerId}/notes", {"ownerId": "string"}),
         ("/Customers%28%27anna%27%29", "/Customers('{customerId}')", {"customerId": "string"}),
+        ("/Customers('anna%20(b)')", "/Customers('{customerId}')", {"customerId": "string"}),
+        ("/Customers('anna(1)b').json", "/Customers('{customerId}').json", {"customerId": "string"}),
+        ("/Customers('anna", "/Customers({customerId}", {"customerId": "string"}),
+        ("/Customers()", "/Customers()", {}),
+        ("/parcels;owner%3Danna/notes", "/parcels;owner={ownerId}/notes", {"ownerId": "string"}),
+        (
+            "/parcels;owner=(anna;b);notes=7",
+            "/parcels;owner={ownerId};notes={noteId}",
+            {"ownerId": "string", "noteId": "integer"},
+        ),
     ],
 )
 def test_a_value_inside_a_segment_becomes_a_parameter(path, expected, types):
@@ -106,6 +118,15 @@ def test_a_value_inside_a_segment_becomes_a_parameter(path, expected, types):
     learner = learn((f"GET {path}", customers), ("GET /Customers", customers), ("GET /parcels", customers))
     path_template = learner.template(path)
     assert (path_template.path, dict(path_template.parameters)) == (expected, types)
+
+
+@pytest.mark.parametrize("value", ["anna@example.com", "7f3a9c1e-5b2d-4c6a-8f00-112233445566"])
+@pytest.mark.parametrize("segment", ["Customers(17){}", "parcels;{}=1", "parcels;owner=1;{}=", "Customers('a'){}.json"])
+def test_data_beside_a_value_inside_a_segment_makes_all_of_it_a_parameter(segment, value):
+    path = f"/customers/{segment.format(value)}"
+    assert retemplate(path, {}).path == "/customers/{customerId}"
+    assert learn((f"GET {path}", ABSENT)).template(path).path == "/customers/{customerId}"
+    assert value not in erase_data(path)
 
 
 def test_a_judgement_names_its_signs_with_their_weights():

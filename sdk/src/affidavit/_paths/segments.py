@@ -6,21 +6,37 @@ OData puts keys in brackets. RFC 3986 (3.3) names `;` and `=` for parameters of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from urllib.parse import unquote
 
 from affidavit._shapes.data_like import detect_form
 
-_PARTS = re.compile(
-    r"(?P<bracket>\()(?P<inner>[^()/]+)(?=\))"
-    r"|(?P<name>;[^;=()/]*=)(?P<value>[^;()/]+)",
-)
-_INSIDE = re.compile(r"\([^()]*\)|;[^;=()]*=")
+_NAME = re.compile(r";[^;=()]*=")
+_OPENING = re.compile(rf"\(|{_NAME.pattern}")
 _ENDING = re.compile(
     r"(?<=.)\.(?:json|xml|csv|html?|txt|pdf|zip|js|ya?ml|atom|rss|mime|php|aspx?|as[hm]x|svc|jspx?|f?cgi)\Z",
     re.IGNORECASE,
 )
-_ENCODED = re.compile(r"%(?:27|28|29|3[Bb])")
-_DECODED = {"%27": "'", "%28": "(", "%29": ")", "%3B": ";", "%3b": ";"}
+_ENCODED = re.compile(r"%(?:27|28|29|3[BDbd])")
+
+
+class _Inside(NamedTuple):
+    """A value inside a segment, and the text behind it, up to the next value.
+
+    opening: `(`, or `;name=`.
+    closing: `)`, or nothing.
+    """
+
+    opening: str
+    value: str
+    closing: str
+    rest: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of a value that is not in brackets."""
+        return self.opening.strip(";=(")
 
 
 def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
@@ -30,35 +46,63 @@ def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
     """
     if not ("(" in segment or ";" in segment or "%" in segment):
         return segment
-    plain = _ENCODED.sub(lambda match: _DECODED[match[0]], segment)
-    if not _PARTS.search(plain):
+    plain = _ENCODED.sub(lambda match: unquote(match[0]), segment)
+    head, parts = _split_segment(plain)
+    if not any(part.value for part in parts):
         return segment
-    head = re.split(r"[(;]", plain, maxsplit=1)[0]
 
-    def replace_part(match: re.Match[str]) -> str:
-        if match["bracket"] is None:
-            return match["name"] + replace(match["name"].strip(";="), match["value"])
-        inner = match["inner"]
-        quote = "'" if len(inner) > 1 and inner[0] == inner[-1] == "'" else ""
-        return f"({quote}{replace(head, inner.strip(quote) if quote else inner)}{quote}"
+    def replace_part(part: _Inside) -> str:
+        name, value, quote = part.name or head, part.value, ""
+        if part.opening == "(" and len(value) > 1 and value[0] == value[-1] == "'":
+            quote, value = "'", value.strip("'")
+        shown = f"{quote}{replace(name, value)}{quote}" if part.value else ""
+        return f"{part.opening}{shown}{part.closing}{part.rest}"
 
-    return _PARTS.sub(replace_part, plain)
+    return head + "".join(map(replace_part, parts))
 
 
 def strip_values(segment: str) -> str:
     """Return the part of a decoded segment before the first value inside it: `Customers('anna')` -> `Customers`."""
-    return _INSIDE.split(segment, maxsplit=1)[0] or segment
+    return _split_segment(segment)[0] or segment
 
 
 def detect_segment_form(segment: str) -> str | None:
     """Return the kind of value that a decoded segment is by its form; None for a word.
 
-    The values inside it and its file ending are left out: `17.json` is a number.
+    The values inside it and its file ending are left out: `17.json` is a number. The whole segment is data if the name
+    of a value is data, or if more than a file ending follows a value.
     """
-    text = strip_values(segment)
-    return detect_form(text) or detect_form(strip_ending(text))
+    head, parts = _split_segment(segment)
+    text = head or segment
+    if head and any(part.rest and strip_ending(head + part.rest) != head for part in parts):
+        return "text"
+    texts = [text, strip_ending(text), *(part.name for part in parts)]
+    return next((form for form in map(detect_form, texts) if form), None)
 
 
 def strip_ending(text: str) -> str:
     """Remove a file ending: `17.json` -> `17`."""
     return _ENDING.sub("", text)
+
+
+def _split_segment(segment: str) -> tuple[str, list[_Inside]]:
+    """Return the text before the first value inside a plain segment, and the values. It takes linear time."""
+    opening = _OPENING.search(segment)
+    return (segment, []) if opening is None else (segment[: opening.start()], list(_list_values(segment, opening)))
+
+
+def _list_values(segment: str, opening: re.Match[str] | None) -> Iterator[_Inside]:
+    """Yield the values, from the first one on.
+
+    A value may hold brackets and `;`. So brackets end with the last `)`, and a value with a name before the next name.
+    """
+    while opening is not None:
+        start = opening.end()
+        closing = segment.rfind(")", start) if opening[0] == "(" else -1
+        following = _NAME.search(segment, max(start, closing))
+        limit = following.start() if following else len(segment)
+        if closing < 0:
+            yield _Inside(opening[0], segment[start:limit], "", "")
+        else:
+            yield _Inside(opening[0], segment[start:closing], ")", segment[closing + 1 : limit])
+        opening = following
