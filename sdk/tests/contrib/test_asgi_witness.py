@@ -235,6 +235,48 @@ async def test_a_root_path_is_part_of_the_route():
     assert flush_entries(witness, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
+def name_root(app, find_root):
+    """Wrap an app: `root_path` becomes what `find_root` returns for the scope of a request."""
+
+    async def call(scope, receive, send):
+        scope["root_path"] = find_root(scope)
+        await app(scope, receive, send)
+
+    return call
+
+
+@in_loop
+async def test_what_middleware_takes_from_the_path_is_no_word_of_the_route():
+    inner = Starlette(routes=[Route("/orders/{pk}", show), Mount("/v1", routes=[Route("/orders/{pk}", show)])])
+    app = name_root(inner, lambda scope: "/" + scope["path"].split("/")[1])
+    app = WitnessMiddleware(app, witness := make_witness(hub := Hub()))
+    for path in ("/jane-doe/orders/17", "/jane-doe/v1/orders/17"):
+        assert (await exchange(app, "GET", path)).status == 200
+    witness.flush()
+    assert witness.stats.observed == 2
+    assert b"jane" not in b"".join(hub.bodies)
+
+
+@in_loop
+async def test_a_prefix_that_a_proxy_names_hides_no_route():
+    app = name_root(shop(make_witness()), lambda scope: dict(scope["headers"])[b"x-forwarded-prefix"].decode())
+    app = WitnessMiddleware(app, witness := make_witness(hub := Hub()))
+    await exchange(app, "GET", "/orders/5", [("x-forwarded-prefix", "/jane-doe")])
+    assert flush_entries(witness, hub).keys() == {("GET", "/orders/{order_id}", 200)}
+
+
+@in_loop
+async def test_the_root_path_of_an_app_of_fastapi_is_part_of_the_route():
+    fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+    inner = fastapi.FastAPI()
+    inner.add_api_route("/orders/{pk}", lambda pk: {"id": 1})
+    app = fastapi.FastAPI(root_path="/shop")
+    app.mount("/v1", inner)
+    app = WitnessMiddleware(app, witness := make_witness(hub := Hub()))
+    assert (await exchange(app, "GET", "/shop/v1/orders/5")).status == 200
+    assert flush_entries(witness, hub).keys() == {("GET", "/shop/v1/orders/{pk}", 200)}
+
+
 @in_loop
 async def test_requests_without_a_route_are_not_observed():
     app = shop(witness := make_witness(hub := Hub()))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from urllib.parse import urlencode
 
 import pytest
+from support.asgi_calls import exchange
 from support.signed_calls import encode_json, make_protection, sign_call
 from support.witness_hub import HUB_AWAY, JSON, Hub, list_types, make_witness
 
@@ -14,6 +15,7 @@ pytest.importorskip("django", reason="needs Django")
 pytest.importorskip("pytest_django", reason="needs pytest-django")
 
 from asgiref.sync import iscoroutinefunction
+from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 from django.http import FileResponse, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.test import AsyncClient, Client
@@ -298,6 +300,17 @@ def test_what_middleware_takes_from_the_path_is_no_word_of_the_route(make_site, 
     witness.flush()
     assert witness.stats.observed == 2
     assert b"jane" not in b"".join(hub.bodies)
+
+
+def test_the_parameter_of_a_mount_of_starlette_is_no_word_of_the_route(make_site):
+    routing = pytest.importorskip("starlette.routing", reason="needs Starlette")
+    hub, witness = make_site()
+    mounts = [routing.Mount("/v1", app=get_asgi_application()), routing.Mount("/{shop}", app=get_asgi_application())]
+    for target in ("/v1/api/acme/orders/17/", "/jane-doe/api/acme/orders/17/"):
+        response = asyncio.run(exchange(routing.Router(mounts), "GET", target, [("host", "localhost")]))
+        assert response.status == 200
+    assert entries(hub, witness).keys() == {("GET", "/v1/api/{shop}/orders/{pk}/", 200)}
+    assert witness.stats.observed == 2
 
 
 def test_the_mount_prefix_is_part_of_the_route(make_site):

@@ -155,6 +155,23 @@ def test_a_route_of_fastapi_is_reported_with_the_prefixes_of_its_routers():
     ]  # fmt: skip
 
 
+def test_what_middleware_takes_from_the_path_is_not_reported():
+    applications = pytest.importorskip("starlette.applications", reason="needs starlette")
+    inner = applications.Starlette()
+    inner.add_route("/users/{name}", asgi.intent_required(lambda request: None))
+
+    async def cut_tenant(scope, receive, send):
+        scope["root_path"] = "/jane-doe"
+        await inner(scope, receive, send)
+
+    def call(protection):
+        app = asgi.IntentMiddleware(cut_tenant, protection, everything=False)
+        for path in ("/jane-doe/users/jane", "/users/jane"):
+            assert asyncio.run(exchange(app, "GET", path)).status == 403
+
+    assert list_reported_operations(call) == {"GET /users/{name}", None}
+
+
 def test_a_view_of_fastapi_that_has_no_hash_is_reported_by_its_route_and_answers():
     fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
 

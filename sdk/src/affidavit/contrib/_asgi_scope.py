@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 Scope = dict[str, Any]
@@ -21,6 +21,19 @@ _typed_rules: dict[tuple[int, str], tuple[object, str]] = {}
 The key is the id of the endpoint, which may have no hash, and the rule. The endpoint is kept, so that its id stays its
 own.
 """
+
+
+class Entrance(NamedTuple):
+    """A request as it enters a middleware, before another middleware or a mount inside changes its scope.
+
+    path: the path with its mount prefix.
+    base: the part of this prefix that no mount of Starlette took from the path.
+    app: the app inside.
+    """
+
+    path: str
+    base: str
+    app: object
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
@@ -42,6 +55,11 @@ def read_path(scope: Scope) -> str:
     return join_path(str(scope["path"]), str(scope.get("root_path", "")))
 
 
+def note_entrance(scope: Scope, app: object) -> Entrance:
+    """Return what a middleware around `app` knows of a request before it calls the app."""
+    return Entrance(read_path(scope), _find_base(scope), app)
+
+
 def join_path(path: str, root: str) -> str:
     """Return the path with its mount prefix.
 
@@ -58,10 +76,10 @@ def has_no_route(scope: Scope) -> bool:
     return ("router" in scope and "endpoint" not in scope) or ("litestar_app" in scope and "path_template" not in scope)
 
 
-def find_route(scope: Scope) -> str | None:
+def find_route(scope: Scope, entrance: Entrance) -> str | None:
     """Return the route that Starlette, FastAPI or Litestar found, its mounts included; None if it is unknown."""
     if "litestar_app" in scope:
-        return _find_litestar_route(scope)
+        return _find_litestar_route(scope, entrance)
     route = scope.get("route")
     if not hasattr(route, "methods"):  # a mount, or none
         return None
@@ -70,23 +88,49 @@ def find_route(scope: Scope) -> str | None:
     rule = getattr(route, "path", None)
     if not isinstance(rule, str):
         return None
-    mount = _find_mount(scope, rule)
-    if mount is None:
+    prefix = _find_prefix(scope, entrance, rule)
+    if prefix is None:
         return None
     dependant = getattr(route, "dependant", None)
-    return mount + (rule if dependant is None else _add_converters(scope.get("endpoint"), rule, dependant))
+    return prefix + (rule if dependant is None else _add_converters(scope.get("endpoint"), rule, dependant))
 
 
-def _find_litestar_route(scope: Scope) -> str | None:
+def _find_litestar_route(scope: Scope, entrance: Entrance) -> str | None:
     """Return the route with the mount prefix, without converters; None for a mounted app, as its template is empty.
 
     It is None as well if a mount of Starlette around Litestar has a parameter, because Litestar replaces its value.
     """
-    template, root = scope.get("path_template"), str(scope.get("root_path", ""))
-    if not (isinstance(template, str) and template):
+    template, base = scope.get("path_template"), _choose_base(scope, entrance)
+    if not (isinstance(template, str) and template) or base is None or has_mount_parameter(scope):
         return None
-    mount = root.removeprefix(str(scope.get("app_root_path", root)))
-    return None if any(_list_mount_chains(scope, mount)) else root.rstrip("/") + template
+    return (base + _read_mount(scope)).rstrip("/") + template
+
+
+def _find_base(scope: Scope) -> str:
+    return str(scope.get("app_root_path", scope.get("root_path", "")))
+
+
+def _read_mount(scope: Scope) -> str:
+    """Return what mounts of Starlette took from the path."""
+    return str(scope.get("root_path", "")).removeprefix(_find_base(scope))
+
+
+def _choose_base(scope: Scope, entrance: Entrance) -> str | None:
+    """Return the part of the prefix that no mount of Starlette took from the path.
+
+    It is that of the server, or the setting of an app of FastAPI. It is None if middleware took more from the path,
+    which may be a value. If middleware got the prefix from elsewhere, as from a header of a proxy, it does not count.
+    """
+    base = _find_base(scope)
+    own_bases = (getattr(app, "root_path", None) for app in (entrance.app, scope.get("app")))
+    if base in ("", entrance.base, *own_bases):
+        return base
+    return None if join_path(entrance.path, base) == entrance.path else entrance.base
+
+
+def has_mount_parameter(scope: Scope) -> bool:
+    """Return whether a mount of Starlette with a parameter took something from the path, so that this is a value."""
+    return any(_list_mount_chains(scope, _read_mount(scope)))
 
 
 def _find_effective_route(route: object, fastapi: object) -> object:
@@ -120,18 +164,18 @@ def _list_converters(dependant: Any) -> Iterator[tuple[str, str]]:
         yield from _list_converters(inner)
 
 
-def _find_mount(scope: Scope, rule: str) -> str | None:
-    """Return the path of a route's mounts, with `{name}` for their parameters; None if these cannot be identified.
+def _find_prefix(scope: Scope, entrance: Entrance, rule: str) -> str | None:
+    """Return the prefix of a route, with `{name}` for the parameters of mounts; None if these cannot be identified.
 
     The scope has only the values of these parameters, which are data and must not be in a route.
     """
-    root: str = scope.get("root_path", "")
-    base: str = scope.get("app_root_path", root)
+    base = _choose_base(scope, entrance)
+    if base is None:
+        return None
     values = scope.get("path_params", {})
-    mount_names = _list_mount_names(rule, tuple(values))
-    if root == base and not mount_names:  # as in most apps
+    mount, mount_names = _read_mount(scope), _list_mount_names(rule, tuple(values))
+    if not (mount or mount_names):  # as in most apps
         return base
-    mount = root.removeprefix(base)
     if any(sorted(names) != sorted(mount_names) for names in _list_mount_chains(scope, mount)):
         return None  # an inner parameter has the name of one in a mount, whose value is lost
     segments = mount.split("/")

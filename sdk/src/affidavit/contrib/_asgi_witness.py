@@ -8,7 +8,7 @@ from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, open_copy
 from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, run_lifespan
-from affidavit.contrib._asgi_scope import Scope, find_route, has_no_route, join_path, read_headers
+from affidavit.contrib._asgi_scope import Entrance, Scope, find_route, has_no_route, note_entrance, read_headers
 
 _REQUEST_HEADERS = frozenset({b"content-type", b"content-encoding"})
 _HEADERS = frozenset({b"content-type", b"content-encoding", b"content-length"})
@@ -32,7 +32,7 @@ class WitnessMiddleware:
             else:
                 await self._app(scope, receive, send)
             return
-        exchange = _Exchange(self._witness, scope, receive, send)
+        exchange = _Exchange(self._witness, self._app, scope, receive, send)
         try:
             await self._app(scope, exchange.receive, exchange.send)
         except Exception:  # reported as a 500, and raised again
@@ -46,7 +46,7 @@ class WitnessMiddleware:
 class _Exchange:
     """One request and its response. Observing must never disturb them, and costs each request little."""
 
-    _path = _root = ""
+    _entrance: Entrance
     _status = 0
     _sent_headers: Iterable[tuple[bytes, bytes]] = ()
     _request_headers: Mapping[bytes, str] = {}
@@ -57,14 +57,14 @@ class _Exchange:
     _response_type: str | None = None
     is_reported = False
 
-    def __init__(self, witness: Witness, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, witness: Witness, app: AsgiApp, scope: Scope, receive: Receive, send: Send) -> None:
         self._witness = witness
         self._scope = scope
         self._receive = receive
         self._send = send
         try:
-            # The path, its mount prefix and the headers, before an inner mount or middleware changes them.
-            self._path, self._root = scope["path"], scope.get("root_path", "")
+            # Before an inner mount or middleware changes them.
+            self._entrance = note_entrance(scope, app)
             self._sent_headers = scope["headers"]
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
@@ -108,7 +108,7 @@ class _Exchange:
             request = self._open_request()
             self._witness.observe(
                 scope["method"], self._build_path(), self._status or 500,
-                route=find_route(scope),
+                route=find_route(scope, self._entrance),
                 query=scope.get("query_string", b"").decode("latin-1"),
                 request_body=None if request is None else request.finish(),
                 request_content_type=self._find_request_type(),
@@ -132,11 +132,11 @@ class _Exchange:
         return self._request_headers[b"content-type"] if self._request is not None and self._request.size else None
 
     def _build_path(self) -> str:
-        return quote_path(join_path(str(self._path), str(self._root)))
+        return quote_path(self._entrance.path)
 
     def _note_start(self, message: Message) -> None:
         scope, self._status = self._scope, int(message["status"])
-        route = find_route(scope)
+        route = find_route(scope, self._entrance)
         self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)
         content_type = headers.get(b"content-type")
         self._response_type = choose_type(content_type, headers.get(b"content-length"))

@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, FormCopy, Unread, choose_type, is_readable, open_copy
 from affidavit._witness.witness import Witness
+from affidavit.contrib._asgi_scope import has_mount_parameter
 from affidavit.contrib._tee import Tee
 from affidavit.contrib._wsgi_environ import read_body_type
 
@@ -119,8 +120,13 @@ def _find_route(request: HttpRequest, match: ResolverMatch) -> str | None:
 
 
 def find_prefix(request: HttpRequest) -> str | None:
-    """Return the mount prefix of the site; None if middleware took more from the path, which may be a value."""
-    prefix = request.path.removesuffix(request.path_info)
+    """Return the mount prefix of the site; None if it may have a value.
+
+    It may if middleware took more from the path, or if a mount of Starlette around the site has a parameter.
+    """
+    prefix, scope = request.path.removesuffix(request.path_info), getattr(request, "scope", None)
+    if scope is not None and has_mount_parameter(scope):
+        return None
     return prefix if prefix in ("", request.META.get("SCRIPT_NAME", "").rstrip("/")) else None
 
 

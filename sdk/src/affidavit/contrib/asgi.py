@@ -39,7 +39,7 @@ from affidavit.contrib._asgi_messages import (
     Send,
     run_lifespan,
 )
-from affidavit.contrib._asgi_scope import Scope, find_route, read_headers, read_path
+from affidavit.contrib._asgi_scope import Entrance, Scope, find_route, note_entrance, read_headers, read_path
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _HEADER = b"x-service-intent"
@@ -164,7 +164,7 @@ class IntentMiddleware:
         if isinstance(outer_gate, Gate) and outer_gate.has_verified(scope, path, self._protection):
             await self._app(scope, receive, send)
             return
-        gate = scope[_GATE_IN_SCOPE] = Gate(self._protection, scope, path, receive, send)
+        gate = scope[_GATE_IN_SCOPE] = Gate(self._protection, scope, note_entrance(scope, self._app), receive, send)
         token = _GATE.set(gate)
         try:
             await gate.run(self._app, NO_DEMANDS if is_due else None)
@@ -175,7 +175,8 @@ class IntentMiddleware:
 class Gate:
     """One request, verified at most once: by the middleware or by its view."""
 
-    def __init__(self, protection: Protection, scope: Scope, path: str, receive: Receive, send: Send) -> None:
+    def __init__(self, protection: Protection, scope: Scope, entrance: Entrance, receive: Receive, send: Send) -> None:
+        path = entrance.path
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
         self._admitting: asyncio.Task[StoredResponse | None] | None = None
@@ -185,6 +186,7 @@ class Gate:
         self._is_in_memory = protection.is_in_memory
         self._scope = scope
         self._path = path
+        self._entrance = entrance
         # What tells one call from another: code of the app may run its own calls with a copy of a scope.
         self._facts = (scope["method"], path, scope.get("query_string", b""))
         self._headers = scope["headers"]
@@ -316,7 +318,7 @@ class Gate:
             headers.get(b"content-type"),
             raw_path.decode("latin-1") if raw_path is not None else None,
             scope,
-            partial(_find_route_path, scope),
+            partial(_find_route_path, scope, self._entrance),
             headers.get(b"content-encoding"),
         )
 
@@ -361,6 +363,6 @@ async def _send_whole(answer: StoredResponse, send: Send) -> None:
     await send({"type": "http.response.body", "body": answer.body})
 
 
-def _find_route_path(scope: Scope) -> str | None:
-    rule = find_route(scope)
+def _find_route_path(scope: Scope, entrance: Entrance) -> str | None:
+    rule = find_route(scope, entrance)
     return None if rule is None else parse_route_path(rule)
