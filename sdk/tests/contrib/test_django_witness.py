@@ -3,12 +3,12 @@ import gzip
 import io
 import json
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from urllib.parse import urlencode
 
 import pytest
 from support.asgi_calls import exchange
-from support.signed_calls import encode_json, make_protection, sign_call
+from support.signed_calls import RecordedReports, encode_json, make_protection, sign_call
 from support.witness_hub import HUB_AWAY, JSON, Hub, list_types, make_witness
 
 pytest.importorskip("django", reason="needs Django")
@@ -19,7 +19,7 @@ from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 from django.http import FileResponse, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.test import AsyncClient, Client
-from django.urls import include, path, re_path
+from django.urls import URLResolver, include, path, re_path
 
 from affidavit.contrib.django import WitnessMiddleware, intent_exempt
 
@@ -300,6 +300,47 @@ def test_what_middleware_takes_from_the_path_is_no_word_of_the_route(make_site, 
     witness.flush()
     assert witness.stats.observed == 2
     assert b"jane" not in b"".join(hub.bodies)
+
+
+class TenantPattern:
+    """A prefix of all paths that is computed, like those of older versions of django-tenants."""
+
+    converters = ()
+
+    def match(self, target):
+        prefix = str(self)
+        return (target[len(prefix) :], (), {}) if target.startswith(prefix) else None
+
+    def check(self):
+        return []
+
+    def __str__(self):
+        return "clients/jane-doe/"
+
+
+def choose_urls(get_response):
+    """Give each tenant its own URLs, as django-tenants does."""
+
+    def serve(request):
+        request.urlconf = ModuleType("urls_of_tenant")
+        request.urlconf.urlpatterns = [path(request.path.split("/orders")[0][1:] + "/", include(inner))]
+        return get_response(request)
+
+    return serve
+
+
+def test_urls_that_are_made_for_a_tenant_give_no_word_of_the_route(make_site, settings):
+    hub, witness = make_site()
+    settings.AFFIDAVIT_PROTECTION = make_protection(reports=(reports := RecordedReports()))
+    settings.ROOT_URLCONF = (URLResolver(TenantPattern(), inner), path("shops/", include(inner)))
+    settings.MIDDLEWARE = [MIDDLEWARE, INTENTS]
+    assert Client().get("/clients/jane-doe/orders/17/").status_code == 403
+    settings.MIDDLEWARE = [MIDDLEWARE, INTENTS, f"{__name__}.choose_urls"]
+    assert Client().get("/clients/jane-doe/orders/17/").status_code == 403
+    witness.flush()
+    assert witness.stats.observed == 2
+    assert b"jane" not in b"".join(hub.bodies)
+    assert {operation for _, operation in reports.operations} == {""}
 
 
 def test_the_parameter_of_a_mount_of_starlette_is_no_word_of_the_route(make_site):

@@ -1,7 +1,9 @@
 """Observe the requests and responses of a Django site (contract §4)."""
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -10,7 +12,8 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import ResolverMatch
+from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import LocalePrefixPattern, RegexPattern, RoutePattern
 from django.utils.module_loading import import_string
 
 from affidavit._shapes.media_types import is_json
@@ -19,6 +22,8 @@ from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_scope import has_mount_parameter
 from affidavit.contrib._tee import Tee
 from affidavit.contrib._wsgi_environ import read_body_type
+
+_FIXED_TEXTS = frozenset(pattern.__str__ for pattern in (LocalePrefixPattern, RegexPattern, RoutePattern))
 
 
 class WitnessMiddleware:
@@ -120,14 +125,34 @@ def _find_route(request: HttpRequest, match: ResolverMatch) -> str | None:
 
 
 def find_prefix(request: HttpRequest) -> str | None:
-    """Return the mount prefix of the site; None if it may have a value.
+    """Return the mount prefix of the site; None if it, or the route, may have a value.
 
-    It may if middleware took more from the path, or if a mount of Starlette around the site has a parameter.
+    It may if middleware took more from the path, if a mount of Starlette around the site has a parameter, or if the
+    routes are made for each tenant, as those of django-tenants are.
     """
     prefix, scope = request.path.removesuffix(request.path_info), getattr(request, "scope", None)
-    if scope is not None and has_mount_parameter(scope):
+    if (scope is not None and has_mount_parameter(scope)) or not _has_fixed_routes(request):
         return None
     return prefix if prefix in ("", request.META.get("SCRIPT_NAME", "").rstrip("/")) else None
+
+
+def _has_fixed_routes(request: HttpRequest) -> bool:
+    """Return whether the routes are those of a module, and not made for this request."""
+    urls = getattr(request, "urlconf", None)
+    is_named = urls is None or isinstance(urls, str) or sys.modules.get(getattr(urls, "__name__", "")) is urls
+    return is_named and not _has_computed_pattern(get_resolver(urls))
+
+
+@lru_cache(maxsize=64)
+def _has_computed_pattern(resolver: URLResolver) -> bool:
+    """Return whether a route depends on more than the source and the language."""
+    nodes: list[URLResolver | URLPattern] = [resolver]
+    while nodes:
+        node = nodes.pop()
+        if type(node.pattern).__str__ not in _FIXED_TEXTS:
+            return True
+        nodes += getattr(node, "url_patterns", ())
+    return False
 
 
 def _finish_request_body(request: HttpRequest, copy: BodyCopy | None) -> CopiedBody:
