@@ -23,8 +23,18 @@ DATA = {
     ],
     "date": ["2024-05-17", "2024-05", "2024-05-17T10:00:00Z", "17.05.2024", "12:30", "2024-W05"],
     "email": ["anna@example.com", "user_anna.b@mail.example.co.uk_count"],
-    "hostname": ["db1.example.com", "api.eu.example.io", "printer.local", "db.example.org:5432"],
-    "ip": ["192.0.2.1", "192.0.2.0/24", "2001:db8::1", "192.0.2.1:80", "v:192.0.2.1"],
+    "hostname": ["db1.example.com", "api.eu.example.io", "printer.local", "db.example.org:5432", "example.com."],
+    "ip": [
+        "192.0.2.1",
+        "192.0.2.0/24",
+        "2001:db8::1",
+        "192.0.2.1:80",
+        "v:192.0.2.1",
+        "[2001:db8::1]",
+        "[2001:db8::1]:443",
+        "fe80::1%eth0",
+        "[fe80::1%25eth0]:80",
+    ],
     "card": ["4111111111111111", "4111 1111 1111 1111"],
     "iban": ["DE89370400440532013000", "GB82 WEST 1234 5698 7654 32"],
     "jwt": ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"],
@@ -75,6 +85,8 @@ def test_a_random_key_after_a_known_prefix_is_data_whatever_its_characters(prefi
 OTHER_SCRIPTS = {
     "\u0660\u0661\u0667\u0666\u0661\u0662\u0663\u0664\u0665\u0666\u0667": "number",  # Arabic digits
     "\uff10\uff11\uff17\uff16\uff11\uff12\uff13\uff14\uff15\uff16\uff17": "number",  # full-width digits
+    "m\u00fcller.com": "hostname", "shop.m\u00fcller.com": "hostname",
+    "415\u2011555\u20112671": "number", "415\u2013555\u20132671": "number",
     "m\u00fcller@\u4f8b\u3048.jp": "email", "alice%40example.com": "email", "alice\uff20example.com": "email",
     "%2B49%20170%201234567": "number", "user-\u0967\u0968\u0969\u096a\u096b\u096c\u096d\u096e": "digits",
     "\uff31\uff12": None, "\u540d\u524d": None, "gr\u00f6\u00dfe": None, "\u00bd": None, "100%": "number", "%zz": None,

@@ -53,9 +53,14 @@ _DATE = re.compile(
     r"[0-9]{4}-(?:[0-9]{2}|W[0-9]{2}|Q[1-4])(?:-[0-9]{2})?(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?"
     r"|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?"
 )
-_HOSTNAME = re.compile(r"(?:[a-z0-9*](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,13})(?::[0-9]{1,5})?", re.IGNORECASE)
+_HOSTNAME = re.compile(
+    r"(?:(?:[^\W_]|\*)(?:(?:[^\W_]|-){0,61}[^\W_])?\.)+([a-z]{2,13})\.?(?::[0-9]{1,5})?", re.IGNORECASE
+)
 _IPV4 = re.compile(r"((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:/[0-9]{1,2}|:[0-9]{1,5})?")
-_IPV6 = re.compile(r"([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?)(?:/[0-9]{1,3})?")
+_IPV6 = re.compile(
+    r"\[?([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?)(?:%[\w.-]{1,32})?"
+    r"(?:/[0-9]{1,3})?(?:\](?:/[0-9]{1,3}|:[0-9]{1,5})?)?"
+)
 _CARD = re.compile(r"[0-9](?:[ -]?[0-9]){12,18}")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?")
 _PREFIXED = re.compile(r"[A-Za-z]{1,32}(?:[-_.:][0-9]{3,7}|[0-9]{6,7})")
@@ -86,13 +91,22 @@ def detect_form(text: str) -> str | None:
 
 
 def _spell_plainly(text: str) -> str:
-    """Return the text without percent-encoding, and with the usual digits and characters for those of other scripts."""
+    """Return the text without percent-encoding, and with the usual digits and characters for those of other scripts.
+
+    All dashes are hyphens, as in a telephone number that was copied from a page.
+    """
     if "%" in text:
         text = unquote(text)
     if text.isascii():
         return text
     usual = unicodedata.normalize("NFKC", text)
-    return "".join(str(unicodedata.decimal(character)) if character.isdecimal() else character for character in usual)
+    return "".join(map(_spell_character, usual))
+
+
+def _spell_character(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    return "-" if unicodedata.category(character) == "Pd" else character
 
 
 def is_data(name: str) -> bool:
