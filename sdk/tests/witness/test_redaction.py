@@ -108,6 +108,15 @@ def test_reports_and_logs_contain_no_value(caplog):
         assert value not in output
 
 
+@pytest.mark.parametrize("text", ["%7B%22user%22:%22k4n4ry%22%7D", "Old%20k4n4ry", "old+k4n4ry", "<k4n4ry/>"])
+def test_a_text_in_place_of_a_query_is_not_taken_for_a_name(text):
+    witness = make_witness(hub := Hub())
+    observe_get(witness, query=f"{text}&raw&filter%7Buser.name%7D=k4n4ry&page=1", **ORDERS_ROUTE)
+    witness.flush()
+    assert hub.entries[0]["query"]["properties"].keys() == {"raw", "filter{user.name}", "page"}
+    assert CANARY not in b"".join(hub.bodies).decode()
+
+
 def test_no_value_of_a_body_is_kept_after_its_inspection():
     def reachable(things):
         visited, queue = set(), [things]

@@ -22,6 +22,7 @@ from .parameter_types import merge_types
 SECONDS_A_DAY = 86_400
 METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
 UNSENDABLE = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
+_TEXT = re.compile(r"[\s\"<>\\{}]")
 PARTS = ("query", "request", "response")
 _MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them and the rest of an observation fit in 4 MiB
 
@@ -114,7 +115,7 @@ class Observations:
         at: Unix seconds.
 
         The shapes of query and request are kept for 2xx and 3xx only. Names in the query that have NUL or half a
-        surrogate pair are left out.
+        surrogate pair are left out, and so are texts in place of a query, such as JSON.
         """
         key = EntryKey(template.path, method, status, int(at // SECONDS_A_DAY), media_types)
         total = self._find_sum(key, template, at)
@@ -180,8 +181,15 @@ class Observations:
 
 
 def _build_query(query: Mapping[str, list[str]]) -> Json:
-    """Return a query as an object, without names for which the hub would refuse the whole report."""
-    return {name: _unwrap_single(texts) for name, texts in query.items() if not UNSENDABLE.search(name)}
+    """Return a query as an object, without names for which the hub would refuse the whole report.
+
+    A name without a value that has a space, a quote or a brace is a text (`?{"user":"anna"}`), and is left out, too.
+    """
+    return {
+        name: _unwrap_single(texts)
+        for name, texts in query.items()
+        if not (UNSENDABLE.search(name) or (_TEXT.search(name) and not any(texts)))
+    }
 
 
 def _unwrap_single(texts: list[str]) -> Json:
