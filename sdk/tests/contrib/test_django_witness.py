@@ -292,14 +292,27 @@ def cut_tenant(get_response):
     return serve
 
 
-def test_what_middleware_takes_from_the_path_is_no_word_of_the_route(make_site, settings):
+def name_tenant(get_response):
+    """Take the first segment from the path, and make it the prefix of the site."""
+
+    def serve(request):
+        request.META["SCRIPT_NAME"] += "/" + request.path_info.split("/")[1]
+        return cut_tenant(get_response)(request)
+
+    return serve
+
+
+@pytest.mark.parametrize("middleware", [cut_tenant, name_tenant])
+def test_what_middleware_takes_from_the_path_is_no_word_of_the_route(make_site, settings, middleware):
     hub, witness = make_site()
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.cut_tenant"]
+    settings.AFFIDAVIT_PROTECTION = make_protection(reports=(reports := RecordedReports()))
+    settings.MIDDLEWARE = [INTENTS, MIDDLEWARE, f"{__name__}.{middleware.__name__}"]
     for mount in ("", "/site"):
-        assert Client(SCRIPT_NAME=mount).get("/jane-doe/api/acme/orders/17/").status_code == 200
+        assert Client(SCRIPT_NAME=mount).get("/jane-doe/api/acme/orders/17/").status_code == 403
     witness.flush()
     assert witness.stats.observed == 2
     assert b"jane" not in b"".join(hub.bodies)
+    assert {operation for _, operation in reports.operations} == {""}
 
 
 class TenantPattern:

@@ -23,6 +23,7 @@ from affidavit.contrib._asgi_scope import has_mount_parameter
 from affidavit.contrib._tee import Tee
 from affidavit.contrib._wsgi_environ import read_body_type
 
+_PREFIX = "_affidavit_prefix"
 _FIXED_TEXTS = frozenset(pattern.__str__ for pattern in (LocalePrefixPattern, RegexPattern, RoutePattern))
 
 
@@ -45,6 +46,7 @@ class WitnessMiddleware:
 
     def __call__(self, request: HttpRequest) -> Any:
         """Return the response of the site, or a coroutine for it."""
+        note_prefix(request)
         if self._is_async:
             return self._call_async(request)
         copy = self._copy_body(request)
@@ -124,6 +126,12 @@ def _find_route(request: HttpRequest, match: ResolverMatch) -> str | None:
     return None if prefix is None else f"{prefix}/{match.route.removeprefix('/')}"
 
 
+def note_prefix(request: HttpRequest) -> None:
+    """Note the mount prefix that the server gave, before other middleware changes it."""
+    if not hasattr(request, _PREFIX):
+        setattr(request, _PREFIX, request.META.get("SCRIPT_NAME", ""))
+
+
 def find_prefix(request: HttpRequest) -> str | None:
     """Return the mount prefix of the site; None if it, or the route, may have a value.
 
@@ -133,7 +141,8 @@ def find_prefix(request: HttpRequest) -> str | None:
     prefix, scope = request.path.removesuffix(request.path_info), getattr(request, "scope", None)
     if (scope is not None and has_mount_parameter(scope)) or not _has_fixed_routes(request):
         return None
-    return prefix if prefix in ("", request.META.get("SCRIPT_NAME", "").rstrip("/")) else None
+    note_prefix(request)
+    return prefix if prefix in ("", getattr(request, _PREFIX).rstrip("/")) else None
 
 
 def _has_fixed_routes(request: HttpRequest) -> bool:

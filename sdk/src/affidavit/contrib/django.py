@@ -32,7 +32,7 @@ from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, find_no_route
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
-from affidavit.contrib._django_witness import WitnessMiddleware, find_prefix
+from affidavit.contrib._django_witness import WitnessMiddleware, find_prefix, note_prefix
 
 __all__ = [
     "DjangoDeliveries",
@@ -68,6 +68,7 @@ class IntentMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response of the site, kept for a retry if the call was admitted."""
+        note_prefix(request)
         try:
             response = self._get_response(request)
         except BaseException:  # the view failed: a retry may run
