@@ -119,7 +119,7 @@ def render_catalog(environment: Environment, *, evidence: bool) -> Document:
     body.write("\n]}\n")
     head = Packer()
     head.write(render_head(environment, revision.hexdigest()))
-    etag = format_catalog_etag(content.hexdigest(), evidence)
+    etag = format_catalog_etag(environment, content.hexdigest(), evidence)
     return Document(etag, head.length + body.length, head.finish() + body.finish())
 
 
@@ -130,11 +130,12 @@ def render_head(environment: Environment, revision: str) -> str:
 
 def compute_catalog_etag(environment: Environment, *, evidence: bool) -> str:
     """Return the ETag of the catalog as it is now, without rendering it."""
-    return format_catalog_etag(find_catalog_digest(environment, evidence=evidence), evidence)
+    return format_catalog_etag(environment, find_catalog_digest(environment, evidence=evidence), evidence)
 
 
-def format_catalog_etag(digest: str, evidence: bool) -> str:
-    return hash_etag("\0".join((EDITION, "catalog" if evidence else "catalog without evidence", digest)).encode())
+def format_catalog_etag(environment: Environment, digest: str, evidence: bool) -> str:
+    format_name = "catalog" if evidence else "catalog without evidence"
+    return hash_etag("\0".join((EDITION, format_name, environment.name, digest)).encode())
 
 
 def render_format(environment: Environment, format_name: str) -> Document:

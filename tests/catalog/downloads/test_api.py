@@ -116,6 +116,16 @@ def test_evidence_changes_the_etag_with_evidence_but_not_the_etag_without(client
     assert etags["0"] != etags["1"]
 
 
+@pytest.mark.parametrize("evidence", ["0", "1"])
+def test_an_equal_catalog_of_another_environment_is_another_document(api, workspace, evidence):
+    for name in ("production", "staging"):
+        deliver(api, workspace, observation(response={"id": 1}, lastSeenAt=AT), environment=name)
+    own = api.get(ADDRESS, evidence=evidence)
+    headers = {"If-None-Match": own["ETag"]}
+    other = catalog(api.get(ADDRESS, environment="staging", evidence=evidence, headers=headers))
+    assert other == {**catalog(own), "environment": "staging"}
+
+
 def test_head_answers_with_the_etag_and_no_body(client_with_data, workspace):
     response = Client().head(ADDRESS, headers={"x-service-api-key": workspace.full_key})
     assert response.status_code == 200
