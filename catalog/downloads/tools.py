@@ -9,7 +9,7 @@ from affidavit.operations import PARAMETER, READS, REQUEST
 from catalog.downloads.absent_properties import UNOBSERVED, is_marked
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.schemas.json_schema import build_fields_schema, build_part_schema, build_schema
-from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
+from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents
 
 MAX_DESCRIPTION = 1024  # characters, for OpenAI's APIs
 MAX_PROPERTIES_NAMED = 12  # properties of a response that a description names
@@ -69,13 +69,24 @@ def build_input_schema(outline: Outline) -> dict[str, Any]:
         inputs["path"] = build_path_schema(outline)
     if outline["query"] is not None:
         inputs["query"] = build_fields_schema(outline["query"])
-    if outline["request"] is not None:
-        inputs["body"] = build_part_schema(outline, REQUEST, outline["request"])
-    elif request_types := list_media_types(outline, REQUEST):
-        is_text = all(media_type.startswith("text/") for media_type in request_types)
-        inputs["body"] = {"type": "string"} if is_text else {}
+    if contents := list_contents(outline, REQUEST):
+        inputs["body"] = build_body_schema(outline, contents)
     required_member = {"required": ["path"]} if "path" in inputs else {}
     return {"type": "object", "properties": inputs, **required_member, "additionalProperties": False}
+
+
+def build_body_schema(outline: Outline, contents: Mapping[str, Descriptor | None]) -> dict[str, Any]:
+    """Return the schema of the request's body: of JSON, of a form, or a string for other texts; `{}` for any other.
+
+    contents: the bodies of the request by media type (list_contents).
+    """
+    types_without_shape = [media_type for media_type, shape in contents.items() if shape is None]
+    if not all(media_type.startswith("text/") for media_type in types_without_shape):
+        return {}
+    shapes = [shape for shape in contents.values() if shape is not None][:1]
+    schemas = [build_part_schema(outline, REQUEST, shape) for shape in shapes]
+    schemas += [{"type": "string"}] if types_without_shape else []
+    return schemas[0] if len(schemas) == 1 else {} if {} in schemas else {"anyOf": schemas}
 
 
 def build_path_schema(outline: Outline) -> dict[str, Any]:

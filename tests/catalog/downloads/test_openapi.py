@@ -119,6 +119,23 @@ def test_a_tool_lists_bodies_that_are_not_json():
     assert [schema["properties"]["body"] for schema in bodies] == [{"type": "string"}, {}]
 
 
+@pytest.mark.parametrize(
+    ("media_types", "bodies"),
+    [
+        (["application/json", "text/csv"], [{"a": 1}, "a;1"]),
+        (["application/json", "text/csv", "application/pdf"], [{"a": 1}, "a;1", None]),
+        (["text/csv"], [{"a": 1}, "a;1"]),
+        (["application/json", "application/x-www-form-urlencoded"], [{"a": 1}]),
+    ],
+)
+def test_every_body_that_was_sent_is_an_input_of_the_tool(media_types, bodies):
+    posted = outline("POST", request=shape({"a": 1}), requestMediaTypes=media_types)
+    (tool,) = build_tools_document("production", [posted])["tools"]
+    schema = Draft202012Validator(tool["inputSchema"])
+    assert [body for body in bodies if not schema.is_valid({"body": body})] == []
+    assert schema.is_valid({"body": {"a": "x"}}) == ("application/pdf" in media_types)
+
+
 def test_an_operation_has_its_parameters_body_and_answers():
     document = build_document(
         outline(
