@@ -45,8 +45,8 @@ def build_plain_name(method: str, path: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name can stand without a digest: it is short enough, and does not end like a digest."""
-    return len(name) <= MAX_TOOL_NAME_LENGTH and not DIGEST.search(name)
+    """Return whether a name can stand without a digest: it is neither empty nor too long, nor ends like a digest."""
+    return 0 < len(name) <= MAX_TOOL_NAME_LENGTH and not DIGEST.search(name)
 
 
 def add_digest(name: str, operation: str) -> str:

@@ -137,6 +137,12 @@ def test_a_description_has_at_most_the_length_that_assistants_accept():
     assert tool["description"].endswith("…")
 
 
+@pytest.mark.parametrize("operation", [("~", "/"), ("!", "/*")])
+def test_an_operation_without_letters_has_a_name(operation):
+    (tool,) = list_tools(outline(*operation))
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", tool["name"])
+
+
 @given(st.lists(OPERATIONS, unique=True, max_size=12))
 def test_every_name_is_unique_and_accepted_by_assistants(operations):
     parameters = [re.findall(r"\{(.*?)\}", path) for _, path in operations]
