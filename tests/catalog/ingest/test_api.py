@@ -181,6 +181,16 @@ def test_every_fault_of_descriptors_is_reported_with_its_pointer(api):
     )
 
 
+def test_the_pointer_of_a_fault_has_every_name_that_a_property_or_parameter_may_have(api):
+    name = "non_field_errors"  # the name that Django REST framework gives to the faults of an object itself
+    broken = {"type": "object", "properties": {name: {"type": "text"}}}
+    entry = observation(path=f"/orders/{{{name}}}", parameters={name: {"type": "text"}})
+    assert faults(api, {**entry, "response": broken}) == {
+        f"/observations/0/parameters/{name}/type": "invalid",
+        f"/observations/0/response/properties/{name}/type": "unknown-type",
+    }
+
+
 def test_a_part_is_not_seen_more_often_than_observed(api):
     shape = {"type": "string", "seen": 3}
     assert faults(api, {**observation(count=2), "response": shape}) == {
