@@ -116,14 +116,15 @@ def _read_report(body: bytes, received_at: datetime) -> dict[str, Any]:
         raise _Doubt
     observations = [_build_observation(observation) for observation in form.observations]
     descriptors = [_list_descriptors(observation) for observation in form.observations]
+    # Equal texts are different shapes if their observations have different counts, which a descriptor may leave out.
     shapes = {
-        text: _find_shape(text, observation.count)
+        (text, observation.count): _find_shape(text, observation.count)
         for observation, texts in zip(form.observations, descriptors, strict=True)
         for text in texts.values()
     }
     states = []
     for observation, texts in zip(observations, descriptors, strict=True):
-        parts = {name: shapes[text] for name, text in texts.items()}
+        parts = {name: shapes[text, observation.count] for name, text in texts.items()}
         if any(shape.seen > observation.count for shape in parts.values()):
             raise _Doubt
         states.append(_render_state(observation, parts, received_at))

@@ -107,6 +107,13 @@ def test_a_descriptor_without_a_count_takes_the_count_of_its_observation_each_ti
         assert compare(dump(report(sent))) is not None
 
 
+@pytest.mark.parametrize("counts", [(5, 1), (1, 5), (5, 1, 5)])
+def test_equal_descriptors_without_a_count_take_the_count_of_their_own_observation(counts):
+    shape = {"type": "object", "properties": {"a": {"type": "string"}}}
+    sent = [observation(path=f"/books/{'abc'[n]}", count=count) for n, count in enumerate(counts)]
+    assert compare(dump(report(*[{**entry, "response": shape} for entry in sent]))) is not None
+
+
 def test_a_descriptor_with_its_own_count_is_cached_whatever_the_count_of_its_observation():
     for count in (7, 8, 9):
         misses = quick_report._remember_shape.cache_info().misses
