@@ -12,6 +12,7 @@ from wire.filters import read_text, strip_nul
 ALL_KEYS = "all"  # `keys=all` in the address
 LEADING = 5  # keys that have a line of their own if none was selected
 MAX_RANK = 100
+RANKS = frozenset(map(str, range(1, MAX_RANK + 1)))
 MAX_STEPS = 4  # steps of the funnel
 ROWS_PER_PAGE = 50
 CONVERSATIONS_PER_PAGE = 20  # on the page of one key

@@ -21,6 +21,7 @@ from outcomes.analytics.filters import (
     CONVERSATIONS_PER_PAGE,
     MAX_RANK,
     MAX_STEPS,
+    RANKS,
     ROWS_PER_PAGE,
     parse_key_filters,
 )
@@ -60,6 +61,8 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
     takes: Mapping[str, Callable[[str], object]] = {
         "compare": partial(is_comparison, environment),
         "keys": {ALL_KEYS}.__contains__,
+        "rank": RANKS.__contains__,
+        "lost": set(map(str, range(1, len(analytics.filters.steps) + 1))).__contains__,
     }
     return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes)
 

@@ -15,6 +15,7 @@ from workspaces.models import ApiKey
 DIAGNOSES = frozenset(ADVICE) - {"late"}  # a late conversation heals its broken joins
 
 BY_LAST_REPORT = "last"
+OTHER_ENVIRONMENT = "other-environment"  # the only diagnosis that `in` narrows
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,13 @@ class JoinFilters:
 
 
 def parse_join_filters(query: QueryDict) -> JoinFilters:
-    diagnosis, key, key_prefix = query.get("why", ""), read_text(query, "key"), read_text(query, "by")
+    diagnosis, found_in = query.get("why", ""), read_text(query, "in")
+    key, key_prefix = read_text(query, "key"), read_text(query, "by")
     if diagnosis not in DIAGNOSES:
-        diagnosis = ""
+        diagnosis = OTHER_ENVIRONMENT if found_in else ""
     return JoinFilters(
         diagnosis,
-        read_text(query, "in") if diagnosis == "other-environment" else "",
+        found_in if diagnosis == OTHER_ENVIRONMENT else "",
         key,
         key_prefix,
         is_again=query.get("again") == "1",

@@ -85,6 +85,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
     tables = list_joins_tables(environment, period, filters)
     takes: Mapping[str, Callable[[str], object]] = {
         "why": DIAGNOSES.__contains__,
+        "in": lambda _: filters.found_in,
         "by": partial(find_by_prefix, environment.workspace),
         "again": {"1"}.__contains__,
         "sort": {BY_LAST_REPORT}.__contains__,

@@ -109,6 +109,8 @@ def test_repeats_raise_the_reports_and_keep_the_first_time(production, browser_c
         ("why=other-environment", {"s1", "s2"}),
         ("why=other-environment&in=staging", {"s1", "s2"}),
         ("why=other-environment&in=nowhere", set()),
+        ("in=staging", {"s1", "s2"}),
+        ("in=nowhere", set()),
         ("why=altered", {'"CONV_81xa"', "twin"}),
         ("why=never-seen", {"never"}),
     ],
@@ -118,6 +120,15 @@ def test_a_diagnosis_filters_page_and_download(production, browser_client, query
     html = browser_client.get(f"{PAGE}?{query}").content.decode()
     section = html.partition('id="joins"')[2].partition("</section>")[0]
     assert (f"1 to {len(ids)} of {len(ids)} broken joins" in section) == bool(ids)
+
+
+def test_only_ids_that_another_environment_knows_are_filtered_by_the_environment(production, browser_client):
+    query = "why=placeholder&in=staging"
+    response = browser_client.get(f"{PAGE}.json?{query}")
+    assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
+    assert "This page does not know in=staging, and ignores it." in " ".join(
+        browser_client.get(f"{PAGE}?{query}").content.decode().split()
+    )
 
 
 def test_a_key_filters_page_and_download(production, browser_client):
