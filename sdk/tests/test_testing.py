@@ -35,7 +35,7 @@ def test_options_are_passed_to_mint_intent():
 
 
 def test_intents_for_tests_use_the_variables_of_the_app(monkeypatch):
-    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", SECRET)
+    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", f"{SECRET},{'gas_' + 'o' * 43}")  # as during a rotation
     monkeypatch.setenv("AFFIDAVIT_WORKSPACE", WORKSPACE)
     monkeypatch.setenv("AFFIDAVIT_AUDIENCE", AUDIENCE)
     header = intent_headers("POST /refunds", {"id": 7})["X-Service-Intent"]

@@ -32,6 +32,11 @@ def describe_mistake(text: str, prefix: str) -> str | None:
     return None
 
 
+def split_secrets(text: str) -> list[str]:
+    """Return the signing secrets of a text: one, or several of a hub with commas between them, as during a rotation."""
+    return [part.strip() for part in text.split(",") if part.strip()] if text.startswith("gas_") else [text]
+
+
 def read_variable(value: str | None, name: str) -> str | None:
     """Return `value`, or the environment variable if `value` is None; None if the variable is unset or empty."""
     return value if value is not None else os.environ.get(name) or None

@@ -5,7 +5,7 @@ client.post("/refunds", json=args, headers=intent_headers("POST /refunds", args)
 
 from typing import Any
 
-from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable
+from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable, split_secrets
 from affidavit._intents.intent import mint_intent
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.verifier import IntentVerifier
@@ -36,7 +36,7 @@ def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", 
     }
     if "args_hash" not in options:
         facts["args"] = {} if args is None else args
-    secret = read_variable(None, SECRET_VARIABLE) or SECRET
+    secret = split_secrets(read_variable(None, SECRET_VARIABLE) or SECRET)[0]
     return {"X-Service-Intent": mint_intent(secret, **{**facts, **options}).header}
 
 

@@ -459,6 +459,23 @@ def test_a_verifier_is_configured_by_environment_variables(monkeypatch):
         IntentVerifier(nonces=MemoryNonces(several_workers=True))
 
 
+@pytest.mark.parametrize(
+    "both", [f"{OTHER_SECRET},{SECRET}", f"{OTHER_SECRET}, {SECRET}\n", f"{SECRET},{OTHER_SECRET},"]
+)
+def test_several_secrets_may_stand_in_one_text_as_during_a_rotation(both):
+    subject = verifier(secrets=both)
+    assert reason(mint_example().header, subject) is None
+    assert reason(mint_example(secret=OTHER_SECRET).header, subject) is None
+    with pytest.raises(ValueError, match="API key"):
+        verifier(secrets=f"gak_{'a' * 43}")
+
+
+@pytest.mark.parametrize("text", [f"{SECRET},gas_short", f"{SECRET},{SECRET} x", f"{SECRET},gak_{'a' * 43}"])
+def test_a_text_with_a_secret_that_is_none_is_refused(text):
+    with pytest.raises(ValueError, match="secret"):
+        verifier(secrets=text)
+
+
 def test_an_explanation_shows_signed_and_actual_values():
     checks = {check.name: check for check in verifier().explain(mint_example(aud="staging").header, **REQUEST)}
     assert (checks["audience"].signed, checks["audience"].actual) == ("staging", AUDIENCE)

@@ -16,6 +16,7 @@ from affidavit._credentials import (
     WORKSPACE_VARIABLE,
     describe_mistake,
     read_variable,
+    split_secrets,
 )
 from affidavit._errors import AffidavitError, end_sentence
 from affidavit._json import Json
@@ -60,10 +61,10 @@ class IntentRejected(AffidavitError):
 class IntentVerifier:
     """Verifies intents for one audience, and for one workspace or all workspaces of a hub. Threads may share it.
 
-    secrets: the signing secret, or several during a rotation. It can also be a callable that takes the workspace
-        (`tenantId`) and returns its secrets, or None for an unknown workspace. The callable is called for each
-        intent. If it takes longer for workspaces that exist, a stranger can find out which workspaces exist. The
-        verifier itself takes the same time for every workspace.
+    secrets: the signing secret, or several during a rotation: a list, or one text with commas between them. It can also
+        be a callable that takes the workspace (`tenantId`) and returns its secrets, or None for an unknown workspace.
+        The callable is called for each intent. If it takes longer for workspaces that exist, a stranger can find out
+        which workspaces exist. The verifier itself takes the same time for every workspace.
     workspace: the only workspace that is served. A hub passes None, and a callable for `secrets`. Then the header names
         the workspace. An intent for an unknown workspace is rejected with `bad-signature`, after the same time.
     audience: the exact audience of this API.
@@ -341,12 +342,16 @@ def _assume_passed(name: str, attempt: Attempt) -> bool:
 
 def _refuse_mistakes(secrets: Secrets, workspace: str | None, audience: str | None) -> None:
     """Raise ValueError for a value whose prefix belongs to another kind of value. No message repeats the value."""
-    signing_secrets = () if callable(secrets) else (secrets,) if isinstance(secrets, str) else secrets
+    signing_secrets = () if callable(secrets) else _list_fixed(secrets)
     values: list[tuple[str, str, str | None]] = [("secrets", "gas_", secret) for secret in signing_secrets]
     values += [("workspace", "ws_", workspace), ("audience", "urn:affidavit:", audience)]
     for name, prefix, value in values:
         if isinstance(value, str) and (mistake := describe_mistake(value, prefix)):
             raise ValueError(f"{name}: {mistake}")
+
+
+def _list_fixed(secrets: str | Sequence[str]) -> Sequence[str]:
+    return split_secrets(secrets) if isinstance(secrets, str) else secrets
 
 
 def _read_v1_end(accept_v1: bool | float) -> float:
@@ -358,7 +363,7 @@ def _read_v1_end(accept_v1: bool | float) -> float:
 
 
 def _build_fixed_keys(secrets: str | Sequence[str]) -> tuple[SigningKey, ...]:
-    keys = tuple(build_signing_key(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets))
+    keys = tuple(build_signing_key(secret) for secret in _list_fixed(secrets))
     if not keys:
         raise ValueError("a verifier needs at least one signing secret")
     return keys
