@@ -1,6 +1,7 @@
 """Distinguish keys, secrets, workspaces and audiences by their prefix, and read them from environment variables."""
 
 import os
+import re
 
 HUB_VARIABLE = "AFFIDAVIT_HUB"
 KEY_VARIABLE = "AFFIDAVIT_API_KEY"
@@ -34,7 +35,7 @@ def describe_mistake(text: str, prefix: str) -> str | None:
 
 def split_secrets(text: str) -> list[str]:
     """Return the signing secrets of a text: one, or several of a hub with commas between them, as during a rotation."""
-    return [part.strip() for part in text.split(",") if part.strip()] if text.startswith("gas_") else [text]
+    return list(filter(None, re.split(" *, *", text))) if text.startswith("gas_") else [text]
 
 
 def read_variable(value: str | None, name: str) -> str | None:
