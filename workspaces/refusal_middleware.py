@@ -45,7 +45,8 @@ class RefusalCountMiddleware:
             try:
                 if isinstance(response, FailureResponse) and response.status_code < 500:
                     _count_refusal(request, response.code)
-                record_refusals(get_counter().take_due())
+                if not response.streaming:  # a download reads in a transaction that refuses to write
+                    record_refusals(get_counter().take_due())
             except DatabaseError as error:
                 name, state = type(error.__cause__ or error).__name__, find_sqlstate(error)
                 log.warning("refused requests were not counted: %s", name, extra={"sqlstate": state})

@@ -210,3 +210,16 @@ def test_monitors_write_nothing(api, workspace, monkeypatch):
     assert [count for *_, count in tallies()] == [1]
     Client().get("/sign-in")
     assert [count for *_, count in tallies()] == [2]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("download", ["overview.json", "joins.csv"])
+def test_a_download_loses_no_count_of_its_process(workspace, browser_client, caplog, download):
+    key = ApiKey.objects.get(prefix=workspace.full_key[:12])
+    counter.get_counter().add(key.pk, ENDPOINT, "not-found", now=timezone.now())
+    answer = browser_client.get(f"/w/lumen-books/production/{download}")
+    assert (answer.status_code, answer.streaming) == (200, True)
+    answer.getvalue()
+    assert caplog.records == []
+    Client().get("/sign-in")
+    assert tallies() == [(key.prefix, ENDPOINT, "not-found", 1)]
