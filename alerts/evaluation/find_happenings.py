@@ -17,6 +17,7 @@ from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
 from catalog.ingest.reporters import read_activity
 from intents.rejections.filters import is_rejection
+from intents.rejections.tallies.quarters import list_last_times
 from intents.rejections.tallies.quarters import read_quarters as read_verifications
 from outcomes.tallies.quarters import read_quarters as read_outcomes
 from wire.time.period import Period, floor_to_quarter
@@ -79,8 +80,14 @@ def find_reasons(environment: Environment, thresholds: Thresholds, since: dateti
     start = floor_to_quarter(since)
     quarters = read_verifications(environment, since=start - HISTORY, until=until)
     rejections = [row for row in quarters if is_rejection(row[1])]
+    last_times = list_last_times(environment, start)
+    happenings = (
+        happening
+        for happening in find_new_reasons(rejections, thresholds, since=start, until=until)
+        if happening.at > start or last_times[happening.subject] >= since  # its quarter hour may have begun before
+    )
     return Findings(
-        find_new_reasons(rejections, thresholds, since=start, until=until),
+        happenings,
         measure_new_reasons(rejections, thresholds, since=start, until=until),
     )
 

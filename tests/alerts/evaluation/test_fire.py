@@ -155,6 +155,18 @@ def test_a_reason_that_lasts_for_months_does_not_fire_when_it_reaches_the_minimu
     assert evaluate(alert.pk, now=NOW) == 0
 
 
+@pytest.mark.parametrize(("seconds_after", "fired"), [(-5, 0), (5, 1)])
+def test_a_reason_fires_only_if_it_occurs_after_the_alert_was_made(workspace, target, seconds_after, fired):
+    """Verifications are counted by quarter hour, and the alert was made within one."""
+    made_at = floor_to_quarter(NOW) + 5 * MINUTE
+    alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=1, now=made_at + DAY)
+    last_at = made_at + timedelta(seconds=seconds_after)
+    add_verifications(environment_of(workspace), last_at, "expired", 3)
+    assert evaluate(alert.pk, now=made_at + MINUTE) == fired
+    add_verifications(environment_of(workspace), last_at + QUARTER, "expired", 1)
+    assert evaluate(alert.pk, now=made_at + 2 * QUARTER) == 0
+
+
 def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.REJECTIONS, now=quarter, minutes=15, minimum=10)
