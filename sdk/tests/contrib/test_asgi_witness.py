@@ -270,7 +270,8 @@ async def test_the_root_path_of_an_app_of_fastapi_is_part_of_the_route():
     fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
     inner = fastapi.FastAPI()
     inner.add_api_route("/orders/{pk}", lambda pk: {"id": 1})
-    app = fastapi.FastAPI(root_path="/shop")
+    app = fastapi.FastAPI()
+    app.root_path = "/shop"  # as the deprecated argument sets it
     app.mount("/v1", inner)
     app = WitnessMiddleware(app, witness := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/shop/v1/orders/5")).status == 200
