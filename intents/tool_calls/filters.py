@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,7 +13,6 @@ ASKED, NOT_ASKED = "asked", "not-asked"
 CHOICES = (ASKED, NOT_ASKED)
 SEVERAL, REJECTED = "several", "rejected"
 INTENTS_CHOICES = (SEVERAL, REJECTED)
-METHOD = re.compile(r"[A-Z]{1,20}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_MICROSECONDS, MAX_ID = 17, 18  # digits
 
@@ -50,11 +48,10 @@ class CallFilters:
 
 def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
     """Read the filters from the address; a value that is none of the choices filters nothing."""
-    method = query.get("method", "").strip().upper()
     confirmation, step_up = query.get("confirmation", ""), query.get("stepup", "")
     intents = query.get("intents", "")
     return CallFilters(
-        method if METHOD.fullmatch(method) else "",
+        read_text(query, "method").strip().upper(),
         read_text(query, "path").strip(),
         read_text(query, "user"),
         confirmation if confirmation in CHOICES else "",

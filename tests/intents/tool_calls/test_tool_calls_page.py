@@ -81,6 +81,15 @@ def list_calls(client: Client, address: str, **query: str) -> list[str]:
     return listed
 
 
+@pytest.mark.parametrize(
+    ("method", "calls"),
+    [("m-search", ["call_odd"]), ("GET,POST", []), ("G3T", []), ("A" * 21, []), ("\0", ["call_odd"])],
+)
+def test_any_method_filters(browser_client, production, address, method, calls):
+    store(production, "call_odd", "M-SEARCH /orders")
+    assert list_calls(browser_client, address, method=method) == calls
+
+
 def read_counts(client: Client, address: str, **query: str) -> list[str]:
     return re.findall(r'<div class="v">([^<]*)</div>', read_text(client, address, **query))
 
