@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from affidavit import describe, infer
+from affidavit import Redactor, describe, infer
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
 from workspaces.audit.record import record_audit
@@ -46,12 +46,12 @@ def add_redaction_rule(
         "workspace_id": environment.workspace_id,
         "environment": None if everywhere else environment,
         "kind": kind,
-        "name": name,
         "reverted_at": None,
     }
-    if RedactionRule.objects.filter(**members).exists():
+    names = RedactionRule.objects.filter(**members).values_list("name", flat=True)
+    if any(_is_same_name(name, other) for other in names):
         raise RuleError("same", REDACTION_RULE_ERRORS["same"])
-    rule = RedactionRule.objects.create(**members, at=now, actor=actor)
+    rule = RedactionRule.objects.create(**members, name=name, at=now, actor=actor)
     _record_redaction_rule(rule, "redaction rule added", actor=actor, now=now)
     return rule
 
@@ -80,6 +80,11 @@ def find_redaction_error(kind: str, name: str) -> str:
 def _is_value(name: str) -> bool:
     """Return whether reporters keep no property of this name, because it looks like data (contract §4)."""
     return "values" in describe(infer({name: ""}))
+
+
+def _is_same_name(name: str, other: str) -> bool:
+    """Return whether two names are the same in another spelling, as reporters match them; with `*`, only if equal."""
+    return name == other or (WILDCARD not in name + other and Redactor(drop=[name]).drops(other))
 
 
 def list_redaction_rules(environment: Environment) -> QuerySet[RedactionRule]:

@@ -180,3 +180,12 @@ def test_only_members_of_the_workspace_make_or_undo_a_rule(client, workspace, ot
     client.force_login(outside)
     assert post_rule(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
     assert RedactionRule.objects.get().reverted_at is None
+
+
+@pytest.mark.parametrize("kind", ["sensitive", "drop"])
+def test_a_rule_for_another_spelling_of_a_name_is_refused(workspace, kind):
+    add_rule(workspace, kind, "card_number")
+    with pytest.raises(RuleError, match="already"):
+        add_rule(workspace, kind, "cardNumber")
+    for name in ("cardnumber", "card*number", "Card*Number"):
+        add_rule(workspace, kind, name)
