@@ -222,6 +222,7 @@ def test_a_viewer_is_offered_no_override_and_reads_who_can_give_the_role(client,
     page = client.get(address(workspace)).content.decode()
     assert "Each can be undone" not in page
     assert "add your own" not in page
+    assert not re.search(r"Merge or rename|reset the baseline|Override", page)
     refused = client.get(address(workspace, "audit"))
     assert refused.status_code == 403
     assert "A superuser of this hub can give it to you." in refused.content.decode()
