@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from drf_spectacular.generators import SchemaGenerator
 from hub.api_docs.in_python import IN_PYTHON
 
 Json = Mapping[str, Any]
+PARAMETER = re.compile(r"\{(\w+)\}")
 MAX_DEPTH = 3  # of the fields of a body
 # The calls of each part of the page, by the segment after `/api` in their path, in the order of a first integration
 PARTS: Mapping[str, Sequence[str]] = {
@@ -38,6 +40,7 @@ class Field:
 class ApiCall:
     """One call of the API.
 
+    example_path: the path with the ids of the examples, for calls that can be copied.
     in_python: how the package `affidavit` does the same, or "".
     body and answer: examples as JSON text, the body "" for GET.
     errors: the error codes of the call by status.
@@ -46,6 +49,7 @@ class ApiCall:
     id: str
     method: str
     path: str
+    example_path: str
     summary: str
     description: str
     in_python: str
@@ -97,6 +101,7 @@ def build_call(document: Json, path: str, method: str, operation: Json) -> ApiCa
         id=f"{method}-{path.removeprefix('/api/').replace('/', '-').translate({123: None, 125: None})}",
         method=method.upper(),
         path=path,
+        example_path=_fill_in_ids(path, success["content"]["application/json"]["examples"]["example"]["value"]),
         summary=operation["summary"],
         description=operation["description"],
         in_python=IN_PYTHON.get(f"{method.upper()} {path}", ""),
@@ -138,6 +143,14 @@ def _name_type(schema: Json) -> str:
         return " or ".join(json.dumps(value) for value in schema["enum"])
     is_number = schema.get("type") in ("number", "integer")  # the format of a number is only its size in memory
     return str((not is_number and schema.get("format")) or schema.get("type") or "any JSON")
+
+
+def _fill_in_ids(path: str, answer: Any) -> str:
+    """Return a path with the ids of the answer in place of its parameters: `confirmationId` for `{confirmation_id}`."""
+    for name in PARAMETER.findall(path):
+        first, *others = name.split("_")
+        path = path.replace(f"{{{name}}}", answer["".join([first, *(word.title() for word in others)])])
+    return path
 
 
 def _write_example(content: Json) -> str:

@@ -91,6 +91,14 @@ def test_the_page_shows_every_call_once(browser_client, workspace):
     assert 'aria-label="Sections"' in page
 
 
+def test_the_address_of_each_call_can_be_sent_as_it_is(browser_client, workspace):
+    page = browser_client.get(PAGE).content.decode()
+    assert "/api/confirmations/{confirmation_id}/decision" in re.sub("</?wbr/?>", "", page)
+    addresses = re.findall(r"curl (http\S+)", page)
+    assert len(addresses) == len(OPERATIONS)
+    assert not [address for address in addresses if "{" in address]
+
+
 def test_calls_of_a_backend_name_what_does_the_same_in_python(browser_client, workspace, capsys):
     page = browser_client.get(PAGE).content.decode()
     assert {f"{call.method} {call.path}" for calls in list_calls().values() for call in calls} >= set(IN_PYTHON)
