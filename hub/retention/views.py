@@ -65,6 +65,11 @@ class DeletionForm(forms.Form):
         name = self.cleaned_data.get("environment")
         return [name] if name else []
 
+    @property
+    def only_environment(self) -> str:
+        """Return the environment that alone loses a conversation; "" if all do, and for other subjects."""
+        return self.cleaned_data["environment"] if self.cleaned_data["subject"] == "conversation" else ""
+
     def count_rows(self) -> Mapping[str, int]:
         """Return how many rows each table would lose; {} for a workspace, which is not counted beforehand."""
         subject, name = self.cleaned_data["subject"], self.cleaned_data["name"]

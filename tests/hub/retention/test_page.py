@@ -147,6 +147,16 @@ def test_only_the_named_environment_loses_the_conversation(admin, workspace):
     assert [row.environment.name for row in Conversation.objects.all()] == ["production"]
 
 
+def test_a_deletion_names_the_environment_as_it_is_named_in_reports(admin, workspace):
+    environment = workspace.workspace.environments.get(name="staging")
+    environment.label = "Quality"
+    environment.save()
+    record_outcomes(environment, [Report("conv_9", "purchase")], now=timezone.now())
+    assert ">staging</option>" in re.sub(r"\s*([<>])\s*", r"\1", admin.get(PAGE).content.decode())
+    step = admin.post(DELETIONS, {"subject": "conversation", "name": "conv_9", "environment": "staging"})
+    assert "Stored about <code>conv_9</code> in staging:" in " ".join(step.content.decode().split())
+
+
 def test_a_user_is_deleted_and_an_unknown_user_is_reported(admin, api):
     assert api.post("/api/intents", {"sub": "user_1", "operation": "GET /a", "args": {}}).status_code == 201
     body = {"subject": "user", "name": "user_1", "typed": "user_1"}
