@@ -39,10 +39,16 @@ def start(transactional_db: None, connect: Callable[[NewWorkspace], Any]) -> str
     bodies = {"type": "object", "properties": {"": {"type": "string"}, "p" * 120: {"type": "string"}}}
     observation = {"method": "PATCH", "path": PATH, "status": 200, "count": 9, "response": bodies}
     post("witness-reports", reportId=str(uuid.uuid4()), observations=[observation])
+    fold_reports(created.workspace.environments.get(name=ENVIRONMENT), now=timezone.now())
+    broken_shape = {"type": "object", "properties": {"p" * 120: {"type": "integer"}}}
+    post("witness-reports", reportId=str(uuid.uuid4()), observations=[{**observation, "response": broken_shape}])
     rejected = {"result": "args-mismatch", "version": 2, "operation": f"PATCH {PATH}", "toolCallId": TOOL_CALL}
     post("verification-reports", reportId=str(uuid.uuid4()), verifications=[rejected])
     post("annotations", text="Rollout " + "w" * 180, url="https://example.com/" + "u" * 400)
     post("annotations", text=RIGHT_TO_LEFT)
+    targets = {"kind": "webhook", "encrypted_address": b"", "created_at": timezone.now()}
+    created.workspace.alert_targets.create(name="t" * 60, **targets)
+    created.workspace.environments.create(name="e" * 60, audience="urn:e")
     call = {"sub": "user-" + "s" * 200, "operation": f"PATCH {PATH}", "args": {}, "summary": "z" * 600}
     post("confirmations", **call)
     fold_reports(created.workspace.environments.get(name=ENVIRONMENT), now=timezone.now())
@@ -61,6 +67,7 @@ def list_pages() -> Sequence[str]:
             "confirmations",
             "annotations",
             "alerts",
+            "alerts?kind=drift.breaking",
             "keys",
             "retention",
         ],
@@ -76,7 +83,7 @@ def test_no_text_widens_a_page(new_tab: Any, start: str) -> None:
     tab = new_tab()
     for name in list_pages():
         page = tab.open(f"{start}/{name}")
-        for width in (1280, 390):
+        for width in (1280, 360):
             page.set_viewport_size({"width": width, "height": 900})
             assert fits_soon(page), f"{name} at {width}"
     assert tab.complaints == []
