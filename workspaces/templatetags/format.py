@@ -230,6 +230,12 @@ def query_inputs(context: Context, *without: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def period_inputs(context: Context) -> SafeString:
+    """Return the members of the current query that name the period as hidden inputs, for a form with its own query."""
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', _list_period_members(context))
+
+
+@register.simple_tag(takes_context=True)
 def disclosure(context: Context, key: str, is_open: bool = False) -> SafeString:
     """Return the attributes of a <details>. The address says whether the reader has opened or closed it.
 

@@ -424,6 +424,13 @@ def test_submitting_a_form_keeps_the_range_of_the_page(admin, workspace, target)
     assert "Edit “Breaking drift”" in refused
 
 
+def test_the_preview_of_the_form_keeps_the_period_of_the_page(admin):
+    page = admin.get(f"{PAGE}?range=24h&tz=Asia/Kathmandu&kind=drift.breaking").content.decode()
+    form = page[page.index('id="alert-form"') : page.index("</form>", page.index('id="alert-form"'))]
+    inputs = re.findall(r'<input type="hidden" name="([a-z]+)" value="([^"]*)">', form)
+    assert inputs == [("range", "24h"), ("tz", "Asia/Kathmandu")]
+
+
 def test_a_test_goes_to_its_target_alone(admin, workspace, target, receiver):
     make_target(workspace, receiver.url, Target.SLACK, "chat")
     answer = admin.post(f"{PAGE}/targets/{target.pk}/test")
