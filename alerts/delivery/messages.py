@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+# The sides that a change breaks, as pages name them
+BROKEN_SIDES = {"consumer": "consumers", "producer": "producers", "both": "both sides"}
+
 
 @dataclass(frozen=True)
 class Message:
@@ -27,9 +30,7 @@ class Message:
     @property
     def details(self) -> list[str]:
         changes = self.facts.get("changes", [])
-        lines = [
-            f"{change['part']} {change['pointer']}: {change['change']}, breaks {change['breaks']}" for change in changes
-        ]
+        lines = [_describe_change(change) for change in changes]
         omitted_count = self.facts.get("changeCount", 0) - len(changes)
         return [*lines, *([f"and {omitted_count:,} more changes"] if omitted_count > 0 else [])]
 
@@ -43,7 +44,8 @@ def build_body(message: Message) -> bytes:
 
 def build_slack_body(message: Message) -> bytes:
     """Return `{"text": …}` as Slack and compatible chats read it."""
-    title = f"<{message.url}|{_escape(message.title)}>" if message.url else _escape(message.title)
+    text = _escape(" ".join(message.title.split()))  # a line break would end the link
+    title = f"<{message.url}|{text}>" if message.url else text
     lines = [f"{title} ({_escape(message.workspace)})", *(f"• {_escape(line)}" for line in message.details)]
     return json.dumps({"text": "\n".join(lines)}, ensure_ascii=False).encode()
 
@@ -59,6 +61,14 @@ def build_mail(message: Message) -> tuple[str, str]:
         *([f"See: {message.url}"] if message.url else []),
     ]
     return " ".join(message.title.split()), "\n".join(lines) + "\n"
+
+
+def _describe_change(change: Mapping[str, str]) -> str:
+    """Return a change in one line: `200 /total: type changed, breaks consumers`."""
+    field = f"{change['part']} {change['pointer']}".strip()
+    return (
+        f"{' '.join(field.split())}: {change['change']}, breaks {BROKEN_SIDES.get(change['breaks'], change['breaks'])}"
+    )
 
 
 def _escape(text: str) -> str:

@@ -445,3 +445,17 @@ def test_events_are_pruned_with_their_deliveries_unless_a_delivery_is_pending(
     assert delete_expired_events(workspace.workspace, NOW - DAY, 10) == 1
     assert list(Delivery.objects.all()) == [waiting]
     assert Event.objects.count() == 1
+
+
+def test_messages_to_people_name_the_sides_that_a_change_breaks_as_pages_do(workspace, receiver):
+    target, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
+    queue(workspace, target)
+    changes = [
+        {"part": "request", "pointer": "", "change": "new", "breaks": "consumer"},
+        {"part": "200", "pointer": "/total", "change": "type changed", "breaks": "both"},
+    ]
+    Event.objects.update(title="a\nb", url="https://hub.example/w/x", facts={"changes": changes, "changeCount": 2})
+    deliver_due(now=NOW)
+    title, *lines = json.loads(receiver.requests[0][1])["text"].split("\n")
+    assert title == "<https://hub.example/w/x|a b> (Lumen Books)"
+    assert lines == ["• request: new, breaks consumers", "• 200 /total: type changed, breaks both sides"]
