@@ -24,7 +24,13 @@ from wire.filters import change_query, read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
-from workspaces.pages.form_answers import member_form, read_form_members, read_form_period, redirect_to_page
+from workspaces.pages.form_answers import (
+    member_form,
+    read_form_members,
+    read_form_period,
+    redirect_to_page,
+    return_to_page,
+)
 from workspaces.pages.page import Page, render_html
 from workspaces.pages.shown_once import keep_for_next_page
 
@@ -134,7 +140,7 @@ def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> Ht
     deliveries = Delivery.objects.filter(workspace=row.workspace, event__workspace=row.workspace)
     delivery = get_object_or_404(deliveries.select_related("event", "target"), pk=pk)
     is_queued = targets.send_again(delivery, actor=request.user.get_username(), now=timezone.now())
-    return _redirect_in_period(request, LOG, row, {"done": "again" if is_queued else None})
+    return return_to_page(request, LOG, row, {"done": "again" if is_queued else None})
 
 
 def _choose_field(error: DomainError) -> str | None:

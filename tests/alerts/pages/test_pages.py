@@ -458,7 +458,9 @@ def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace
     assert "dead letter" in read(admin, f"{LOG}?state=dead&target={target.pk}")
     assert "Nothing matches" in read(admin, f"{LOG}?state=delivered")
     assert "Send again" in read(admin, LOG)
-    assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == f"{LOG}?done=again"
+    form_page = f"http://testserver{LOG}?range=24h&state=dead&target={target.pk}"
+    answer = admin.post(f"{LOG}/{delivery.pk}/again", HTTP_REFERER=form_page)
+    assert answer["Location"] == f"{LOG}?range=24h&state=dead&target={target.pk}&done=again"
     assert deliver_due(now=timezone.now()) == 1
     assert Delivery.objects.get().state == "delivered"
     assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == LOG
