@@ -353,6 +353,31 @@ def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, ch
     assert not Alert.objects.exists()
 
 
+def test_the_fault_of_a_field_is_its_description(admin, receiver):
+    numbers = {"kind": "rejections.spike", "minimum": "many", "percent": "x", "factor": "0"}
+    page = admin.post(f"{PAGE}/create", {**FORM, **numbers}).content.decode()
+    page += admin.post(
+        f"{PAGE}/create", {**FORM, "kind": "rejections.new-reason", "reason_minimum": "x"}
+    ).content.decode()
+    target = {"kind": "webhook", "name": "ops", "address": "http:"}
+    page += admin.post(f"{PAGE}/targets/create", target).content.decode()
+    for name in ("minimum", "percent", "factor", "reason_minimum", "address"):
+        (field,) = re.findall(f'<input[^>]* name="{name}"[^>]*aria-invalid="true"[^>]*>', page)
+        ids = re.findall('aria-describedby="([^"]*)"', field)[0].split()
+        assert all(f'id="{identifier}"' in page for identifier in ids)
+        assert f'class="fault" id="{ids[-1]}"' in page
+
+
+def test_alerts_of_two_environments_differ_in_the_names_of_their_buttons(admin, workspace, target):
+    for environment in ("production", "staging"):
+        alert = make_alert(workspace, target, environment=environment)
+    page = read(admin, PAGE)
+    for environment in ("production", "staging"):
+        for action in ("Edit", "Pause", "Delete"):
+            assert f'aria-label="{action} Breaking drift, in {environment}"' in page
+    assert "Delete “Breaking drift” in staging?" in read(admin, f"{PAGE}?delete={alert.pk}")
+
+
 def test_a_new_alert_on_the_page_of_an_archived_environment_is_for_production(admin, workspace):
     archive_environment(environment_of(workspace, "staging"), actor="ada", now=timezone.now())
     text = read(admin, "/w/lumen-books/staging/alerts")
