@@ -141,7 +141,7 @@ class Server:
         """
         make_private_folder(self.data_dir)
         make_private_folder(self.sockets)
-        self._refuse_moved_data()
+        self.refuse_moved_data()
         if not self.cluster.exists():
             self._create_cluster()
         self._check_version()
@@ -206,7 +206,8 @@ class Server:
         run_program("postgres", "--single", "-D", str(new_cluster), "postgres", stdin=create)
         new_cluster.rename(self.cluster)
 
-    def _refuse_moved_data(self) -> None:
+    def refuse_moved_data(self) -> None:
+        """Raise StartupError if the data are in another database now."""
         if self.moved_file.exists():
             raise StartupError(
                 f"the data of {self.data_dir} were moved to {self.moved_file.read_text()}. Set DATABASE_URL to it; or "
@@ -241,6 +242,7 @@ def lend_server(arguments: Sequence[str]) -> Iterator[None]:
     if arguments[0] not in LONE_COMMANDS and server.is_running():
         yield
         return
+    server.refuse_moved_data()  # before the lock, which the hub with the moved data may hold
     with lock_data_dir(server.data_dir):
         server.start()
         try:

@@ -76,6 +76,9 @@ def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(
     assert can_verify(hub, created)
     again = {"outcomes": [{"conversationId": "a new one", "outcomeKey": "purchase"}]}
     assert hub.request("/api/conversation-outcomes", again, key=created["secretKey"])[0] == 200
+    hub.settings = {}
+    assert_refused(hub.manage("sign_in_link"), "were moved to 127.0.0.1", "DATABASE_URL")  # beside the running hub
+    hub.settings = {"DATABASE_URL": own_postgres, "SECRET_KEY_FILE": str(key_file)}
     assert hub.stop() == 0
 
     moved_file = hub.folder / "var" / "postgres.moved"
