@@ -475,6 +475,7 @@ def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace
     text = read(admin, LOG)
     assert "failing: answered 410" in text
     assert '<td class="num" data-is="answer">410</td>' in text
+    assert '<td data-is="next attempt">' in text, "on a phone, no column says so"
     assert "Send again" not in text
     assert "1 waiting" in read(admin, PAGE)
     delivery = Delivery.objects.get()
