@@ -22,6 +22,7 @@ REDACTION_RULE_ERRORS: Mapping[str, str] = {
     "length": f"Write a name of 1 to {MAX_NAME} characters.",
     "control": "Write a name without control characters or surrounding spaces.",
     "all": "This matches every property. Add a part of the name to the asterisk.",
+    "signs": "Write a letter or a digit: signs count for nothing, so this would match other names, too.",
     "same": "There is already such a rule.",
     "value": "This looks like a value, a number or an id. Write the name of a property.",
 }
@@ -72,6 +73,7 @@ def find_redaction_error(kind: str, name: str) -> str:
         "length": not 0 < len(name) <= MAX_NAME,
         "control": not name.isprintable() or name != name.strip(),
         "all": not name.strip(WILDCARD + " "),
+        "signs": not any(map(str.isalnum, name)),
         "value": _is_value(name),
     }
     return next((code for code, is_wrong in checks.items() if is_wrong), "")
