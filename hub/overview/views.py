@@ -77,7 +77,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def read_facts() -> Sequence[Fact]:
         return build_facts(
             (analytics.totals, analytics.compared_totals),
-            (rejections.totals, rejections.previous_totals),
+            (rejections.totals_by_result, rejections.previous_totals_by_result),
             count_operations(environment, period),
             count_drifted_operations(environment, period),
             analytics.moved,
@@ -124,7 +124,10 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "first_data": min(filter(None, [find_first_data(environment), rejections.first_data]), default=None),
             "first_moment": _find_first_moment(environment),
             "is_quiet": not (
-                analytics.totals.conversations or analytics.totals.reported_outcomes or rejections.totals or drift
+                analytics.totals.conversations
+                or analytics.totals.reported_outcomes
+                or rejections.totals_by_result
+                or drift
             ),
         }
 

@@ -45,10 +45,21 @@ class RejectionAnalysis:
         """Return the totals, narrowed to the reason of the filter."""
         return narrow_to_reason(self._totals_of_all_reasons, self.filters.reason)
 
-    @cached_property
+    @property
     def previous_totals(self) -> Sequence[Total]:
         """Return the totals of the period before, narrowed to the reason of the filter."""
-        return narrow_to_reason(self._previous_totals_of_all_reasons, self.filters.reason)
+        totals = queries.load_totals(self.environment, self.period.previous(), self.filters)
+        return narrow_to_reason(totals, self.filters.reason)
+
+    @property
+    def totals_by_result(self) -> Sequence[Total]:
+        """Return `totals` without versions and operations, unless one is chosen. They are read in less time."""
+        return narrow_to_reason(self._results, self.filters.reason)
+
+    @property
+    def previous_totals_by_result(self) -> Sequence[Total]:
+        """Return `previous_totals` without versions and operations, unless one is chosen."""
+        return narrow_to_reason(self._previous_results, self.filters.reason)
 
     @property
     def totals_of_all_versions(self) -> Sequence[Total]:
@@ -60,7 +71,7 @@ class RejectionAnalysis:
     @property
     def reasons(self) -> Sequence[ReasonSummary]:
         """Return all reasons, also those that the filter leaves out: the page offers them for selection."""
-        return group_by_reason(self._totals_of_all_reasons, self._previous_totals_of_all_reasons)
+        return group_by_reason(self._results, self._previous_results)
 
     @property
     def versions(self) -> Sequence[GroupSummary]:
@@ -99,10 +110,10 @@ class RejectionAnalysis:
     @property
     def rise(self) -> Rise:
         """Return since when more calls are rejected than in the period before, and the reason if one explains it."""
-        verifications = count_verifications(self.totals), count_verifications(self.previous_totals)
+        verifications = count_verifications(self.totals_by_result), count_verifications(self.previous_totals_by_result)
         reason = find_explaining_reason(self.reasons, *verifications)
         if reason is None:
-            return Rise(None, "", *self._find_rise_start(count_rejections(self.previous_totals)))
+            return Rise(None, "", *self._find_rise_start(count_rejections(self.previous_totals_by_result)))
         of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=reason.reason))
         start = of_reason._find_rise_start(reason.previous_count)
         return Rise(reason, find_main_operation(self.totals, reason.reason), *start)
@@ -147,5 +158,9 @@ class RejectionAnalysis:
         return queries.load_totals(self.environment, self.period, self.filters)
 
     @cached_property
-    def _previous_totals_of_all_reasons(self) -> Sequence[Total]:
-        return queries.load_totals(self.environment, self.period.previous(), self.filters)
+    def _results(self) -> Sequence[Total]:
+        return queries.load_totals_by_result(self.environment, self.period, self.filters)
+
+    @cached_property
+    def _previous_results(self) -> Sequence[Total]:
+        return queries.load_totals_by_result(self.environment, self.period.previous(), self.filters)

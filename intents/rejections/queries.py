@@ -62,6 +62,7 @@ SUMS_OF_SEGMENTS = f"""
 SELECT_TOTALS = f"""
 SELECT result, version, operation, sum(count)::bigint, max(last_at) {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3
 """
+SELECT_TOTALS_BY_RESULT = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
 # Sum all quarter hours of a segment together, each day and month by itself.
 SELECT_SERIES = """
 SELECT number - 1, date_part('epoch', CASE grain WHEN 'q' THEN since ELSE starts_at END)::bigint, result,
@@ -133,6 +134,21 @@ def find_first_moment(environment: Environment) -> datetime | None:
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
     """Sum the verifications by result, version and operation; the filter on the reason is not applied."""
     return _read_totals([environment.pk], cover_period(period), filters)
+
+
+def load_totals_by_result(
+    environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
+) -> Sequence[Total]:
+    """Sum the verifications as `load_totals` does, but leave their versions and operations out if no filter needs them.
+
+    Then the roll-up has what is needed, with a twentieth of the rows.
+    """
+    segments = cover_period(period)
+    if filters.version or filters.operation:
+        return _read_totals([environment.pk], segments, filters)
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_TOTALS_BY_RESULT, _tallies_query([environment.pk], segments, filters))
+        return [Total(result, NO_VERSION, "", count, last_at) for result, count, last_at in cursor.fetchall()]
 
 
 def _read_totals(environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters) -> list[Total]:

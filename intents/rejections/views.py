@@ -112,8 +112,8 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     return {
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
-        "previous_verifications": totals.count_verifications(analysis.previous_totals),
-        "previous_rejected": totals.count_rejections(analysis.previous_totals),
+        "previous_verifications": totals.count_verifications(analysis.previous_totals_by_result),
+        "previous_rejected": totals.count_rejections(analysis.previous_totals_by_result),
         "figure": plotly_figures.build_rejections_figure(analysis.buckets),
         "sentence": chart_sentence.describe_reasons(
             analysis.reasons,

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -494,6 +495,25 @@ def test_the_analysis_has_this_period_and_the_previous_one(filled_environment):
         "missing-header",
         "replayed",
     ]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [RejectionFilters(), RejectionFilters(reason="expired"), RejectionFilters(version=2), RejectionFilters(version=1)],
+)
+@pytest.mark.parametrize("range_", ["24h", "7d", "30d"])
+def test_the_totals_by_result_are_those_of_all_versions_and_operations(filled_environment, filters, range_):
+    analysis = RejectionAnalysis(filled_environment, parse_period({"range": range_}, now=timezone.now()), filters)
+
+    def sum_by_result(totals):
+        latest = {total.result: max(t.last_at for t in totals if t.result == total.result) for total in totals}
+        counts = Counter()
+        for total in totals:
+            counts[total.result] += total.count
+        return counts, latest
+
+    assert sum_by_result(analysis.totals_by_result) == sum_by_result(analysis.totals)
+    assert sum_by_result(analysis.previous_totals_by_result) == sum_by_result(analysis.previous_totals)
 
 
 def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_as_partial(page, filled_environment):
