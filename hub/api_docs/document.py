@@ -148,8 +148,8 @@ def _name_type(schema: Json) -> str:
 def _fill_in_ids(path: str, answer: Any) -> str:
     """Return a path with the ids of the answer in place of its parameters: `confirmationId` for `{confirmation_id}`."""
     for name in PARAMETER.findall(path):
-        first, *others = name.split("_")
-        path = path.replace(f"{{{name}}}", answer["".join([first, *(word.title() for word in others)])])
+        first_word, *later_words = name.split("_")
+        path = path.replace(f"{{{name}}}", answer["".join([first_word, *(word.title() for word in later_words)])])
     return path
 
 

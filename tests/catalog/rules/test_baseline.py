@@ -15,8 +15,8 @@ from django.utils import timezone
 from catalog.models import BaselineReset, Drift, Operation
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from catalog.rules.errors import NO_CHANGE
+from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, observation, undo_override
-from tests.catalog.rules.at_once import run_twice_at_once
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from django.utils import timezone
 from catalog.models import Drift, HintRule, Operation, OperationVersion
 from catalog.rules.hints import add_hint_rule
 from catalog.rules.templates import add_template_rule
+from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
-from tests.catalog.rules.at_once import run_twice_at_once
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db

@@ -20,8 +20,8 @@ from catalog.rules import templates as template_rules
 from catalog.rules.errors import NO_CHANGE
 from catalog.rules.maps import add_map_rule, revert_map_rule
 from catalog.rules.templates import add_template_rule
+from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
-from tests.catalog.rules.at_once import run_twice_at_once
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db

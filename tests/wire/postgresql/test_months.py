@@ -11,6 +11,7 @@ from django.db import connection
 
 from intents.models import Rejection
 from intents.reports.prune import REJECTIONS
+from tests.at_once import run_twice_at_once
 from wire.postgresql.months import Month, create_coming_months, drop_month, iterate_utc_months, list_months
 
 YEAR_2040 = datetime(2040, 11, 15, tzinfo=UTC)
@@ -102,30 +103,9 @@ def test_a_month_in_use_is_dropped_next_time(production):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_create_and_drop_the_same_months_without_an_error(production):
-    results: list[object] = []
-
-    def run_twice_at_once(act) -> None:
-        barrier = threading.Barrier(2)
-
-        def run() -> None:
-            try:
-                barrier.wait(30)
-                results.append(act())
-            except Exception as error:  # compared below
-                results.append(error)
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=run) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(30)
-
-    run_twice_at_once(lambda: tuple(create_coming_months(REJECTIONS, now=YEAR_2040)))
+    results = run_twice_at_once(lambda: tuple(create_coming_months(REJECTIONS, now=YEAR_2040)))
     assert sorted(sum(results, ())) == MONTHS
     reject(production, YEAR_2040)
     for month in MONTHS:
-        results.clear()
-        run_twice_at_once(partial(drop_month, REJECTIONS, month, [production.pk]))
+        results = run_twice_at_once(partial(drop_month, REJECTIONS, month, [production.pk]))
         assert sorted(results, key=str) == [1 if month == MONTHS[0] else 0, None]

@@ -55,8 +55,8 @@ def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
         name, value, quote = part.name or head, part.value, ""
         if part.opening == "(" and len(value) > 1 and value[0] == value[-1] == "'":
             quote, value = "'", value.strip("'")
-        shown = f"{quote}{replace(name, value)}{quote}" if part.value else ""
-        return f"{part.opening}{shown}{part.closing}{part.rest}"
+        replacement = f"{quote}{replace(name, value)}{quote}" if part.value else ""
+        return f"{part.opening}{replacement}{part.closing}{part.rest}"
 
     return head + "".join(map(replace_part, parts))
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from django.db import connections
 
 
-def run_twice_at_once(act: Callable[[], object]) -> None:
-    """Call `act` in two threads; raise what one of them raised."""
+def run_twice_at_once(act: Callable[[], Any]) -> list[Any]:
+    """Call `act` in two threads and return both results; raise what one of them raised."""
     barrier = threading.Barrier(2)
+    results: list[Any] = []
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
             barrier.wait(30)
-            act()
+            results.append(act())
         except BaseException as error:  # raised below: a failure in a thread must fail the test
             failures.append(error)
         finally:
@@ -29,3 +31,4 @@ def run_twice_at_once(act: Callable[[], object]) -> None:
         thread.join(60)
     if failures:
         raise failures[0]
+    return results
