@@ -68,12 +68,12 @@ def run_hub(folder: Path) -> Iterator[str]:
 
 
 def wait_until_ready(address: str) -> str:
-    for _ in range(300):
+    for _ in range(1200):
         try:
             with urllib.request.urlopen(f"{address}/readyz", timeout=2):
                 return address
         except OSError:
-            time.sleep(0.2)
+            time.sleep(0.05)
     raise SystemExit("The hub did not start within a minute.")
 
 
