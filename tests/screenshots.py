@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.hub.running import ROOT, Hub, read_process
+from tests.hub.hub_process import ROOT, Hub, read_process
 
 FOLDER = ROOT / "docs/screenshots"
 SIZES = {"screen": (1280, 900), "phone": (390, 844)}

@@ -14,7 +14,7 @@ from catalog.drift.record import build_drift, build_version
 from catalog.evidence.reported_operation import ReportedOperation, build_empty_row, load_reported, save_parts
 from catalog.ingest.daily_evidence import save_days, sum_days
 from catalog.ingest.late_data import LateSums, load_calendars, store_late_evidence, sum_visible_late
-from catalog.ingest.limit import Room, delete_excess, record_excess
+from catalog.ingest.operation_limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.queries import prefetch_evidence
 from catalog.rules.queries import load_template_rules

@@ -19,8 +19,8 @@ from hub.search.keys_reasons_annotations import search_annotations, search_keys,
 from hub.search.pages import search_pages
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matches, mark_prefix
 from intents.models import VerificationReport
-from intents.tool_calls.detail import find_tool_call
-from intents.tool_calls.queries import has_intents
+from intents.tool_calls.list_queries import has_intents
+from intents.tool_calls.queries import find_tool_call
 from outcomes.conversations.search import find_conversations, find_reported, list_knowing_environments
 from outcomes.tallies.keys import find_matching_keys
 from workspaces.models import Environment

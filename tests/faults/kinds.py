@@ -23,7 +23,7 @@ from psycopg.conninfo import make_conninfo
 from hub.local.embedded_postgres import Server
 from tests.faults.clients import OUTCOMES
 from tests.faults.ledger import Item, Ledger
-from tests.hub.running import Hub, find_processes, read_parent
+from tests.hub.hub_process import Hub, find_processes, read_parent
 
 HOLD_SECONDS = 3.0
 MOST_CONNECTIONS = 60

@@ -34,7 +34,7 @@ from tests.faults.kinds import (
 )
 from tests.faults.ledger import Ledger, Row, compare
 from tests.faults.stored import compare_totals, count_stored
-from tests.hub.running import Hub, running_hub, wait_for
+from tests.hub.hub_process import Hub, running_hub, wait_for
 
 BACK_SECONDS = 240.0  # until the hub must be back; long, because other work may share the machine
 SLOW_SECONDS = 30.0  # if the hub needs longer until it folds again, its logs are printed

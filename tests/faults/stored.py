@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from tests.faults.ledger import Bounds, Item
-from tests.hub.running import Hub
+from tests.hub.hub_process import Hub
 
 EVER = "from=2000-01-01&to=2100-01-01"  # with future times, which a wrong clock may have caused
 PRODUCTION = "e.name = 'production'"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hub.running import Hub, running_hub
+from tests.hub.hub_process import Hub, running_hub
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ import pytest
 
 from catalog.browse.download_links import FORMAT_LINKS
 from hub.local import embedded_postgres, postgres_programs
-from tests.hub.running import Hub, running_hub
+from tests.hub.hub_process import Hub, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")

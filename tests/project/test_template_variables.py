@@ -33,7 +33,7 @@ from alerts.models import Alert, Delivery, Target
 from catalog.browse import tree_rows
 from catalog.browse import views as browse_views
 from catalog.drift import views as drift_views
-from catalog.ingest.limit import record_excess
+from catalog.ingest.operation_limit import record_excess
 from catalog.models import Drift, WitnessReport
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
@@ -48,7 +48,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
-from tests.workspaces.people.every_page import open_members, open_people
+from tests.workspaces.people.open_account_pages import open_members, open_people
 from wire.filters import PERIOD_MEMBERS
 from wire.time.period import parse_period
 from workspaces.create import NewWorkspace

@@ -7,7 +7,7 @@ import time
 import uuid
 from typing import Any
 
-from tests.hub.running import Hub
+from tests.hub.hub_process import Hub
 from tests.sample_data import observations
 
 PERIOD = "from=2026-01-01&to=2030-01-01"

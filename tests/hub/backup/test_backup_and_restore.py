@@ -22,7 +22,7 @@ from hub.local import database
 from hub.local.startup_errors import StartupError
 from hub.management.commands import migrate
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
-from tests.hub.running import Hub, running_hub
+from tests.hub.hub_process import Hub, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
 

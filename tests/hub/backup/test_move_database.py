@@ -11,7 +11,7 @@ import pytest
 
 from hub.local.postgres_programs import find_user_prefix
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
-from tests.hub.running import Hub, free_port, running_hub
+from tests.hub.hub_process import Hub, free_port, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
 

@@ -16,7 +16,7 @@ from django.db import connection
 
 from hub.local.startup_errors import StartupError
 from tests.hub.database.pooler import running_pooler
-from tests.hub.running import running_hub
+from tests.hub.hub_process import running_hub
 from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace, observations
 from wire.table_exports import INCOMPLETE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.hub.database.upgrade import ROWS
-from tests.hub.running import running_hub
+from tests.hub.hub_process import running_hub
 
 LONGEST_SECONDS = 5.0  # limit for a request of the old code; long, because other work may share the machine
 

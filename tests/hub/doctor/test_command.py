@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub.running import Hub, find_processes, running_hub
+from tests.hub.hub_process import Hub, find_processes, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
 

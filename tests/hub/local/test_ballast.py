@@ -15,7 +15,7 @@ import pytest
 
 from hub import health
 from hub.local.supervision.ballast import COMFORTABLE_BYTES, FULL_BYTES, Ballast, is_released
-from tests.hub.running import Hub, find_processes, is_ready, running_hub, wait_for
+from tests.hub.hub_process import Hub, find_processes, is_ready, running_hub, wait_for
 
 BACK_WITHIN = 60  # seconds
 DISK = "300m"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hub.running import Hub, find_processes, is_ready, running_hub, wait_for
+from tests.hub.hub_process import Hub, find_processes, is_ready, running_hub, wait_for
 
 REQUESTS, CLIENTS = 50, 8
 pytestmark = pytest.mark.xdist_group("whole hub")

@@ -10,7 +10,7 @@ import pytest
 
 from hub.local import embedded_postgres
 from hub.local.embedded_postgres import OLD_LOGS, Server, needs_database
-from tests.hub.running import prepare_empty_database, wait_for
+from tests.hub.hub_process import prepare_empty_database, wait_for
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from hub.local.database import prepare_database
 from hub.local.run_hub import PROGRAMS, list_arguments, run_process
 from hub.local.startup_errors import StartupError
-from tests.hub.running import ROOT, Hub, running_hub
+from tests.hub.hub_process import ROOT, Hub, running_hub
 
 DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # no server is there
 pytestmark = pytest.mark.xdist_group("whole hub")

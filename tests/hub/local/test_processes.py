@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub.running import READY, Hub, find_processes, is_ready, read_parent, read_process, running_hub, wait_for
+from tests.hub.hub_process import READY, Hub, find_processes, is_ready, read_parent, read_process, running_hub, wait_for
 
 MAX_IDLE_BYTES = 350 * 1024 * 1024
 BACK_WITHIN = 60  # seconds

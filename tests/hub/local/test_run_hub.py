@@ -21,7 +21,7 @@ import pytest
 from hub.environment_variables import is_broker, read_broker_url
 from hub.local.embedded_postgres import Server
 from hub.local.startup_errors import StartupError
-from tests.hub.running import ROOT, Hub, running_hub
+from tests.hub.hub_process import ROOT, Hub, running_hub
 
 OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
 pytestmark = pytest.mark.xdist_group("whole hub")

@@ -22,7 +22,7 @@ from hub.local.supervision.supervisor import (
     Supervisor,
     stop_children,
 )
-from tests.hub.running import Hub, find_processes, is_alive, is_ready, running_hub, wait_for
+from tests.hub.hub_process import Hub, find_processes, is_alive, is_ready, running_hub, wait_for
 
 BACK_WITHIN = 30  # seconds
 

@@ -18,7 +18,7 @@ from psycopg.errors import InsufficientPrivilege
 from hub.local.embedded_postgres import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.web_role import grant_web_role
-from tests.hub.running import Hub, running_hub, wait_for
+from tests.hub.hub_process import Hub, running_hub, wait_for
 from workspaces.models import AuditEntry
 
 FORBIDDEN = (

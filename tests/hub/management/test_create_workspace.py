@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from hub.local import data_dir
 from hub.local.startup_errors import StartupError
-from tests.hub.running import Hub, running_hub
+from tests.hub.hub_process import Hub, running_hub
 from workspaces.keys.lookup import hash_key
 from workspaces.models import ApiKey, Workspace
 

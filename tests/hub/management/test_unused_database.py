@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hub.running import running_hub
+from tests.hub.hub_process import running_hub
 
 
 @pytest.mark.xdist_group("whole hub")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hub.programs import worker_sweep
-from tests.hub.running import running_hub
+from tests.hub.hub_process import running_hub
 
 REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "count": 1}]}
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.hub.running import Hub
+from tests.hub.hub_process import Hub
 
 pytestmark = pytest.mark.xdist_group("whole hub")
 EMPTY = b'{"outcomes": []}'

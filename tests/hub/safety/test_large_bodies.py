@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.hub.running import Hub
+from tests.hub.hub_process import Hub
 
 pytestmark = pytest.mark.xdist_group("whole hub")
 

@@ -27,7 +27,7 @@ from affidavit import make_key
 from hub.local.run_hub import WEB_SERVER_LOGS
 from hub.telemetry.logs import MAX_MESSAGE, JsonFormatter
 from hub.telemetry.secret_patterns import cut_secrets
-from tests.hub.running import free_port
+from tests.hub.hub_process import free_port
 from wire.http.problems import find_cause
 from wire.request_context import current_request_id
 

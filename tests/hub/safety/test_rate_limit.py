@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hub.running import running_hub
+from tests.hub.hub_process import running_hub
 
 RATE, SECONDS, CLIENTS = 50, 3.0, 6
 BODY = {"outcomes": []}

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from hub.sample.workspace import AGE, create
-from tests.hub.running import Hub, free_port, read_process
+from tests.hub.hub_process import Hub, free_port, read_process
 from workspaces.models import ApiKey, AuditEntry
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]

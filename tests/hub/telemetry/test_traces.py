@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from hub import environment_variables
 from hub.local.startup_errors import StartupError
-from tests.hub.running import ROOT, Hub, running_hub, wait_for
+from tests.hub.hub_process import ROOT, Hub, running_hub, wait_for
 
 BACK_WITHIN = 60  # seconds
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
