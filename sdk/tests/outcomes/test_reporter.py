@@ -88,6 +88,40 @@ def test_a_full_queue_neither_blocks_nor_grows_and_is_logged_once(reporter_for, 
     assert counts.waiting == accepted
 
 
+@pytest.fixture
+def no_thread_starts():
+    start = threading.Thread.start
+
+    def fail_for_reporter(thread):
+        if thread.name == "affidavit-outcomes":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail_for_reporter)
+        yield patch
+
+
+def test_outcomes_wait_while_no_thread_can_be_started(reporter_for, no_thread_starts):
+    with ScriptedHub(all_recorded) as hub:
+        reporter = reporter_for(hub, flush_every=0.01)
+        assert reporter.report("c1", "k")
+        assert reporter.counts == OutcomeCounts(reported=1, waiting=1)
+        no_thread_starts.undo()
+        assert reporter.report("c2", "k")
+        assert reporter.flush(10)
+        assert ids(hub) == ["c1", "c2"]
+
+
+def test_closing_sends_outcomes_if_no_thread_could_ever_be_started(reporter_for, no_thread_starts):
+    with ScriptedHub(all_recorded) as hub:
+        reporter = reporter_for(hub)
+        assert reporter.report("c1", "k")
+        reporter.close()
+        assert ids(hub) == ["c1"]
+    assert reporter.counts == OutcomeCounts(reported=1, delivered=1, recorded=1)
+
+
 def test_a_retry_has_the_same_idempotency_key(reporter_for):
     refused = problem(503, "unavailable", "Try later.")
     with ScriptedHub(reset(), refused, refused, answer_stored(1)) as hub:

@@ -100,12 +100,13 @@ class OutcomeReporter(Reporter):
         """Queue one outcome; return at once, never raise. Return False if it was discarded: see `counts`."""
         try:
             notice_fork()
-            # Before the lock is taken: under gevent, starting a thread lets other greenlets run.
-            can_send = self._background.start()
+            # Before the lock is taken: under gevent, starting a thread lets other greenlets run. If the system has no
+            # thread left now, the next report tries again, and at the latest `close` sends the queue.
+            self._background.start()
             with self._lock:
                 self._report_count += 1
                 is_full = len(self._queue) >= self._capacity
-                is_refused = is_full or self._is_closed or not can_send or not _fits(conversation_id, outcome_key)
+                is_refused = is_full or self._is_closed or not _fits(conversation_id, outcome_key)
                 if is_refused:
                     self._loss_count += 1
                 else:
