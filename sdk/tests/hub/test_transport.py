@@ -1,5 +1,6 @@
 """One request to the hub: what a transport sends, and how it treats every answer."""
 
+import gc
 import os
 import pickle
 import socket
@@ -42,6 +43,23 @@ def test_several_calls_share_one_connection(open_transport):
         for _ in range(3):
             transport.post_json("/x", b"{}", HEADERS)
     assert len({request.connection for request in hub.received}) == 1
+
+
+@pytest.mark.parametrize("is_in_thread", [False, True])
+def test_a_connection_is_closed_when_its_thread_or_transport_is_gone(recwarn, is_in_thread):
+    """Otherwise Python warns of an unclosed socket, which fails the host's tests if warnings are errors there."""
+    with ScriptedHub(answer(200, {})) as hub:
+        transport = HttpTransport(hub.url)
+        if is_in_thread:
+            thread = threading.Thread(target=transport.post_json, args=("/x", b"{}", HEADERS))
+            thread.start()
+            thread.join()
+        else:
+            transport.post_json("/x", b"{}", HEADERS)
+            del transport
+        gc.collect()
+    assert len(hub.received) == 1
+    assert [warning for warning in recwarn if "127.0.0.1" in str(warning.message)] == []
 
 
 def test_interim_answers_are_passed_over(open_transport):

@@ -69,11 +69,21 @@ class Retry:
 FOR_A_MINUTE = Retry(attempts=None)
 
 
-class _ThreadConnection(threading.local):
-    """The connection that a thread keeps open, and the process that opened it."""
+class _OpenConnection:
+    """A connection, and the process that opened it. It is closed when its thread ends or its transport is gone."""
 
-    connection: http.client.HTTPConnection | None = None
-    pid: int = 0
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self.connection = connection
+        self.pid = os.getpid()
+
+    def __del__(self) -> None:
+        self.connection.close()  # after a fork, this closes the socket of this process only
+
+
+class _ThreadConnection(threading.local):
+    """The connection that a thread keeps open."""
+
+    opened: _OpenConnection | None = None
 
 
 def resolve_base_url(base_url: str | None) -> str:
@@ -149,23 +159,22 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close the connection of this thread; the next call opens another."""
-        connection, self._thread.connection = self._thread.connection, None
-        if connection is not None:
-            connection.close()
+        opened, self._thread.opened = self._thread.opened, None
+        if opened is not None:
+            opened.connection.close()
 
     def _try_once(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> HubAnswer:
         """Send the request once. An open connection that the hub has closed meanwhile is replaced at once."""
-        connection = self._thread.connection if self._thread.pid == os.getpid() else None
-        if connection is not None:
+        opened = self._thread.opened
+        if opened is not None and opened.pid == os.getpid():
             with suppress(ConnectionError, ssl.SSLEOFError):
-                return self._send_over(connection, method, path, body, headers)
+                return self._send_over(opened.connection, method, path, body, headers)
         return self._send_over(self._connect(), method, path, body, headers)
 
     def _connect(self) -> http.client.HTTPConnection:
-        # A connection from before a fork is dropped, never closed: its socket is the parent's too.
-        self._thread.connection = self._hub.build_connection(self._timeout, self._context)
-        self._thread.pid = os.getpid()
-        return self._thread.connection
+        connection = self._hub.build_connection(self._timeout, self._context)
+        self._thread.opened = _OpenConnection(connection)
+        return connection
 
     def _send_over(
         self,
