@@ -26,6 +26,11 @@ def read_text(query: Mapping[str, str], name: str) -> str:
     return strip_nul(query.get(name, ""))
 
 
+def read_texts(query: QueryDict, name: str) -> list[str]:
+    """Return the values of a repeated member in their order, each once, without empty ones."""
+    return list(dict.fromkeys(text for text in map(strip_nul, query.getlist(name)) if text))
+
+
 def read_number(query: Mapping[str, str], name: str) -> int | None:
     """Return one member of an address as the id of a row; None unless it is a number of at most 18 digits."""
     text = query.get(name, "")
@@ -43,12 +48,14 @@ def split_words(search: str) -> list[str]:
 
 
 def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
-    """Return a copy of the members with changes; None and "" remove a member."""
+    """Return a copy of the members with changes; None and "" remove a member, a list gives it several values."""
     query = QueryDict(mutable=True)
     for name, values in members.lists():
         if name not in changes:
             query.setlist(name, list(values))
     for name, value in changes.items():
-        if value not in (None, ""):
+        if isinstance(value, list):
+            query.setlist(name, value)
+        elif value not in (None, ""):
             query[name] = str(value)
     return query

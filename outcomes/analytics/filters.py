@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from outcomes.analytics.chart_data import MAX_LINES
-from wire.filters import read_text, strip_nul
+from wire.filters import read_text, read_texts
 
 ALL_KEYS = "all"  # `keys=all` in the address
 LEADING = 5  # keys that have a line of their own if none was selected
@@ -45,23 +45,17 @@ class KeyFilters:
 
 
 def parse_key_filters(query: QueryDict) -> KeyFilters:
-    selected_keys, steps = _read_keys(query, "show"), _read_keys(query, "step")
     page, search = _parse_number(query.get("page")), read_text(query, "q")
     return KeyFilters(
         search=search,
-        selected_keys=selected_keys[:MAX_LINES],
+        selected_keys=tuple(read_texts(query, "show")[:MAX_LINES]),
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
         shows_all_keys=page > 1 or bool(search) or query.get("keys") == ALL_KEYS,
         page=page,
         compare_with=read_text(query, "compare"),
-        steps=steps[:MAX_STEPS],
+        steps=tuple(read_texts(query, "step")[:MAX_STEPS]),
         lost_step_number=_parse_number(query.get("lost")),
     )
-
-
-def _read_keys(query: QueryDict, name: str) -> tuple[str, ...]:
-    """Return the keys of an address in their order, each once."""
-    return tuple(dict.fromkeys(key for key in map(strip_nul, query.getlist(name)) if key))
 
 
 def _parse_number(text: str | None) -> int:

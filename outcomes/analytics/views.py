@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from outcomes.analytics import plotly_figures
-from outcomes.analytics.chart_data import Chart, read_key_chart
+from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.conversations import count_newer, parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
@@ -64,7 +64,8 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
         "rank": RANKS.__contains__,
         "lost": set(map(str, range(1, len(analytics.filters.steps) + 1))).__contains__,
     }
-    return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes)
+    limits = {"show": MAX_LINES, "step": MAX_STEPS}
+    return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes, limits=limits)
 
 
 def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:

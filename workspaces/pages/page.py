@@ -16,7 +16,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -24,7 +24,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control, pa
 from django.utils.text import Truncator
 
 from wire.errors import DomainError
-from wire.filters import read_text
+from wire.filters import read_text, read_texts
 from wire.http.problems import FailureResponse, Problem, build_document
 from wire.http.read_only import read_only
 from wire.postgresql.replica import get_read_age
@@ -51,6 +51,8 @@ class Page:
     takes: for members of the address (`name=value`), by name, a function that returns something true for an allowed
         value. The page says that it ignores any other value; an export refuses it. Members that are not in `takes`
         may have any value.
+    limits: for members that may be repeated, by name, how many values the page takes. The page says that it ignores
+        the others; an export refuses them.
     has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
@@ -60,6 +62,7 @@ class Page:
     tables: Sequence[Table] = ()
     partial: str = ""
     takes: Mapping[str, Callable[[str], object]] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
     has_period: bool = True
     holds_secrets: bool = False
 
@@ -69,6 +72,11 @@ class Page:
         return {
             name: Truncator(value).chars(MAX_QUOTED) for name, value in values.items() if not self.takes[name](value)
         }
+
+    def find_cut(self, address: QueryDict) -> Mapping[str, list[str]]:
+        """Return the members of the address that have too many values, each with the values that the page takes."""
+        values = {name: read_texts(address, name) for name in self.limits}
+        return {name: texts[: self.limits[name]] for name, texts in values.items() if len(texts) > self.limits[name]}
 
 
 View = Callable[[HttpRequest, Environment, Period], Page]
@@ -141,6 +149,7 @@ def build_frame(
         "period": period,
         "has_period": page.has_period,
         "unknown": page.find_unknown(request.GET),
+        "cut": page.find_cut(request.GET),
         "may_share": name in SHAREABLE_PAGES and has_role(request.user, environment.workspace, Membership.EDITOR),
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
         "data_age": _round_age(get_read_age()),
@@ -191,6 +200,9 @@ def _respond(
         members = ", ".join(f"{name}={value}" for name, value in unknown.items())
         detail = f"This page does not know {members}. Correct the address: a download never ignores a filter."
         raise Problem("invalid-request", detail)
+    if cut := page.find_cut(request.GET):
+        limits = " and ".join(f"{len(values)} values of {name}" for name, values in cut.items())
+        raise Problem("invalid-request", f"This page takes at most {limits}. Leave out the others.")
     if format_ == "csv":
         name = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         days = _name_period(period) if page.has_period else ""

@@ -202,10 +202,12 @@ def query(context: Context, **changes: Any) -> str:
 def changed_query(context: Context, **changes: Any) -> str:
     """Return the current query with changes, from the question mark on; None and "" remove a member (`name=value`).
 
-    Members with a value that the page does not know are left out; so are VIEW_MEMBERS and RESULT_MEMBERS.
+    Members with a value that the page does not know are left out; so are VIEW_MEMBERS and RESULT_MEMBERS, and the
+    values beyond those that the page takes.
     """
     cleared_members = dict.fromkeys((*VIEW_MEMBERS, *RESULT_MEMBERS, *(context.get("unknown") or ())))
-    return "?" + change_query(context["request"].GET, cleared_members | changes).urlencode()
+    cut_members = context.get("cut") or {}
+    return "?" + change_query(context["request"].GET, cleared_members | cut_members | changes).urlencode()
 
 
 @register.simple_tag(takes_context=True)

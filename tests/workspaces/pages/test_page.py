@@ -126,6 +126,19 @@ def test_a_long_unknown_value_is_cut_and_escaped(browser_client, address_of):
     assert re.search(r"This page does not know show=&lt;b&gt;x{56}…, and ignores it\.", html)
 
 
+def test_values_beyond_those_that_a_page_takes_are_not_cut_silently(browser_client, workspace):
+    query = "&".join([*(f"show={key}" for key in "abcdefghi"), "show=a", *(f"step={key}" for key in "abcd")])
+    html = unescape(" ".join(browser_client.get(f"{PAGE}?{query}&step=e").content.decode().split()))
+    words = "This page takes at most 8 values of show and 4 values of step."
+    assert f"{words} It ignores the others." in html
+    for ending in (".json", ".csv"):
+        response = browser_client.get(f"{PAGE}{ending}?{query}&step=e")
+        assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
+        assert words in response.json()["detail"]
+        assert "at most 8 values of show." in browser_client.get(f"{PAGE}{ending}?{query}").json()["detail"]
+        assert browser_client.get(f"{PAGE}{ending}?{query.replace('show=i', 'show=a')}").status_code == 200
+
+
 @pytest.mark.parametrize(("page", "member"), [("outcomes", "compare"), ("difference", "against")])
 def test_a_comparison_of_environments_links_to_the_one_the_other_way_round(browser_client, workspace, page, member):
     start = f"/w/{workspace.workspace.slug}"
