@@ -20,7 +20,7 @@ FOR_MONITORS = ("/healthz", "/readyz", "/metrics")
 
 
 class FailureMiddleware:
-    """Turn errors that a view raised, and Django's own 404 and 405, into the hub's answers."""
+    """Turn errors that a view raised, and Django's own 404, 405 and 412, into the hub's answers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -41,6 +41,9 @@ class FailureMiddleware:
             refusal = render_failure(request, find_cause(MethodNotAllowed(request.method or "")))
             refusal["Allow"] = response["Allow"]
             return refusal
+        if response.status_code == 412:
+            detail = "This is not the version that If-Match names, or has no date. Send the request without conditions."
+            return render_failure(request, Problem("precondition-failed", detail))
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:

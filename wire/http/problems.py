@@ -54,6 +54,9 @@ CODES: Mapping[str, Code] = {
         429, "Too many requests", "wait for the seconds in `Retry-After`, then send the same request again"
     ),
     "method-not-allowed": Code(405, "The method is not allowed here", "use a method listed in `Allow`"),
+    "precondition-failed": Code(
+        412, "The condition of the request is not met", "leave out `If-Match` and `If-Unmodified-Since`"
+    ),
     "unsupported-media-type": Code(
         415, "The content type or encoding is not supported", "send JSON in UTF-8, plain or with gzip"
     ),

@@ -108,6 +108,7 @@ def list_codes(view: APIView, *, is_post: bool) -> list[str]:
         codes.update(["unknown-environment"] if "environment" in fields else [])
         codes.update(["report-id-reused"] if "reportId" in fields else [])
         codes.update(["batch-too-large"] if view.items else [])
+    codes.update([] if is_post else ["precondition-failed"])
     return [code for code in CODES if code in codes]
 
 

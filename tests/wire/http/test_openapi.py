@@ -113,7 +113,8 @@ def test_every_answer_of_a_download_is_declared(path, api, workspace, browser_cl
     answers = [api.get(path), api.get(path, key=""), api.get(path, key="gak_"), api.get(path, key="pk_"),
                api.get(path, key=wrong_scope), api.get(path, environment="nowhere"), browser_client.get(path),
                browser_client.get(path, {"workspace": "nowhere"}),
-               api.get(path, headers={"If-None-Match": api.get(path)["ETag"]})]  # fmt: skip
-    assert [answer.status_code for answer in answers] == [200, 401, 401, 403, 403, 400, 400, 404, 304]
+               api.get(path, headers={"If-None-Match": api.get(path)["ETag"]}),
+               api.get(path, headers={"If-Match": '"other"'})]  # fmt: skip
+    assert [answer.status_code for answer in answers] == [200, 401, 401, 403, 403, 400, 400, 404, 304, 412]
     for answer in answers:
         assert_declared(path, "get", answer)
