@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from functools import cache, cached_property
+from zoneinfo import ZoneInfo, available_timezones
 
 from wire.time.buckets import find_bucket_start, find_midnight, is_midnight
 from wire.time.timestamps import EARLIEST
@@ -215,7 +215,11 @@ def end_of_quarter(now: datetime) -> datetime:
 
 
 def find_zone(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name or "UTC")
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None
+    """Return the IANA zone of this name, UTC for ""; None if there is none."""
+    return ZoneInfo(name or "UTC") if (name or "UTC") in list_zone_names() else None
+
+
+@cache
+def list_zone_names() -> frozenset[str]:
+    """Return the names of all IANA zones. The machine has files of other names too, such as its own zone."""
+    return frozenset(available_timezones()) - {"localtime", "Factory"}

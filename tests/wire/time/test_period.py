@@ -104,6 +104,10 @@ def test_any_query_gives_a_period(query):
         ({"from": "2000-01-01", "to": "4000-01-01"}, ("The dates end more than a hundred years from now.",), "7d"),
         ({"range": "3w", "tz": "Mars"}, ("There is no such time zone.", "There is no such range."), "7d"),
         ({"from": "2026-03-01", "tz": "Mars"}, ("There is no such time zone.",), ""),
+        *[
+            ({"tz": name}, ("There is no such time zone.",), "7d")  # files beside those of the IANA zones
+            for name in ("localtime", "posixrules", "posix/UTC", "right/UTC", "Factory", "zone.tab", "Europe", "../UTC")
+        ],
         ({"from": "2026-03-29"}, (), ""),
     ],
 )
