@@ -34,6 +34,7 @@ from workspaces.pages.form_answers import (
 from workspaces.pages.page import Page, render_html
 from workspaces.pages.shown_once import keep_for_next_page
 
+QUESTIONS = ("delete", "delete_target", "rotate", "target")  # members that open a form, which the action answers
 Act = Callable[[Environment, str, datetime], None]
 
 
@@ -180,13 +181,13 @@ def _act_on_alert(
 
 
 def _act_as_admin(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    """Act and redirect to the page; if the action is refused, show the page with the error."""
+    """Act and return to the page, with the alert form that is open; if the action is refused, show the error there."""
     row = _require_admin(request, slug, environment)
     try:
         act(row, request.user.get_username(), timezone.now())
     except DomainError as error:
         return _render_in_period(request, row, build_alerts_page(request, row, fault=error.detail))
-    return _redirect_in_period(request, NAME, row, {})
+    return return_to_page(request, NAME, row, dict.fromkeys(QUESTIONS))
 
 
 def _find_target(row: Environment, pk: int) -> Target:

@@ -314,6 +314,17 @@ def test_a_target_that_is_refused_keeps_the_form_of_the_new_alert(admin, receive
     assert "kind=rejections.spike&minimum=5&targets=" in answer["Location"]
 
 
+def test_another_alert_is_paused_without_losing_the_form_that_is_filled_in(admin, workspace, target):
+    alert = make_alert(workspace, target)
+    for form in (f"kind=rejections.spike&minimum=5&targets={target.pk}", f"edit={alert.pk}", "new=1"):
+        referer = f"http://testserver{PAGE}?range=7d&{form}&done=test"
+        for action in ("pause", "resume"):
+            answer = admin.post(f"{PAGE}/{alert.pk}/{action}", headers={"referer": referer})
+            assert answer["Location"] == f"{PAGE}?range=7d&{form}"
+    referer = f"http://testserver{PAGE}?range=7d&delete={alert.pk}"
+    assert admin.post(f"{PAGE}/{alert.pk}/delete", headers={"referer": referer})["Location"] == f"{PAGE}?range=7d"
+
+
 def test_a_button_stands_in_place_of_the_form_of_a_new_alert_while_there_are_alerts(admin, target):
     """The button opens the form."""
     assert 'id="alert-form"' in read(admin, PAGE)
@@ -441,7 +452,6 @@ def test_an_alert_is_created_changed_paused_resumed_and_deleted(admin, target):
 def test_submitting_a_form_keeps_the_range_of_the_page(admin, workspace, target):
     alert = make_alert(workspace, target)
     admin.defaults["HTTP_REFERER"] = f"http://testserver{PAGE}?range=7d&edit={alert.pk}"
-    assert admin.post(f"{PAGE}/{alert.pk}/pause")["Location"] == f"{PAGE}?range=7d"
     assert admin.post(f"{PAGE}/create", {**FORM, "targets": [target.pk]})["Location"] == f"{PAGE}?range=7d"
     assert admin.post(f"{PAGE}/targets/{target.pk}/test")["Location"] == f"{LOG}?range=7d&done=test&target={target.pk}"
     refused = admin.post(f"{PAGE}/{alert.pk}/change?edit={alert.pk}", FORM).content.decode()
