@@ -44,18 +44,23 @@ def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
     drift.environment.hold()
     until = now + timedelta(days=days)
     DriftMute.objects.filter(environment=drift.environment, until__lte=now).delete()
-    DriftMute.objects.update_or_create(
+    mute = DriftMute(
         environment=drift.environment,
         place_digest=drift.place_digest,
-        defaults={
-            "operation_id": drift.operation_id,
-            "part": drift.part,
-            "pointer": drift.pointer,
-            "kind": drift.kind,
-            "until": until,
-            "muted_at": now,
-            "muted_by": actor,
-        },
+        operation_id=drift.operation_id,
+        part=drift.part,
+        pointer=drift.pointer,
+        kind=drift.kind,
+        until=until,
+        muted_at=now,
+        muted_by=actor,
+    )
+    # One statement: update_or_create fails if another mute is added, and undone, between its statements.
+    DriftMute.objects.bulk_create(
+        [mute],
+        update_conflicts=True,
+        unique_fields=["environment", "place_digest"],
+        update_fields=["until", "muted_at", "muted_by"],
     )
     _record_decision(drift, "drift muted", {"days": days}, actor=actor, now=now)
 

@@ -20,9 +20,10 @@ from catalog.browse.presence_counts import Presence
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
 from catalog.drift.compare import Change
 from catalog.models import Drift, DriftMute
-from catalog.review.decide import mute_drift
+from catalog.review.decide import mute_drift, unmute_drift
 from catalog.review.detail import find_current_field
 from catalog.review.impact import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
+from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import AuditEntry, Membership
 
@@ -322,6 +323,17 @@ def test_a_new_mute_replaces_the_old_one_and_expired_mutes_are_deleted(total):
         mute_drift(total, days, actor="ann", now=now)
     (mute,) = DriftMute.objects.all()
     assert (mute.pointer, (mute.until - now).days) == ("/total", 30)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_mutes_and_unmutes_at_the_same_time_do_not_fail(total):
+    def mute_and_unmute():
+        for _ in range(40):
+            mute_drift(total, 1, actor="ann", now=timezone.now())
+            unmute_drift(total, actor="ann", now=timezone.now())
+
+    run_twice_at_once(mute_and_unmute)
+    assert not DriftMute.objects.exists()
 
 
 @pytest.mark.parametrize("days", ["", "2", "-1", "x", "9" * 40])
