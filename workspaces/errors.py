@@ -14,6 +14,13 @@ class EnvironmentRemoved(NotFound):
         super().__init__("This environment was removed in the meantime. Nothing was stored.")
 
 
+class WorkspaceRemoved(NotFound):
+    """The workspace was deleted while the request was on its way."""
+
+    def __init__(self) -> None:
+        super().__init__("This workspace was deleted in the meantime. Nothing was stored.")
+
+
 class UnknownEnvironment(DomainError):
     """The workspace has no environment of exactly this name (contract §1)."""
 

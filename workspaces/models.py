@@ -14,7 +14,7 @@ from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from workspaces.errors import EnvironmentRemoved, ScopeMissing, UnknownEnvironment
+from workspaces.errors import EnvironmentRemoved, ScopeMissing, UnknownEnvironment, WorkspaceRemoved
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX_LENGTH = 12  # how many first characters of a key are stored and shown
@@ -43,6 +43,16 @@ class Workspace(models.Model):
     def accepts_v1_at(self, moment: datetime) -> bool:
         """Return whether the dual-accept window is open at a moment."""
         return self.v1_until is None or moment <= self.v1_until
+
+    def lock(self) -> None:
+        """Let one change of the workspace run at a time, until the transaction ends; raises WorkspaceRemoved.
+
+        A foreign key alone would notice only at the commit that the workspace was deleted.
+        """
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT FROM workspaces_workspace WHERE id = %s FOR NO KEY UPDATE", [self.pk])
+            if not cursor.rowcount:
+                raise WorkspaceRemoved
 
     def index_keys_by_actor(self) -> dict[str, ApiKey]:
         """Return all API keys, revoked ones included, by the text that names them as actors in records."""

@@ -52,7 +52,7 @@ class AlertSettings:
 def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, now: datetime) -> Alert:
     """Create an alert; only events from now on make it fire. Raises InvalidRequest."""
     settings.environment.hold()
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    workspace.lock()
     if workspace.alerts.count() >= MAX_ALERTS:
         raise InvalidRequest(f"A workspace has at most {MAX_ALERTS} alerts. Delete one first.")
     _check_targets(workspace, settings.target_ids)

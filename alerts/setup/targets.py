@@ -86,7 +86,7 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
     checked_address = check_address(kind, address, workspace.pk)
     secret = new_secret() if kind == Target.WEBHOOK else ""
     with transaction.atomic():
-        Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+        workspace.lock()
         if workspace.alert_targets.count() >= MAX_TARGETS:
             raise InvalidRequest(f"A workspace has at most {MAX_TARGETS} targets. Delete one first.")
         _save_target(

@@ -12,7 +12,7 @@ from affidavit import Redactor, describe, infer
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
 from workspaces.audit.record import record_audit
-from workspaces.models import Environment, Workspace
+from workspaces.models import Environment
 
 MAX_NAME = 100
 WILDCARD = "*"
@@ -42,7 +42,7 @@ def add_redaction_rule(
         raise RuleError(code, REDACTION_RULE_ERRORS[code])
     environment.hold()
     # Without this lock, two requests at once would both find no such rule, and both add it.
-    Workspace.objects.select_for_update(no_key=True).get(pk=environment.workspace_id)
+    environment.workspace.lock()
     members = {
         "workspace_id": environment.workspace_id,
         "environment": None if everywhere else environment,

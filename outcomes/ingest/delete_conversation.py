@@ -65,7 +65,7 @@ def _delete_of_environments(
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
     # Moves and deletions adjust tallies in the same shard, so only one of them may run in a workspace at a time.
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    workspace.lock()
     with connection.cursor() as cursor:
         for statement in LOCK_OUT_WRITERS:
             cursor.execute(statement)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -12,12 +13,18 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
+from alerts.setup.targets import create_target
 from catalog.ingest.fold import fold_reports
 from intents.models import UsedNonce
+from wire.errors import NotFound
 from workspaces import tasks
 from workspaces.access import list_workspaces
 from workspaces.create import NewWorkspace
+from workspaces.environments.add import create_environment
+from workspaces.environments.change import change_environment
+from workspaces.keys.create import create_key
 from workspaces.models import AuditEntry, Environment, SampleWorkspace, Workspace
+from workspaces.people.invitations import invite
 from workspaces.remove import (
     delete_hidden_workspace,
     find_report,
@@ -25,8 +32,12 @@ from workspaces.remove import (
     list_hidden_workspaces,
     remove_workspace,
 )
+from workspaces.secrets.rotate import prepare_secret
+from workspaces.settings_pages.retention import change_retention
 
 pytestmark = pytest.mark.django_db
+
+NOW = timezone.now()
 
 
 def rows() -> Counter[str]:
@@ -59,6 +70,26 @@ def fill(created: NewWorkspace, api: Any) -> None:
     post("/api/annotations", {"text": "Holiday", "allEnvironments": True})
     for environment in Environment.objects.filter(workspace=created.workspace):
         fold_reports(environment, now=timezone.now())
+
+
+ACTIONS: Mapping[str, Callable[[Environment], Any]] = {
+    "key": lambda row: create_key(row.workspace, ["report"], actor="ann", now=NOW),
+    "environment": lambda row: create_environment(row.workspace, "qa", actor="ann", now=NOW),
+    "audience": lambda row: change_environment(row, label="", audience="https://a.example", actor="ann", now=NOW),
+    "secret": lambda row: prepare_secret(row.workspace, actor="ann", now=NOW),
+    "invitation": lambda row: invite(row.workspace, "bob@example.com", "viewer", actor="ann", now=NOW),
+    "retention": lambda row: change_retention(row.workspace, {"intents": 9}, actor="ann", now=NOW),
+    "target": lambda row: create_target(row.workspace, "email", "ops", "ops@example.com", actor="ann", now=NOW),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+def test_a_form_that_is_sent_while_its_workspace_is_deleted_is_answered_as_not_found(workspace, settings, action):
+    settings.EMAIL_URL = "smtp://localhost"
+    row = Environment.objects.select_related("workspace").get(workspace=workspace.workspace, name="production")
+    remove_workspace(workspace.workspace, actor="test", now=NOW)
+    with pytest.raises(NotFound, match="in the meantime"):
+        action(row)
 
 
 def test_every_table_has_only_the_rows_of_other_workspaces(api, workspace, other_workspace):

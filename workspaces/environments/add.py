@@ -37,7 +37,7 @@ def add_environment(workspace: Workspace, name: str, *, now: datetime) -> Enviro
 @transaction.atomic
 def create_environment(workspace: Workspace, name: str, *, label: str = "", actor: str, now: datetime) -> Environment:
     """Add an environment; raises InvalidRequest for a wrong name or label, or if there are too many environments."""
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    workspace.lock()
     names = set(workspace.environments.values_list("name", flat=True))
     if name in names:
         raise InvalidRequest(f"There is an environment {name} already.")

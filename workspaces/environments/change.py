@@ -9,7 +9,7 @@ from django.db import transaction
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
 from workspaces.environments.add import check_label
-from workspaces.models import Environment, Workspace
+from workspaces.models import Environment
 
 DEFAULT_NAME = "production"  # the environment of a request that names none
 
@@ -25,7 +25,7 @@ def change_environment(
     label, audience = check_label(label), audience.strip()
     if not 1 <= len(audience) <= 255 or not audience.isprintable() or " " in audience:
         raise InvalidRequest("An audience has 1 to 255 characters, without spaces.")
-    Workspace.objects.select_for_update(no_key=True).get(pk=environment.workspace_id)
+    environment.workspace.lock()
     siblings = Environment.objects.filter(workspace=environment.workspace_id).exclude(pk=environment.pk)
     namesake = siblings.filter(audience=audience).first()
     if namesake is not None:

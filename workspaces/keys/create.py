@@ -68,6 +68,7 @@ def create_key(
         raise InvalidRequest("The key would have expired already. Choose a later time, or none.")
     if expires_at is not None and expires_at > LATEST:  # not every time zone could show it
         raise InvalidRequest(f"Choose a time before the year {LATEST.year}, or none.")
+    workspace.lock()
     existing_names = list(workspace.environments.filter(archived_at=None).values_list("name", flat=True))
     if not set(own_environments) <= set(existing_names):
         raise UnknownEnvironment(existing_names)

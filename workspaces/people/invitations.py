@@ -38,7 +38,7 @@ def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: date
     """
     email = email.strip().lower()
     # Without this lock, two requests at once would both find no earlier invitation, and both links would work.
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    workspace.lock()
     if workspace.memberships.filter(user__in=_list_users(email)).exists():
         raise MembershipFault(f"{email} is a member already. Change the role instead.")
     workspace.invitations.filter(email=email, accepted_at=None).delete()

@@ -52,7 +52,7 @@ def prepare_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotati
 
     Raises InvalidRequest if another one is prepared already.
     """
-    _lock_workspace(workspace)
+    workspace.lock()
     _refuse_prepared(workspace)
     text, secret = _issue(workspace, signs=False, actor=actor, now=now)
     record_audit(workspace.pk, "signing secret prepared", {"secret": secret.prefix}, actor=actor, now=now)
@@ -67,7 +67,7 @@ def activate_secret(workspace: Workspace, *, secret_id: int | None = None, actor
 
     Raises InvalidRequest if no secret is prepared, or another one.
     """
-    _lock_workspace(workspace)
+    workspace.lock()
     secret = find_prepared(workspace)
     if secret is None:
         raise InvalidRequest("No secret is prepared. Prepare one first, and give it to every backend.")
@@ -86,7 +86,7 @@ def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotatio
 
     Raises InvalidRequest while a secret is prepared.
     """
-    _lock_workspace(workspace)
+    workspace.lock()
     _refuse_prepared(workspace)
     until = _retire_signers(workspace, now=now)
     text, secret = _issue(workspace, signs=True, actor=actor, now=now)
@@ -100,7 +100,7 @@ def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
 
     Raises InvalidRequest for the secret that signs: rotate first.
     """
-    _lock_workspace(secret.workspace)
+    secret.workspace.lock()
     secret.refresh_from_db()
     if secret.revoked_at is not None:
         return False
@@ -135,11 +135,6 @@ def find_secret(text: str) -> SigningSecret:
         names = ", ".join(f"{secret.prefix} ({secret.workspace.slug})" for secret in matches)
         raise InvalidRequest(f"Several secrets begin like this: {names}. Give more characters, or use the page.")
     return matches[0]
-
-
-def _lock_workspace(workspace: Workspace) -> None:
-    """Let one rotation of a workspace run at a time."""
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
 
 
 def _refuse_prepared(workspace: Workspace) -> None:

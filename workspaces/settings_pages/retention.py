@@ -43,7 +43,8 @@ class DaysForm(forms.Form):
 @transaction.atomic
 def change_retention(workspace: Workspace, days: Mapping[str, int | None], *, actor: str, now: datetime) -> bool:
     """Set the days of each kind, and record the changed ones. Return whether any changed."""
-    policy, _ = RetentionPolicy.objects.select_for_update().get_or_create(workspace=workspace)
+    workspace.lock()
+    policy, _ = RetentionPolicy.objects.get_or_create(workspace=workspace)
     changed_kinds = [kind for kind in KINDS if getattr(policy, kind) != days.get(kind)]
     if not changed_kinds:
         return False

@@ -34,7 +34,7 @@ from outcomes.models import Move, MovedOutcome
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.audit.record import record_audit
-from workspaces.models import Environment, Workspace
+from workspaces.models import Environment
 
 ROWS_WRITTEN_AT_ONCE = 2000
 
@@ -197,7 +197,7 @@ def _lock_environments(source: Environment, target: Environment) -> None:
     """Keep both from being removed. Let one move of a workspace run at a time: two could change the same tallies."""
     source.hold()
     target.hold()
-    Workspace.objects.select_for_update(no_key=True).get(pk=source.workspace_id)
+    source.workspace.lock()
 
 
 def _audit(move: Move, action: str, *, actor: str, now: datetime) -> None:
