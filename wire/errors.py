@@ -9,6 +9,8 @@ from typing import Any
 from django.db import DataError, IntegrityError, OperationalError
 from django.db import Error as DatabaseError
 
+from wire.count_noun import count_noun
+
 MAX_FAULTS = 100
 
 
@@ -55,7 +57,7 @@ class InvalidBody(InvalidRequest):
     """A body of the wrong form, with the faults that were found in it. The first 100 are listed under `errors`."""
 
     def __init__(self, *faults: Fault) -> None:
-        fault_count = "1 fault, listed" if len(faults) == 1 else f"{len(faults)} faults, listed"
+        fault_count = f"{count_noun(len(faults), 'fault')}, listed"
         if len(faults) > MAX_FAULTS:  # checking stops one beyond the limit, so nobody knows how many there are
             fault_count = f"more than {MAX_FAULTS} faults, the first {MAX_FAULTS} of which are listed"
         detail = f"The body has {fault_count} under errors; nothing was stored."

@@ -11,6 +11,7 @@ from catalog.browse.presence_counts import Presence
 from catalog.drift.presence.current import CurrentPresence
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import ITEMS, VALUES
+from wire.count_noun import count_noun
 
 CLOSED_FROM = 20  # branches of this many nodes or more are closed at first
 MAX_INDENT = 8
@@ -84,7 +85,7 @@ class TreeRow:
         """Return short remarks on the node, which are shown after its type."""
         node = self.node
         tags = ["redacted"] if node.redacted else []
-        tags += [f"{node.map_names:,} names"] if node.map_names else []
+        tags += [count_noun(node.map_names, "name")] if node.map_names else []
         tags += ["names not kept"] if node.collapsed else []
         return [*tags, "baseline reset"] if node.is_reset else tags
 

@@ -22,6 +22,7 @@ from hub.backup.tables import count_rows, list_tables, refuse_pooler
 from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
+from wire.count_noun import count_noun
 
 TOO_NEW = b"SET transaction_timeout = 0;\n"  # pg_restore 17 and later write it; servers before 17 do not know it
 CHUNK_BYTES = 1024 * 1024
@@ -65,8 +66,8 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
 def refuse_tables() -> None:
     if tables := list_tables(connection):
         raise StartupError(
-            f"the database is not empty: it has {len(tables)} tables. Restore into an empty one: set HUB_DATA_DIR to "
-            f"a new folder, or DATABASE_URL to a new database. Nothing was changed."
+            f"the database is not empty: it has {count_noun(len(tables), 'table')}. Restore into an empty one: set "
+            f"HUB_DATA_DIR to a new folder, or DATABASE_URL to a new database. Nothing was changed."
         )
 
 
@@ -107,7 +108,7 @@ def replace_key(path: Path, secret_key: str) -> None:
 def compare_rows(backup_counts: Mapping[str, int], restored_counts: Mapping[str, int]) -> None:
     """Raise StartupError if a table has another number of rows than in the backup."""
     differences = [
-        f"{table} has {restored_counts.get(table, 0):,} rows instead of {backup_counts.get(table, 0):,}"
+        f"{table} has {count_noun(restored_counts.get(table, 0), 'row')} instead of {backup_counts.get(table, 0):,}"
         for table in sorted({*backup_counts, *restored_counts})
         if backup_counts.get(table) != restored_counts.get(table)
     ]

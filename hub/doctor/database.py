@@ -16,6 +16,7 @@ from hub.local.database import check_fitness, count_pending_migrations
 from hub.local.embedded_postgres import Server
 from hub.local.web_role import describe_fault
 from outcomes.tallies.recount import recount_random_day
+from wire.count_noun import count_noun
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret
 
@@ -37,7 +38,9 @@ def check_migrations() -> Result:
     pending = count_pending_migrations()
     if pending:
         return Result(
-            "wrong", f"{pending} migrations are not applied.", "Run `manage.py migrate`, or restart `manage.py up`."
+            "wrong",
+            f"Not applied yet: {count_noun(pending, 'migration')}.",
+            "Run `manage.py migrate`, or restart `manage.py up`.",
         )
     return Result("ok", "All are applied.")
 
@@ -112,7 +115,7 @@ def check_keys() -> Result:
             f"{unreadable[0].workspace.slug}.",
             "Set the SECRET_KEY that encrypted them, or add it to SECRET_KEY_FALLBACKS. If it is lost, rotate them.",
         )
-    return Result("ok", f"All {len(all_secrets)} signing secrets can be decrypted.")
+    return Result("ok", f"{count_noun(len(all_secrets), 'signing secret')} decrypted.")
 
 
 def is_decryptable(secret: SigningSecret) -> bool:
@@ -129,11 +132,11 @@ def check_tallies(seed: int) -> Result:
     if recount is None:
         return Result("ok", "There are no outcomes yet.")
     environment = f"{recount.environment.workspace.slug}/{recount.environment.name}"
-    scope = f"{recount.keys} keys of {recount.day:%Y-%m-%d} in {environment} (seed {seed})"
+    scope = f"{count_noun(recount.keys, 'key')} of {recount.day:%Y-%m-%d} in {environment} (seed {seed})"
     if recount.difference:
         return Result(
             "wrong",
             f"{scope}: {recount.difference}.",
             "Keep a backup and report this: charts differ from what is stored. Stored outcomes are not affected.",
         )
-    return Result("ok", f"{scope}: {recount.outcomes:,} outcomes, as the tallies say.")
+    return Result("ok", f"{scope}: {count_noun(recount.outcomes, 'outcome')}, as the tallies say.")

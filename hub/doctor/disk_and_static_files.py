@@ -11,6 +11,7 @@ from django.contrib.staticfiles.storage import ManifestFilesMixin
 from hub.doctor.result import Result
 from hub.health import LEAST_FREE_BYTES
 from hub.local.compressed_static_files import HashedNames, compute_fingerprint, read_stamp
+from wire.count_noun import count_noun
 
 COMFORTABLE_BYTES = 16 * LEAST_FREE_BYTES  # enough for growth and for a migration that writes a table anew
 MEBIBYTE = 1024 * 1024
@@ -39,7 +40,7 @@ def check_static_files() -> Result:
     names = read_names(root)
     missing = [name for name in names if not (root / name).exists()]
     if missing:
-        return Result("wrong", f"{len(missing)} files are missing in {root}, such as {missing[0]}.", cure)
+        return Result("wrong", f"Missing in {root}: {count_noun(len(missing), 'file')}, such as {missing[0]}.", cure)
     return Result("ok", f"{len(names)} files, of this version.")
 
 

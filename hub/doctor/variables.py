@@ -103,7 +103,9 @@ def check_secret_key() -> Result:
     if file and file.stat().st_mode & 0o077:
         return Result("wrong", f"Other users may read {file}.", f"chmod 600 {file}")
     earlier = len(settings.SECRET_KEY_FALLBACKS)
-    return Result("ok", f"Long and private; {earlier} earlier keys still decrypt." if earlier else "Long and private.")
+    return Result(
+        "ok", f"Long and private; earlier keys that still decrypt: {earlier}." if earlier else "Long and private."
+    )
 
 
 def check_deployment() -> Result:

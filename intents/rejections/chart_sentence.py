@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intents.rejections.tallies.totals import ReasonSummary, find_growth
+from wire.count_noun import count_noun
 
 
 def describe_reasons(
@@ -27,7 +28,7 @@ def describe_reasons(
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not any(summary.count for summary in summaries):
         return "No rejections in this period."
-    beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
+    beginning = f"{count_noun(sum(summary.count for summary in summaries), 'rejection')}, one bar per {step}"
     if begins_within:
         beginning += ", the first one partial"
     if is_partial:
@@ -70,7 +71,3 @@ def _describe_change(summary: ReasonSummary, before: str) -> str:
     if not change:
         return f", as many as in {before}"
     return f", {abs(change):,} {'more' if change > 0 else 'fewer'} than in {before}"
-
-
-def _format_rejections(count: int) -> str:
-    return "1 rejection" if count == 1 else f"{count:,} rejections"

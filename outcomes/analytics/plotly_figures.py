@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
+from wire.count_noun import count_noun
 from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time.buckets import Bucket, describe_starts, name_partial
 
@@ -107,7 +108,7 @@ def escape_markup(name: str) -> str:
 
 def summarize_chart(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
     """Say in one sentence what the chart of the most frequent keys shows."""
-    summary = f"{_pluralize(outcomes, 'outcome')}, {_pluralize(conversations, 'conversation')} started"
+    summary = f"{count_noun(outcomes, 'outcome')}, {count_noun(conversations, 'conversation')} started"
     if leading is None or not leading.total:
         return f"{summary}."
     return f"{summary}; {leading.name} leads with {leading.total:,}."
@@ -115,9 +116,5 @@ def summarize_chart(outcomes: int, conversations: int, leading: ChartLine | None
 
 def summarize_chosen(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
     """Say in one sentence what a chart of chosen keys or of later ranks shows: other keys may be more frequent."""
-    summary = f"{_pluralize(outcomes, 'outcome')} in all, {_pluralize(conversations, 'conversation')} started"
+    summary = f"{count_noun(outcomes, 'outcome')} in all, {count_noun(conversations, 'conversation')} started"
     return f"{summary}; {leading.name} {leading.total:,} of them." if leading else f"{summary}."
-
-
-def _pluralize(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

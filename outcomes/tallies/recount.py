@@ -13,6 +13,7 @@ from datetime import date, datetime
 from django.db import connection
 
 from outcomes.models import ALL_KEYS, Tally
+from wire.count_noun import count_noun
 from workspaces.models import Environment
 
 MOST_KEYS = 50
@@ -74,8 +75,8 @@ def _recount_day(environment: Environment, day: datetime, seed: int) -> Recount:
         cursor.execute(SELECT_DAY, {"environment": environment.pk, "day": day, "seed": seed, **limits})
         rows = cursor.fetchall()
     differences = [
-        f"{key or 'all keys'}: the tallies say {tally_outcomes:,} outcomes and {tally_broken_joins:,} broken joins, "
-        f"but there are {row_outcomes:,} and {row_broken_joins:,}"
+        f"{key or 'all keys'}: the tallies say {count_noun(tally_outcomes, 'outcome')} and "
+        f"{count_noun(tally_broken_joins, 'broken join')}, but there are {row_outcomes:,} and {row_broken_joins:,}"
         for key, tally_outcomes, tally_broken_joins, row_outcomes, row_broken_joins in rows
         if tally_outcomes != row_outcomes or tally_broken_joins < row_broken_joins
     ]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from wire.count_noun import count_noun
+
 ACTIONS = {
     "confirmation confirmed": "call confirmed",
     "confirmation declined": "call declined",
@@ -139,7 +141,7 @@ def _describe_fact(name: str, value: Any) -> Fact:
     if name == "place" and isinstance(value, str) and (hint := HINT.fullmatch(value)):
         return Fact("", space_name(hint[1].removesuffix("Hint")), "yes" if hint[2] == "true" else "no")
     if name == "days" and isinstance(value, int) and not isinstance(value, bool):
-        return Fact(name, label, "1 day" if value == 1 else f"{value:,} days")
+        return Fact(name, label, count_noun(value, "day"))
     if name == "query" and isinstance(value, str):
         members = parse_qsl(value, keep_blank_values=True)
         return Fact(name, label, ", ".join(f"{key} {text}".strip() for key, text in members))

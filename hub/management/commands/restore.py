@@ -34,6 +34,6 @@ class Command(BaseCommand):
             self.stdout.write(f"{settings.SECRET_KEY_PATH} holds the key of the backup now.")
         if restoration.paused_alerts:
             self.stdout.write(
-                f"Its {restoration.paused_alerts} alerts are paused, so that the original and this copy do not both "
-                "send them. If this hub replaces the original, resume them on the page of alerts."
+                f"All its alerts are paused ({restoration.paused_alerts}), so that the original and this copy do not "
+                "both send them. If this hub replaces the original, resume them on the page of alerts."
             )

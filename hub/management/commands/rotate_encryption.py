@@ -11,6 +11,7 @@ from hub.encrypted_columns import ENCRYPTED_COLUMNS
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from hub.management.workspace_commands import ACTOR, one_line_errors
+from wire.count_noun import count_noun
 from wire.redelivery.reencryption import reencrypt_column
 from workspaces.audit.record import record_audit
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
             changes = {name: result.changed_count for name, result in results.items()}
             record_audit(None, "encryption rotated", {"rows": changes}, actor=ACTOR, now=timezone.now())
         for name, row_count in changes.items():
-            self.stdout.write(f"{name}: {row_count:,} rows encrypted again")
+            self.stdout.write(f"{name}: {count_noun(row_count, 'row')} encrypted again")
         unreadable = {name: result.unreadable_count for name, result in results.items() if result.unreadable_count}
         if unreadable:
             counts = ", ".join(f"{name} {count:,}" for name, count in unreadable.items())

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from wire.count_noun import count_noun
+
 AROUND_WORDS = "within half an hour"  # the quarter hour of the rejection, the one before and the one after
 
 
@@ -91,13 +93,15 @@ def _weigh_clock(facts: ExpiryFacts) -> tuple[int, Cause]:
     weight, evidence = 1, f"No call of this environment was accepted {AROUND_WORDS}."
     if facts.accepted_alike:
         weight = 0
-        evidence = f"Against it: {_format_calls(facts.accepted_alike)} of the same operation passed {AROUND_WORDS}."
+        evidence = (
+            f"Against it: {count_noun(facts.accepted_alike, 'call')} of the same operation passed {AROUND_WORDS}."
+        )
     elif facts.accepted:
-        calls = _format_calls(facts.accepted)
+        calls = count_noun(facts.accepted, "call")
         evidence = f"{calls} of this environment passed {AROUND_WORDS}; by which backend is not stored."
     if facts.expired_alike:
         weight += 3 if not facts.accepted else 0
-        more_calls = _format_calls(facts.expired_alike).replace(" ", " more ")
+        more_calls = count_noun(facts.expired_alike, "call").replace(" ", " more ")
         evidence += f" The same key reported {more_calls} as expired then."
     if facts.late_by is not None:
         evidence += f" It would have to be ahead by {_format_span(facts.late_by)} or more."
@@ -122,7 +126,3 @@ def _format_span(span: timedelta) -> str:
 
 def _format_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _format_calls(count: int) -> str:
-    return "1 call" if count == 1 else f"{count:,} calls"

@@ -123,7 +123,7 @@ def test_a_program_that_never_answers_is_given_up(score):
     status, output = score(before="print('Starting', flush=True)")
     assert (status, len(list_failures(output))) == (1, 5)
     assert set(list_failures(output).values()) == {"a line that is not JSON: 'Starting'"}
-    assert "No answer 5 times in a row: the other 2 vectors were not run, and count as failed." in output
+    assert "No answer 5 times in a row. Not run, and counted as failed: 2 of 7 vectors." in output
     assert output.endswith("\n0 of 7 vectors pass\n")
 
 

@@ -46,7 +46,7 @@ def test_the_check_of_the_database_names_the_version_of_the_server():
 def test_missing_migrations_are_counted():
     assert check_migrations().state == "ok"
     execute("DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations WHERE app = 'outcomes')")
-    assert check_migrations().detail == "1 migrations are not applied."
+    assert check_migrations().detail == "Not applied yet: 1 migration."
 
 
 def test_a_database_of_a_newer_version_is_wrong():
@@ -98,7 +98,7 @@ def test_a_clock_that_is_an_hour_behind_is_wrong(monkeypatch):
 
 
 def test_secrets_that_no_key_of_the_settings_decrypts_are_counted(settings, workspace, other_workspace):
-    assert check_keys().detail == "All 2 signing secrets can be decrypted."
+    assert check_keys().detail == "2 signing secrets decrypted."
     earlier, settings.SECRET_KEY = settings.SECRET_KEY, "another key, of another hub, which is long"
     result = check_keys()
     assert (result.state, result.detail[:6]) == ("wrong", "2 of 2")

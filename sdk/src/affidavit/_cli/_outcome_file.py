@@ -74,7 +74,8 @@ def check_file(path: Path) -> FileSummary:
             if len(faults) < _MAX_FAULTY_ROWS_SHOWN:
                 faults.append(f"line {line.number}: {line.fault}")
     if fault_count:
-        more = f" … and {fault_count - len(faults)} more lines." if fault_count > len(faults) else ""
+        rest = fault_count - len(faults)
+        more = f" … and {rest} more line{'s' if rest > 1 else ''}." if rest else ""
         raise UsageError(f"{path.name}: nothing was sent. {' '.join(faults)}{more}")
     return FileSummary(count, list(ignored_names))
 

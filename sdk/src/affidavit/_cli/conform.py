@@ -82,8 +82,8 @@ def format_score(vectors: Sequence[Vector], results: Sequence[Result]) -> Iterat
             yield from _format_failure(result)
     if len(results) < len(vectors):
         yield (
-            f"No answer {MAX_FAULTS_IN_ROW} times in a row: the other {len(vectors) - len(results)} vectors "
-            "were not run, and count as failed."
+            f"No answer {MAX_FAULTS_IN_ROW} times in a row. Not run, and counted as failed: "
+            f"{len(vectors) - len(results)} of {len(vectors)} vectors."
         )
         yield ""
     pass_counts = Counter(result.vector.group for result in results if result.is_passed)

@@ -109,5 +109,5 @@ def _format_time(seconds: float) -> str:
 
 def _format_counts(row: Row) -> str:
     if row["of"] is None:
-        return f", {row['seen']:,} times" if row["seen"] else ""
+        return f", {row['seen']:,} time{'s' if row['seen'] > 1 else ''}" if row["seen"] else ""
     return f", in {row['seen']:,} of {row['of']:,} observations"
