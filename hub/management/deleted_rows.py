@@ -1,4 +1,4 @@
-"""What a command that deletes prints: how many rows were deleted or changed, by table."""
+"""What a command that deletes prints: how many rows were deleted, by table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Deletions that concern several domains. The audit log records each.
 
 Each returns the number of deleted rows by table, except `request_workspace_deletion`. Rejections of a deleted user
-stay, without their tool call id; the numbers that `delete_user` returns include them.
+stay, without their tool call id.
 
 The log names a conversation or a user by a keyed hash, so that it does not keep the id that was to be deleted.
 """

@@ -23,7 +23,7 @@ def count_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
 def delete_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
     """Delete the rows that name this user; return how many, by table.
 
-    Rejections of the user's calls stay, but lose their tool call id. The returned numbers include them.
+    Rejections of the user's calls stay, but lose their tool call id.
     """
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
@@ -33,8 +33,8 @@ def delete_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
     intents = MintedIntent.objects.filter(environment__workspace=workspace, sub=sub)
     tool_calls = set(intents.values_list("tool_call_id", flat=True))
     rejections = Rejection.objects.filter(environment__workspace=workspace, tool_call_id__in=tool_calls)
+    rejections.update(tool_call_id="")
     counts = {
-        Rejection._meta.db_table: rejections.update(tool_call_id=""),
         MintedIntent._meta.db_table: intents.delete()[0],
         Confirmation._meta.db_table: Confirmation.objects.filter(pk__in=confirmation_ids).delete()[0],
     }
