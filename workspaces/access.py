@@ -47,16 +47,17 @@ def require_readable_environment(request: HttpRequest, slug: str, name: str) -> 
     """Return an environment that the session, or the key if one was sent, may read. `-` is the key's own workspace.
 
     Raises Http404 for a workspace that does not exist, and equally for one that the caller may not see, so that nobody
-    can tell which. Raises NotFound if the workspace has no such environment. Raises Problem 401 or 403, or RateLimited,
-    for the key that was sent; in the key's own workspace also ScopeMissing and UnknownEnvironment, as machine calls do.
+    can tell which. Raises NotFound if the session's workspace has no such environment. Raises Problem 401 or 403, or
+    RateLimited, for the key that was sent; in its own workspace also ScopeMissing and UnknownEnvironment, as machine
+    calls do.
     """
     if HEADER not in request.headers:
         return _require_environment(list_workspaces(request.user), slug, name)
     key = authenticate_key(request)
-    slug = key.workspace.slug if slug == OWN_WORKSPACE else slug
-    environment = _require_environment(Workspace.objects.filter(pk=key.workspace_id, removed_at=None), slug, name)
+    if slug not in (OWN_WORKSPACE, key.workspace.slug) or key.workspace.removed_at:
+        raise Http404
     require_scope(key, "report")
-    key.require_environment(name)
+    environment = key.require_environment(name)
     environment.readable_names = key.environment_names
     return environment
 

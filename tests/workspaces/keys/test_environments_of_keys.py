@@ -71,6 +71,14 @@ def test_a_page_refuses_other_environments(api, staging_key, page, suffix):
     assert api.get(f"/w/lumen-books/staging/{page}{suffix}", key=staging_key).status_code == 200
 
 
+def test_a_page_of_an_unknown_environment_names_only_those_that_the_key_may_use(api, staging_key, workspace):
+    unknown = api.get("/w/-/qa/overview.json", key=staging_key)
+    assert (unknown.status_code, unknown.json()["environments"]) == (400, ["staging"])
+    assert "production" not in unknown.json()["detail"]
+    refused = api.get("/w/-/qa/overview.json", key=workspace.platform_key)
+    assert (refused.status_code, refused.json()["code"]) == (403, "scope-missing")
+
+
 def test_a_decision_needs_a_key_for_the_environment_of_its_confirmation(api, staging_key):
     body = BODIES["/api/confirmations"]()
     for environment, status in (("production", 403), ("staging", 200)):
