@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
@@ -17,7 +18,7 @@ MAX_EMAIL = 254  # characters that are stored; a form of Django takes more
 class NewAccountForm(forms.Form):
     """The user name and password of somebody who was invited at `email`."""
 
-    username = forms.CharField(
+    username = UsernameField(
         max_length=150, validators=[UnicodeUsernameValidator()], error_messages={"required": "Choose a user name."}
     )
     password = forms.CharField(strip=False, max_length=4096, error_messages={"required": "Choose a password."})

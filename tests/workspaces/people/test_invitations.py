@@ -111,6 +111,7 @@ def test_a_link_works_once(client, address):
         ({"username": "a da"}, "Enter a valid username"),
         ({"username": "eve@example.com"}, "has to be your own"),
         ({"username": "OLGA"}, "is taken"),
+        ({"username": "\uff2flga"}, "is taken"),  # a full-width O, which is stored as O: two names that differ in case
         ({"username": ""}, "Choose a user name."),
     ],
 )
