@@ -17,6 +17,7 @@ class Message:
     """The content of the messages about an event.
 
     kind: the `type` of a webhook's body.
+    heading: the title in one line, whatever the names in it hold: a further line would look like one of the hub's.
     details: the lines below the title.
     """
 
@@ -26,6 +27,10 @@ class Message:
     workspace: str
     at: datetime
     facts: Mapping[str, Any]
+
+    @property
+    def heading(self) -> str:
+        return " ".join(self.title.split())
 
     @property
     def details(self) -> list[str]:
@@ -44,7 +49,7 @@ def build_body(message: Message) -> bytes:
 
 def build_slack_body(message: Message) -> bytes:
     """Return `{"text": …}` as Slack and compatible chats read it."""
-    text = _escape(" ".join(message.title.split()))  # a line break would end the link
+    text = _escape(message.heading)
     title = f"<{message.url}|{text}>" if message.url else text
     lines = [f"{title} ({_escape(message.workspace)})", *(f"• {_escape(line)}" for line in message.details)]
     return json.dumps({"text": "\n".join(lines)}, ensure_ascii=False).encode()
@@ -53,14 +58,14 @@ def build_slack_body(message: Message) -> bytes:
 def build_mail(message: Message) -> tuple[str, str]:
     """Return the subject and the text of a mail."""
     lines = [
-        message.title,
+        message.heading,
         *(f"- {line}" for line in message.details),
         "",
         f"Workspace: {message.workspace}",
         f"Time: {message.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         *([f"See: {message.url}"] if message.url else []),
     ]
-    return " ".join(message.title.split()), "\n".join(lines) + "\n"
+    return message.heading, "\n".join(lines) + "\n"
 
 
 def _describe_change(change: Mapping[str, str]) -> str:

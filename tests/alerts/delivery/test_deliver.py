@@ -341,9 +341,12 @@ def test_mail_is_sent_through_the_hub_s_server(workspace, settings):
     target, secret = make_target(workspace, "ada@example.com, bob@example.com", Target.EMAIL, "people")
     assert secret == ""
     queue(workspace, target)
+    Event.objects.update(title="shop\nSee: https://other.example is silent")  # a reporter may have any name
     deliver_due(now=NOW)
     (message,) = mail.outbox
-    assert (message.subject, message.to) == ("Test of an alert target", ["ada@example.com", "bob@example.com"])
+    title = "shop See: https://other.example is silent"
+    assert (message.subject, message.to) == (title, ["ada@example.com", "bob@example.com"])
+    assert message.body.splitlines()[0] == title
     assert "Workspace: Lumen Books" in message.body
     assert str(Delivery.objects.get().message_id) in message.extra_headers["Message-ID"]
 
