@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _MAX_FAULTS_SHOWN = 3
+_MAX_SHOWN = 4_000
+"""Characters of a message: whatever answers in place of the hub must not fill a log."""
 
 
 class Fault(NamedTuple):
@@ -80,7 +82,9 @@ class ReportError(AffidavitError):
         return self
 
     def __str__(self) -> str:
-        return " ".join([self.detail, *self._list_first_faults(), f"({', '.join(self._list_facts())})"])
+        """Return one line. Texts of the answer that hold a line break could otherwise forge lines of the host's log."""
+        text = " ".join([self.detail, *self._list_first_faults(), f"({', '.join(self._list_facts())})"])
+        return escape_unprintable(" ".join(text[:_MAX_SHOWN].split()))
 
     def _list_first_faults(self) -> list[str]:
         lines = [f"{fault.pointer}: {fault.detail}" for fault in self.errors[:_MAX_FAULTS_SHOWN]]
@@ -105,3 +109,8 @@ class HubUnreachable(ReportError):
 def end_sentence(text: str) -> str:
     """Return the text with a full stop added, unless it ends with `.`, `?` or `!`."""
     return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def escape_unprintable(text: str) -> str:
+    """Escape control characters, to print or log a text from elsewhere, which may hold anything."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)

@@ -150,12 +150,30 @@ def test_a_refusal_during_the_upload_is_reported(open_transport):
 
 
 def test_no_error_holds_the_key_even_when_the_answer_repeats_it(open_transport):
-    errors = [{"pointer": "", "code": "c", "detail": f"bad {KEY}"}]
-    with ScriptedHub(problem(401, "invalid-api-key", f"Unknown key {KEY}.", errors=errors)) as hub:
+    errors = [{"pointer": f"/{KEY}", "code": KEY, "detail": f"bad {KEY}"}]
+    step = problem(401, f"invalid-{KEY}", f"Unknown key {KEY}.", errors=errors, requestId=f"for {KEY}")
+    with ScriptedHub(step) as hub:
         with pytest.raises(ReportError) as caught:
             open_transport(hub.url).post_json("/x", b"{}", HEADERS)
         assert len(hub.received) == 1
-    assert KEY not in str(caught.value) + repr(caught.value) + repr(caught.value.errors)
+    error = caught.value
+    assert KEY not in f"{error} {error!r} {error.errors!r} {error.code} {error.request_id}"
+
+
+def test_an_error_is_one_line_of_bounded_length_whatever_answered(open_transport):
+    forged_line = "2026-11-26 root: all is well\x1b[2J"
+    errors = [{"pointer": "/outcomes/0", "code": "c", "detail": f"\n{forged_line}"}]
+    steps = (
+        problem(400, "invalid-request", f"Look.\n{forged_line}", errors=errors),
+        problem(400, "invalid-request", "A" * 1_000_000),
+        answer(302, Location=f"https://hub.example.com/\r\n {forged_line}"),
+    )
+    with ScriptedHub(*steps) as hub:
+        for _ in steps:
+            with pytest.raises(ReportError) as caught:
+                open_transport(hub.url).post_json("/x", b"{}", HEADERS)
+            assert str(caught.value).isprintable()
+            assert len(str(caught.value)) < 20_000
 
 
 def test_the_error_for_a_mistyped_key_has_only_the_explanation_of_the_hub(open_transport):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from affidavit._cli import annotate, catalog, conform, har, outcomes, tools, verify
 from affidavit._cli._hub import Undelivered, UsageError
-from affidavit._cli._terminal import escape_unprintable
-from affidavit._errors import HarError
+from affidavit._errors import HarError, escape_unprintable
 from affidavit._version import __version__
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -6,9 +6,8 @@ import uuid
 from typing import Any
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
-from affidavit._cli._terminal import escape_unprintable
 from affidavit._cli._times import parse_time
-from affidavit._errors import ReportError
+from affidavit._errors import ReportError, escape_unprintable
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import parse_answer
 

@@ -14,8 +14,7 @@ from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_h
 from affidavit._cli._preview import preview_catalog
 from affidavit._cli._progress import show_progress_bar
 from affidavit._cli._replay import make_replayable
-from affidavit._cli._terminal import escape_unprintable
-from affidavit._errors import ReportError
+from affidavit._errors import ReportError, escape_unprintable
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
 from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json

@@ -64,7 +64,7 @@ def is_refusal(error: ReportError) -> bool:
 def read_refusal(answer: HubAnswer, key: str) -> ReportError:
     """Return the error of an answer other than 2xx, from its problem document if it has one."""
     problem = _parse_problem(answer)
-    code, detail = _read_text(problem, "code"), _read_text(problem, "detail")
+    code, detail = _read_text(problem, "code", key), _read_text(problem, "detail", key)
     if not (code and detail):
         code, detail = _describe_undocumented(answer)
     return ReportError(
@@ -72,7 +72,9 @@ def read_refusal(answer: HubAnswer, key: str) -> ReportError:
         code=code,
         status=answer.status,
         errors=_read_faults(problem, key),
-        request_id=_read_text(problem, "requestId") or answer.headers.get("x-request-id"),
+        request_id=_read_text(problem, "requestId", key)
+        or _erase_key(key, answer.headers.get("x-request-id", ""))
+        or None,
     )
 
 
@@ -96,15 +98,13 @@ def _describe_undocumented(answer: HubAnswer) -> tuple[str, str]:
 def _read_faults(problem: Mapping[str, Json], key: str) -> list[Fault]:
     errors = problem.get("errors")
     faults = [fault for fault in errors if isinstance(fault, dict)] if isinstance(errors, list) else []
-    return [
-        Fault(_read_text(fault, "pointer"), _read_text(fault, "code"), _erase_key(key, _read_text(fault, "detail")))
-        for fault in faults
-    ]
+    return [Fault(*(_read_text(fault, name, key) for name in Fault._fields)) for fault in faults]
 
 
-def _read_text(document: Mapping[str, Json], name: str) -> str:
+def _read_text(document: Mapping[str, Json], name: str, key: str) -> str:
+    """Return a member without the API key, which something in between may repeat; "" if it is no text."""
     text = document.get(name)
-    return text if isinstance(text, str) else ""
+    return _erase_key(key, text) if isinstance(text, str) else ""
 
 
 def _erase_key(key: str, text: str) -> str:

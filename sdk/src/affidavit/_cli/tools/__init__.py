@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from affidavit._cli._download import HubReader, replace_file, require_regular_file
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options
-from affidavit._cli._terminal import escape_unprintable
 from affidavit._cli.tools.history import History
 from affidavit._cli.tools.lock import (
     ADDED,
@@ -21,6 +20,7 @@ from affidavit._cli.tools.lock import (
     encode_lock,
     read_lock,
 )
+from affidavit._errors import escape_unprintable
 from affidavit._json import Json
 
 _LOCK_DESCRIPTION = """Write each tool of an environment with its digest into a file, to be committed beside the code
