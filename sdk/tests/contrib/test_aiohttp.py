@@ -142,6 +142,16 @@ async def test_a_signed_call_reaches_the_handler_with_intent_arguments_and_body(
 
 
 @serving
+@pytest.mark.parametrize("charset", ["utf-7", '"UTF-7"', "unicode_escape"])
+async def test_a_handler_reads_the_texts_that_were_verified_whatever_charset_is_named(serve, charset):
+    client = await serve(shop(intent_middleware(make_protection())))
+    body = {"isbn": "978+ACI-,+ACI-qty+ACI-:+ACI-9", "note": 'a","qty":"9'}
+    headers = {"Content-Type": f"application/json; charset={charset}"}
+    answer = await post(client, "/orders", sign_call("POST /orders", body), body, headers)
+    assert (answer.status, (await answer.json())["body"]) == (201, body)
+
+
+@serving
 @pytest.mark.parametrize("everything", [True, False])
 async def test_an_app_inside_another_that_is_protected_too_verifies_a_call_once(serve, everything):
     guard = make_protection(reports=(reports := RecordedReports()))

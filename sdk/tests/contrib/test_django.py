@@ -52,6 +52,10 @@ def show(request, order_id):
     return JsonResponse({"id": order_id, "args": request.intent.args})
 
 
+def search(request):
+    return JsonResponse({"args": request.intent.args, "read": request.GET.dict()})
+
+
 @intent_required(minimum_version=2)
 def refund(request):
     SHOP.runs.append("refund")
@@ -132,6 +136,7 @@ def streamed(request):
 urlpatterns = [
     path("orders", order),
     path("orders/<int:order_id>/", show),
+    path("search", search),
     path("refunds", refund),
     path("rpc", cancel),
     path("awaited", awaited),
@@ -275,6 +280,12 @@ def test_a_raw_path_that_servers_read_differently_is_refused(site, variable, raw
     header = {"x-service-intent": sign_call("GET /orders/5/", {})}
     answer = site().get("/orders/5/", headers=header, **{variable: f"{raw_path}?a=1"})
     assert json.loads(answer.content)["reason"] == "operation-mismatch"
+
+
+def test_a_view_reads_the_texts_that_were_verified_whatever_charset_is_named(site):
+    client, headers = site(), {"x-service-intent": sign_call("GET /search", {"path": "+AC8-etc"})}
+    answer = client.get("/search?path=%2BAC8-etc", headers=headers, CONTENT_TYPE="text/plain; charset=utf-7")
+    assert (answer.status_code, answer.json()) == (200, {"args": {"path": "+AC8-etc"}, "read": {"path": "+AC8-etc"}})
 
 
 def test_an_encoded_body_is_refused(site):

@@ -186,6 +186,7 @@ class _Gate:
         result = self._protection.admit(call, demands)
         if isinstance(result, StoredResponse):
             return result
+        _read_as_utf8(self._request)
         self.admission = result
         return None
 
@@ -224,6 +225,12 @@ async def _read_body(request: web.Request, limit: int) -> bytes | None:
             stream.feed_eof()
     data = request._read_bytes
     return data if len(data) <= limit else None
+
+
+def _read_as_utf8(request: web.Request) -> None:
+    """Let aiohttp decode the body as the verifier has, whatever charset is named: in UTF-7, +ACI- is a quote."""
+    if request.charset is not None:  # reading it has parsed the header
+        request._content_dict = {**(request._content_dict or {}), "charset": "utf-8"}
 
 
 def _build_call(request: web.Request, body: bytes) -> Call:

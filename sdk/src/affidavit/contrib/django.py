@@ -228,6 +228,8 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
     request.intent = result.intent  # type: ignore[attr-defined]  # what views read
     setattr(request, _ADMISSION, result)
     setattr(request, _VERIFIED, verified)
+    if (request.encoding or settings.DEFAULT_CHARSET).lower() != "utf-8":
+        request.encoding = "utf-8"  # texts of GET and POST are those that were verified, whatever charset was named
     return None, True
 
 
