@@ -46,12 +46,19 @@ def build_query(query: Descriptor) -> str:
 
 
 def build_form_arguments(media_type: str, form: Descriptor) -> Iterator[str]:
-    """Yield an argument for each of the first fields."""
-    option = "--data-urlencode" if is_url_encoded(media_type) else "-F"
+    """Yield an argument for each of the first fields.
+
+    Of a multipart form, fields are left out whose name curl or a terminal would obey: curl ends a name at its first
+    `=` and reads the file behind `=@`, and a terminal runs a line at its end.
+    """
     for name, inner in list(form.get("properties", {}).items())[:MAX_NAMES]:
         field = inner.get("items", inner)
-        value = "@<file>" if "format" in field and option == "-F" else f"<{find_scalar_type(field)}>"
-        yield f"{option} {quote(f'{name}={value}')}"
+        value = f"<{find_scalar_type(field)}>"
+        if is_url_encoded(media_type):
+            yield f"--data-urlencode {quote(percent_encode(name, safe='') + f'={value}')}"
+        elif name.isprintable() and "=" not in name:
+            # With -F, curl would take <string> for the name of a file.
+            yield f"-F {quote(f'{name}=@<file>')}" if "format" in field else f"--form-string {quote(f'{name}={value}')}"
 
 
 def find_scalar_type(descriptor: Descriptor) -> str:

@@ -72,7 +72,7 @@ def test_forms_and_other_bodies_are_sent_as_their_media_type():
         return shlex.split(build_curl_command({**outline(), **members}).partition("<intent>'")[2].replace("\\\n", ""))
 
     assert arguments(request=form, requestMediaTypes=["multipart/form-data"]) == [
-        "-F", "tag=<string>", "-F", "file=@<file>",
+        "--form-string", "tag=<string>", "-F", "file=@<file>",
     ]  # fmt: skip
     assert arguments(request=form, requestMediaTypes=["application/x-www-form-urlencoded"]) == [
         "--data-urlencode", "tag=<string>", "--data-urlencode", "file=<string>",
@@ -81,3 +81,18 @@ def test_forms_and_other_bodies_are_sent_as_their_media_type():
     assert arguments(request=form, requestMediaTypes=["application/merge-patch+json", "text/csv"])[:2] == [
         "-H", "Content-Type: application/merge-patch+json",
     ]  # fmt: skip
+
+
+def test_no_name_of_a_field_makes_curl_read_a_file_or_ends_the_line_of_a_terminal():
+    names = ("x=@/etc/passwd;y", "a&b", "\x03\nid")
+    form = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    multipart, url_encoded = (
+        build_curl_command({**outline(), "request": form, "requestMediaTypes": [media_type]}).split(" \\\n  ")[2:]
+        for media_type in ("multipart/form-data", "application/x-www-form-urlencoded")
+    )
+    assert multipart == ["--form-string 'a&b=<string>'"]
+    assert url_encoded == [
+        "--data-urlencode 'x%3D%40%2Fetc%2Fpasswd%3By=<string>'",
+        "--data-urlencode 'a%26b=<string>'",
+        "--data-urlencode '%03%0Aid=<string>'",
+    ]
