@@ -1,6 +1,6 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `points`, `change`, `ago`, `moment`, `countdown`, `bytes`, `fact`, `member`, `breakable`,
+Filters: `count`, `percent`, `change`, `ago`, `moment`, `countdown`, `bytes`, `fact`, `member`, `breakable`,
 `code_spans`, `keep_members`. Tags: `rate_change`, `query`, `changed_query`, `query_elsewhere`, `query_inputs`,
 `disclosure`, `page_url`, `environment_page_url`, `period_query`.
 """
@@ -65,11 +65,8 @@ def percent(part: float | None, whole: float | None) -> str:
     return f"{rate:,.1f} %"
 
 
-@register.filter(name="points")
-def format_points(difference: float | None) -> str:
+def _format_points(difference: float) -> str:
     """Write a difference of two rates in percentage points as `+1.2`. A difference below 0.05 is `±0`."""
-    if difference is None:
-        return NOTHING
     return f"{difference:+.1f}".replace("-", "−") if abs(difference) >= SMALLEST_POINTS else "±0"
 
 
@@ -94,8 +91,8 @@ def rate_change(part: int, whole: int, previous_part: int, previous_whole: int) 
     if not whole or not previous_whole:
         return ""
     if abs(100 * part / whole - 100 * previous_part / previous_whole) < SMALLEST_POINTS:
-        return format_points(0)
-    return format_points(round(100 * part / whole, 1) - round(100 * previous_part / previous_whole, 1))
+        return _format_points(0)
+    return _format_points(round(100 * part / whole, 1) - round(100 * previous_part / previous_whole, 1))
 
 
 @register.filter

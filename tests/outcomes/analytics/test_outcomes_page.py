@@ -347,6 +347,18 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     assert "<option selected>staging</option>" in page
 
 
+def test_the_points_of_two_environments_agree_with_the_shares_on_the_page(production, browser_client, workspace):
+    """A third and a sixth: the exact difference would be written as +16.7."""
+    reach_keys(production, {"purchase": 1, "renewal": 2})
+    reach_keys(workspace.workspace.environments.get(name="staging"), {"purchase": 1, "renewal": 5})
+    page = " ".join(browser_client.get(f"{PAGE}?compare=staging").content.decode().split())
+    assert '<span title="1 of 3 conversations"> 33.3 % </span>' in page
+    assert (
+        '<td class="num soft" data-is="Share, staging"> 16.7 % </td> <td class="num" data-is="Points">+16.6</td>'
+        in page
+    )
+
+
 def test_a_change_has_the_same_colour_on_every_page_but_none_in_a_comparison_of_environments(
     production, browser_client
 ):
