@@ -72,13 +72,20 @@ def _format_points(difference: float) -> str:
 
 @register.filter(name="change")
 def format_change(now: int, before: int) -> str:
-    """Write `now|change:before` as `+11.2 %`, from a doubling on as `6.5×`. A change from 0 is a dash."""
+    """Write `now|change:before` as `+11.2 %`, from a doubling on as `6.5×`. A change from 0 is a dash.
+
+    A change that would be rounded to 0.0 is `±0 %`; only a fall to 0 is `−100 %`.
+    """
     if not before:
         return NOTHING
     if now >= 2 * before:
         return f"{now / before:,.1f}×".replace(".0×", "×")
-    sign = "+" if now > before else "−" if now < before else ""
-    return sign + percent(abs(now - before), before)
+    if now in (0, before):
+        return "0 %" if now else "−100 %"
+    rate = 100 * abs(now - before) / before
+    if rate < SMALLEST_POINTS:
+        return "±0 %"
+    return f"{'+' if now > before else '−'}{min(rate, 99.9):.1f} %"
 
 
 @register.simple_tag
