@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from alerts.rules.alert_descriptions import SPIKES, name_reporter
+from wire.percent import format_percent
 
 MAX_TITLE = 300
 
@@ -25,15 +26,9 @@ def describe_happening(kind: str, facts: Mapping[str, Any], environment: str) ->
         name = name_reporter(facts["reporter"])
         return _cut(f"{name} is silent in {environment}", f", last report before {last:%Y-%m-%d %H:%M} UTC")
     if kind in SPIKES:
-        shares = (
-            f"{_percent(facts['share'])} ({facts['count']:,} of {facts['of']:,}), usually {_percent(facts['usual'])}"
-        )
-        return f"{SPIKES[kind]} in {environment}: {shares}"
+        share = f"{format_percent(facts['count'], facts['of'])} ({facts['count']:,} of {facts['of']:,})"
+        return f"{SPIKES[kind]} in {environment}: {share}, usually {format_percent(facts['usual'], 1)}"
     return "Test of an alert target"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"
 
 
 def _cut(text: str, end: str) -> str:

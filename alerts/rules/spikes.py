@@ -111,7 +111,9 @@ def _build_happening(
     since: datetime,
 ) -> Iterator[Happening]:
     if fires_at >= since:
-        facts = {"count": peak.cases, "of": peak.total, "share": round(peak.rate, 4), "usual": round(usual.rate, 4)}
+        # Four significant digits, so that a usual share that is very small is not 0.
+        shares = {"share": round(peak.rate, 4), "usual": float(f"{usual.rate:.4g}")}
+        facts = {"count": peak.cases, "of": peak.total, **shares}
         yield Happening(SUBJECT, fires_at, gap, until, last, facts)
 
 

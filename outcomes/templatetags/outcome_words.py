@@ -9,9 +9,10 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from wire.percent import NOTHING
 from wire.time.buckets import Bucket
 from wire.time.timestamps import round_to_units
-from workspaces.templatetags.format import NOTHING, count
+from workspaces.templatetags.format import count
 
 register = template.Library()
 

@@ -22,13 +22,13 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from wire.filters import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from wire.percent import NOTHING, format_percent
 from wire.time.timestamps import read_moment
 from workspaces.audit.describe import space_name
 from workspaces.models import Environment
 
 register = template.Library()
 
-NOTHING = "–"
 ISO_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 SMALLEST_POINTS = 0.05  # smaller differences would be rounded to 0.0
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -48,21 +48,8 @@ def count(value: int | float | None) -> str:
 
 @register.filter
 def percent(part: float | None, whole: float | None) -> str:
-    """Write `part|percent:whole` as `2.5 %`, with one decimal. A share of nothing is a dash.
-
-    `0 %` means none at all and `100 %` means all, so these have no decimal. Shares that are nearly none or nearly all
-    are written `< 0.1 %` and `> 99.9 %`.
-    """
-    if part is None or not whole:
-        return NOTHING
-    rate = 100 * part / whole
-    if 0 < rate < 0.1:
-        return "< 0.1 %"
-    if rate == 0 or part == whole:
-        return f"{rate:.0f} %"
-    if 99.9 < rate < 100:
-        return "> 99.9 %"
-    return f"{rate:,.1f} %"
+    """Write `part|percent:whole` as `2.5 %`."""
+    return format_percent(part, whole)
 
 
 def _format_points(difference: float) -> str:

@@ -181,7 +181,7 @@ def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
     assert evaluate(alert.pk, now=quarter + QUARTER + 4 * MINUTE) == 0
     assert evaluate(alert.pk, now=quarter + 2 * QUARTER + 2 * MINUTE) == 0
     event = Event.objects.get()
-    assert event.title == "Rejected calls in production: 4 % (40 of 1,000), usually 0.2 %"
+    assert event.title == "Rejected calls in production: 4.0 % (40 of 1,000), usually 0.2 %"
 
 
 def test_a_jump_fires_once_even_after_late_reports_of_its_first_hours(workspace, target):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from alerts.rules import new_reasons
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
+from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
@@ -34,6 +35,21 @@ USUAL = Thresholds()
 
 def spikes(quarters, thresholds=USUAL, since=START, until=START + MONTH) -> list[Happening]:
     return list(find_spikes(quarters, thresholds, since=since, until=until))
+
+
+@pytest.mark.parametrize(
+    ("current", "usual", "words"),
+    [
+        (Share(40, 1000), Share(3, 1000), "4.0 % (40 of 1,000), usually 0.3 %"),
+        (Share(997, 1000), Share(0, 1000), "99.7 % (997 of 1,000), usually 0 %"),
+        (Share(123, 1000), Share(3, 100_000), "12.3 % (123 of 1,000), usually < 0.1 %"),
+        (Share(50, 50), Share(1, 3_000_000), "100 % (50 of 50), usually < 0.1 %"),
+    ],
+)
+def test_a_message_writes_shares_as_the_pages_do(current, usual, words):
+    quarters = fill(START - 7 * DAY, START, usual) | fill(START, START + HOUR, current)
+    jump = spikes(quarters, replace(USUAL, minutes=15), until=START + HOUR)[0]
+    assert describe_happening("rejections.spike", jump.facts, "qa") == f"Rejected calls in qa: {words}"
 
 
 def test_a_jump_fires_once_and_says_when_it_ended():

@@ -1,0 +1,23 @@
+"""Write a share in percent, for pages and for messages (pure)."""
+
+from __future__ import annotations
+
+NOTHING = "–"
+
+
+def format_percent(part: float | None, whole: float | None) -> str:
+    """Write `format_percent(1, 40)` as `2.5 %`, with one decimal. A share of nothing is a dash.
+
+    `0 %` means none at all and `100 %` means all, so these have no decimal. Shares that are nearly none or nearly all
+    are written `< 0.1 %` and `> 99.9 %`.
+    """
+    if part is None or not whole:
+        return NOTHING
+    rate = 100 * part / whole
+    if 0 < rate < 0.1:
+        return "< 0.1 %"
+    if rate == 0 or part == whole:
+        return f"{rate:.0f} %"
+    if 99.9 < rate < 100:
+        return "> 99.9 %"
+    return f"{rate:,.1f} %"
