@@ -1,3 +1,4 @@
+import gzip
 import os
 import socket
 
@@ -74,9 +75,10 @@ def test_a_second_pull_asks_with_the_etag_and_leaves_the_file_alone(file, capsys
 
 
 def test_a_changed_catalog_replaces_the_file_and_its_etag(file):
-    with ScriptedHub(catalog(), catalog(b"{}", '"v2"'), answer(304)) as hub:
+    body = b'{"operations": []}'
+    with ScriptedHub(catalog(), catalog(body, '"v2"'), answer(304)) as hub:
         assert [pull(hub, file) for _ in range(3)] == [3, 3, 0]
-    assert file.read_bytes() == b"{}"
+    assert file.read_bytes() == body
     assert hub.received[2].headers["if-none-match"] == '"v2"'
 
 
@@ -146,6 +148,9 @@ def test_every_format_is_pulled_from_its_own_address(file, options, path):
         answer(302, b"", Location="http://127.0.0.1:1/"),
         answer(200, b"<html>", ETag='"v1"', Content_Type="text/html"),
         answer(200, BODY, Content_Type="application/json"),
+        catalog(BODY[:20]),  # a proxy that cut it off
+        catalog(gzip.compress(BODY), Content_Encoding="gzip"),
+        catalog(b'{"status": "ok"}'),
         catalog(hang_up=True, **{"Content-Length": "99"}),
         reset(),
         raw(b"nonsense\r\n\r\n"),
@@ -159,6 +164,7 @@ def test_after_any_failure_the_file_is_unchanged_and_one_line_explains_it(file, 
     assert output.out == ""
     assert output.err.count("\n") == 1
     assert KEY not in output.err
+    assert "stored" not in output.err
     assert [path.name for path in file.parent.iterdir()] == ["catalog.json"]
     assert file.read_bytes() == b"as it was"
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import ssl
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from affidavit._hub.transport import (
     describe_failure,
     resolve_base_url,
 )
+
+NOT_FROM_A_HUB = "The answer does not come from a hub. Check that --hub leads to the hub."
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,25 @@ class HubReader:
                 detail = f"No whole answer from {self.hub.geturl()}: {reason}. {CHECK_THE_HUB}, then try again."
                 raise Undelivered(detail) from None
 
-    def get_json(self, target: str) -> Any:
-        """Return the JSON of a 200. Raises Undelivered for any other answer."""
-        answer = self.get(target)
-        if answer.status != 200:
-            raise Undelivered(str(read_refusal(answer, self.key)))
-        try:
-            return parse_answer(answer)
-        except ReportError as error:
-            raise Undelivered(str(error)) from None
+    def get_document(self, target: str, member: str) -> dict[str, Any]:
+        """Return the JSON object at `target`. Raises Undelivered, see `read_document`."""
+        return read_document(self.get(target), self.key, member)
 
     def _connect(self) -> http.client.HTTPConnection:
         """Return a connection to the hub, whose address is valid: http or https, with a host."""
         context = ssl.create_default_context() if self.hub.scheme == "https" else None
         return build_connection(str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context)
+
+
+def read_document(answer: HubAnswer, key: str, member: str) -> dict[str, Any]:
+    """Return the JSON object of a 200. Raises Undelivered for any other answer, and for an object without `member`."""
+    if answer.status != 200:
+        raise Undelivered(str(read_refusal(answer, key)))
+    with suppress(ReportError):
+        document = parse_answer(answer)
+        if isinstance(document, dict) and member in document:
+            return document
+    raise Undelivered(NOT_FROM_A_HUB)
 
 
 def require_regular_file(path: Path) -> None:

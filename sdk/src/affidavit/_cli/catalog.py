@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from affidavit._cli._download import HubReader, replace_file, require_regular_file
+from affidavit._cli._download import NOT_FROM_A_HUB, HubReader, read_document, replace_file, require_regular_file
 from affidavit._cli._hub import Undelivered, add_hub_options
-from affidavit._hub.responses import HubAnswer, bad_answer, read_refusal
+from affidavit._hub.responses import HubAnswer
 
 _DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;
 3: it is new or has changed. The ETag is kept beside it, in FILE.etag."""
 
 _UNCHANGED, _CHANGED = 0, 3
 _NOT_MODIFIED = 304
-_FORMS = {
-    "catalog": "/api/catalog",
-    "openapi": "/api/catalog/openapi.json",
-    "schemas": "/api/catalog/schemas.json",
-    "tools": "/api/catalog/tools.json",
-    "mcp": "/api/catalog/mcp.json",
+_FORMS = {  # with the address of each, and a member that each has
+    "catalog": ("/api/catalog", "operations"),
+    "openapi": ("/api/catalog/openapi.json", "paths"),
+    "schemas": ("/api/catalog/schemas.json", "$defs"),
+    "tools": ("/api/catalog/tools.json", "tools"),
+    "mcp": ("/api/catalog/mcp.json", "tools"),
 }
 
 
@@ -47,9 +47,10 @@ def run(options: argparse.Namespace) -> int:
     require_regular_file(options.file)
     hub = HubReader.from_options(options)
     copy = _LocalCopy(options.file)
+    address, member = _FORMS[options.form]
     try:
-        answer = hub.get(_build_target(options), copy.build_condition())
-        etag = "" if answer.status == _NOT_MODIFIED else _require_etag(answer, hub.key)
+        answer = hub.get(address + _build_query(options), copy.build_condition())
+        etag = "" if answer.status == _NOT_MODIFIED else _require_etag(answer, hub.key, member)
     except Undelivered as error:
         raise Undelivered(f"{error} The file is unchanged.") from None
     is_unchanged = not etag or copy.replace(answer.body, etag)
@@ -92,19 +93,17 @@ def _hash(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def _build_target(options: argparse.Namespace) -> str:
+def _build_query(options: argparse.Namespace) -> str:
     query = {"environment": options.environment} if options.environment else {}
     if options.form == "catalog" and not options.evidence:
         query["evidence"] = "0"
-    return _FORMS[options.form] + (f"?{urlencode(query)}" if query else "")
+    return f"?{urlencode(query)}" if query else ""
 
 
-def _require_etag(answer: HubAnswer, key: str) -> str:
-    """Return the ETag of an answer that is a catalog. Raises Undelivered for any other."""
-    if answer.status != 200:
-        raise Undelivered(str(read_refusal(answer, key)))
+def _require_etag(answer: HubAnswer, key: str, member: str) -> str:
+    """Return the ETag of an answer that is a whole catalog. Raises Undelivered for any other."""
+    read_document(answer, key, member)
     etag = answer.headers.get("etag", "")
-    is_json = answer.headers.get("content-type", "").startswith("application/json")
-    if not is_json or etag.split() != [etag] or not etag.isascii():
-        raise Undelivered(str(bad_answer(answer.status)))
+    if etag.split() != [etag] or not etag.isascii():
+        raise Undelivered(NOT_FROM_A_HUB)
     return etag

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from affidavit._cli._download import HubReader, replace_file, require_regular_file
+from affidavit._cli._download import NOT_FROM_A_HUB, HubReader, replace_file, require_regular_file
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options
 from affidavit._cli.tools.history import History
 from affidavit._cli.tools.lock import (
@@ -98,11 +98,11 @@ def verify(options: argparse.Namespace) -> int:
 
 def _read_definitions(hub: HubReader, environment: str) -> dict[str, Json]:
     """Return the present tools by name."""
-    document = hub.get_json(f"{_TARGET}?{urlencode({'environment': environment})}")
+    document = hub.get_document(f"{_TARGET}?{urlencode({'environment': environment})}", "tools")
     try:
         return {str(tool["name"]): tool for tool in document["tools"]}
     except (KeyError, TypeError):
-        raise Undelivered("The answer does not come from a hub. Check that --hub leads to the hub.") from None
+        raise Undelivered(NOT_FROM_A_HUB) from None
 
 
 def _format_differences(differences: Sequence[Difference], history: History) -> Iterator[str]:

@@ -97,7 +97,7 @@ class History:
     def _read_rows(self, table: str, page: str, **query: str) -> list[Row]:
         target = f"{self._prefix}/{page}.json?{urlencode({'range': 'all', **query})}"
         try:
-            rows: list[Row] = self._hub.get_json(target)["tables"][table]
+            rows: list[Row] = self._hub.get_document(target, "tables")["tables"][table]
         except (Undelivered, KeyError, TypeError):
             return []
         return rows
