@@ -83,9 +83,9 @@ def test_a_refusal_is_printed():
         run(hub, "x" * 300)
 
 
-def test_an_answer_that_is_not_from_the_hub_is_reported():
-    page = answer(200, b"<html>", Content_Type="text/html")
-    with ScriptedHub(page) as hub, pytest.raises(Undelivered):
+@pytest.mark.parametrize("step", [answer(200, b"<html>", Content_Type="text/html"), answer(200, {"status": "ok"})])
+def test_an_answer_that_is_not_from_the_hub_is_reported(step):
+    with ScriptedHub(step) as hub, pytest.raises(Undelivered, match="does not come from a hub"):
         run(hub, "Deploy")
 
 

@@ -9,7 +9,7 @@ from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_h
 from affidavit._cli._times import parse_time
 from affidavit._errors import ReportError, escape_unprintable
 from affidavit._hub.api_keys import KEY_HEADER
-from affidavit._hub.responses import parse_answer
+from affidavit._hub.responses import HubAnswer, bad_answer, parse_answer
 
 _ANNOTATIONS_PATH = "/api/annotations"
 _REPEAT_HEADER = "idempotent-replayed"
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:
         answer = transport.post(_ANNOTATIONS_PATH, _encode_body(options), headers)
-        parse_answer(answer)  # an answer that is not JSON does not come from a hub
+        _require_receipt(answer)
     except ReportError as error:
         if options.once and error.code == "idempotency-key-reused":
             raise UsageError("--once: this key was used with another text within a day. Give another key.") from None
@@ -52,6 +52,13 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--once must be 1 to 255 visible ASCII characters.") from None
     is_repeat = options.once and answer.headers.get(_REPEAT_HEADER) == "true"
     print(f"{'Was already recorded' if is_repeat else 'Annotated'}: {escape_unprintable(options.text)}")
+
+
+def _require_receipt(answer: HubAnswer) -> None:
+    """Raise ReportError if the answer does not come from a hub."""
+    receipt = parse_answer(answer)
+    if not (isinstance(receipt, dict) and "annotationId" in receipt):
+        raise bad_answer(answer.status)
 
 
 def _encode_body(options: argparse.Namespace) -> bytes:
