@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import uuid
 from typing import Any
 
@@ -18,6 +19,7 @@ the command within a day adds nothing, and says so. KEY is, for example, the id 
 the scope report."""
 
 _UNCERTAIN = " The annotation may have been recorded all the same; with --once KEY, repeating adds nothing."
+_IDEMPOTENCY_KEY = re.compile("[!-~]{1,255}")
 
 
 def add_parser(commands: Any) -> None:
@@ -38,6 +40,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("TEXT is empty. Say what happened, such as: Deploy 4.2")
     if options.once == "":
         raise UsageError("--once is empty. Is the variable that you pass set?")
+    if options.once is not None and not _IDEMPOTENCY_KEY.fullmatch(options.once):
+        raise UsageError("--once must be 1 to 255 visible ASCII characters, without spaces.")
     transport, key = read_hub_options(options)
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:
@@ -48,8 +52,6 @@ def run(options: argparse.Namespace) -> None:
             raise UsageError("--once: this key was used with another text within a day. Give another key.") from None
         is_uncertain = not options.once and (error.code == "unreachable" or (error.status or 0) >= 500)
         raise Undelivered(f"{error}{_UNCERTAIN if is_uncertain else ''}") from None
-    except ValueError:  # http.client cannot send it as a header
-        raise UsageError("--once must be 1 to 255 visible ASCII characters.") from None
     is_repeat = options.once and answer.headers.get(_REPEAT_HEADER) == "true"
     print(f"{'Was already recorded' if is_repeat else 'Annotated'}: {escape_unprintable(options.text)}")
 
