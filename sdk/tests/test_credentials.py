@@ -41,6 +41,9 @@ def verifier(**facts):
     ({"workspace": AUDIENCE}, "workspace: this is an audience"),
     ({"audience": WORKSPACE}, "audience: this is a workspace .*begins with urn:affidavit:"),
     ({"audience": make_key("pk_")}, "audience: this is a publishable API key"),
+    ({"secrets": f'"{SECRET}"'}, "secrets: this has quotation marks around it; leave them out"),
+    ({"secrets": f"'{SECRET},{SECRET}'"}, "secrets: this has quotation marks"),
+    ({"workspace": f'"{WORKSPACE}"'}, "workspace: this has quotation marks"),
 ])  # fmt: skip
 def test_a_value_of_another_kind_is_refused_with_an_explanation_and_never_repeated(facts, words):
     with pytest.raises(ValueError, match=words) as caught:
@@ -57,6 +60,7 @@ def test_a_verifier_takes_its_facts_as_keywords():
 @pytest.mark.parametrize("make", [OutcomeReporter, Witness, VerificationReports])
 @pytest.mark.parametrize(("value", "words"), [
     (SECRET, "this is a signing secret"), (WORKSPACE, "this is a workspace"), (AUDIENCE, "this is an audience"),
+    (f'"{SECRET}"', "this has quotation marks"),
 ])  # fmt: skip
 def test_a_value_that_is_no_key_is_refused_with_an_explanation(make, value, words):
     with pytest.raises(ReportError, match=words) as caught:

@@ -17,16 +17,19 @@ _KINDS = {
     "ws_": "a workspace",
     "urn:affidavit:": "an audience",
 }
+_QUOTATION_MARKS = ('"', "'")
 
 
 def describe_mistake(text: str, prefix: str) -> str | None:
-    """Return a sentence that says what is wrong with a credential, None if its prefix shows no mistake.
+    """Return a sentence that says what is wrong with a credential, None if its beginning shows no mistake.
 
     prefix: the expected prefix.
 
-    The sentence says what kind of value `text` is, and which kind is expected. It does not repeat the text, which may
-    be a secret.
+    The sentence says what kind of value `text` is, and which kind is expected; or that it has quotation marks, as from
+    a file of variables that Docker reads. It does not repeat the text, which may be a secret.
     """
+    if text.startswith(_QUOTATION_MARKS) and text[1:].startswith(tuple(_KINDS)):
+        return "this has quotation marks around it; leave them out"
     for other_prefix, kind in _KINDS.items():
         if other_prefix != prefix and text.startswith(other_prefix):
             return f"this is {kind} ({other_prefix}…); give {_KINDS[prefix]}, which begins with {prefix}"
