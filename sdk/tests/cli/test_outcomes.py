@@ -1,5 +1,6 @@
 import argparse
 import json
+import os
 from functools import partial
 
 import pytest
@@ -238,6 +239,14 @@ def test_a_file_that_is_missing_or_not_utf_8_gives_one_clear_error_line(tmp_path
     for file, message in ((path, "not UTF-8"), (tmp_path / "none.csv", "cannot be read: No such file")):
         with pytest.raises(UsageError, match=message):
             run(file, "--dry-run")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused_because_a_file_is_read_twice(tmp_path):
+    path = tmp_path / "a.csv"
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match=r"a\.csv cannot be read: it is no regular file\."):
+        run(path, "--dry-run")
 
 
 def test_empty_cells_after_the_last_column_are_ignored(tmp_path):

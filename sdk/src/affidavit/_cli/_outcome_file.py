@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -85,6 +86,8 @@ def read_lines(path: Path) -> Iterator[OutcomeLine]:
     readers = {".csv": _read_csv, ".jsonl": _read_json_lines, ".ndjson": _read_json_lines}
     if path.suffix.lower() not in readers:
         raise UsageError(f"{path.name}: give a .csv or a .jsonl file.")
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe can be read once, but is checked before it is sent
+        raise UsageError(f"{path.name} cannot be read: it is no regular file.")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from readers[path.suffix.lower()](file)
