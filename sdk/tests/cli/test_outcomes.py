@@ -1,7 +1,9 @@
 import argparse
+import errno
 import json
 import os
 from functools import partial
+from pathlib import Path
 
 import pytest
 from support.scripted_hub import ScriptedHub, answer, problem, reset
@@ -135,6 +137,18 @@ def test_an_upload_with_another_key_starts_over_because_it_may_be_of_another_wor
         hub.server.steps = [all_recorded]
         run(path, "--hub", hub.url, "--key", make_key("gak_"))
         assert len(read_items(hub)) == 1200
+
+
+def test_a_progress_that_cannot_be_stored_leaves_no_file(csv_file, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = csv_file(3)
+    monkeypatch.setattr(Path, "replace", fail)
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert len(read_items(hub)) == 3
+    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "nonsense", '{"target": 1, "items": "x"}'])

@@ -12,7 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from affidavit._cli._hub import Undelivered, add_hub_options, read_hub_options
+from affidavit._cli._download import replace_file
+from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._outcome_file import OutcomeLine, check_file, read_lines
 from affidavit._cli._progress import show_progress_bar
 from affidavit._credentials import HUB_VARIABLE, read_variable
@@ -97,11 +98,9 @@ class UploadProgress:
 
     def write(self) -> None:
         """Store the progress. If the folder cannot be written, the next run starts over, which is harmless."""
-        with suppress(OSError):
-            members = {name: value for name, value in asdict(self).items() if name != "file"}
-            new_file = self.file.with_name(self.file.name + ".new")
-            new_file.write_text(json.dumps(members))
-            new_file.replace(self.file)
+        members = {name: value for name, value in asdict(self).items() if name != "file"}
+        with suppress(UsageError):
+            replace_file(self.file, json.dumps(members).encode())
 
     def forget(self) -> None:
         """Delete the stored progress."""
