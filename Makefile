@@ -70,7 +70,7 @@ mutate: $(VENV)/.mutate  ## change the code that verifies, in one place at a tim
 	$(BIN)/python -m tests.mutants $(only)
 
 audit: $(VENV)/.dev  ## known vulnerabilities of the packages that a hub runs with
-	@$(BIN)/python -m tests.audit
+	@$(BIN)/python -m tests.audit_dependencies
 
 screenshots: $(VENV)/.dev  ## every page of the sample workspace as an image in docs/screenshots
 	@$(BIN)/python -m tests.screenshots

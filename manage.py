@@ -7,8 +7,8 @@ import sys
 from django.core.management import execute_from_command_line
 from django.db import ProgrammingError
 
-from hub.local.embedded_postgres import lend_server
 from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, format_error, lacks_tables
+from hub.local.postgresql.server import lend_server
 
 
 def main() -> None:

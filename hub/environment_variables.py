@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from environs import Env, EnvValidationError
 from kombu import Connection
 
-from hub.local.embedded_postgres import DATABASE_ENGINE
+from hub.local.postgresql.server import DATABASE_ENGINE
 from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)

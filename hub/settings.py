@@ -21,8 +21,8 @@ from hub.environment_variables import (
     strip_items,
 )
 from hub.local.data_dir import find_data_dir, load_or_create_secret
-from hub.local.embedded_postgres import Server
 from hub.local.host_names import LOCAL_HOSTS, bracket
+from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -87,7 +87,7 @@ ADDRESS_RATE_LIMIT = read_rate("ADDRESS_RATE_LIMIT", 100)  # per address, of req
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
-CSRF_FAILURE_VIEW = "wire.http.failures.refuse_form"
+CSRF_FAILURE_VIEW = "wire.http.failure_middleware.refuse_form"
 FAILURE_FRAME = "workspaces.pages.page.find_failure_frame"
 
 INSTALLED_APPS = [
@@ -125,7 +125,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "wire.http.response_headers.PageCompressionMiddleware",
     "workspaces.refusal_middleware.RefusalCountMiddleware",
-    "wire.http.failures.FailureMiddleware",
+    "wire.http.failure_middleware.FailureMiddleware",
     "wire.http.form_size.FormSizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

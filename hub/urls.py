@@ -49,6 +49,6 @@ urlpatterns = [
     path("", include("alerts.urls")),
 ]
 
-handler400 = "wire.http.failures.bad_request"
-handler500 = "wire.http.failures.answer_uncaught_error"
+handler400 = "wire.http.failure_middleware.bad_request"
+handler500 = "wire.http.failure_middleware.answer_uncaught_error"
 handler429 = "workspaces.people.throttle.refuse_attempt"

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from hub.local.embedded_postgres import Server
+from hub.local.postgresql.server import Server
 
 FOLDER = "AFFIDAVIT_TEST_DATA"
 

@@ -16,7 +16,7 @@ from psycopg import sql
 
 import tests.embedded_database  # noqa: F401  # starts a server, and makes the settings use it
 from hub.local.first_schema import SCHEMA_FILE
-from hub.local.postgres_programs import find_binaries
+from hub.local.postgresql.programs import find_binaries
 
 SCRATCH = "first_schema"
 HEADING = "-- Written by `make schema` from the migrations. Do not change it by hand.\n"

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import DataError, IntegrityError, OperationalError
 from django.db import Error as DatabaseError
 
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 MAX_FAULTS = 100
 

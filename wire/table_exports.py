@@ -15,7 +15,7 @@ from typing import Any
 from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
-from wire.postgresql.selected_rows import SelectedRows
+from wire.postgresql.copy_csv import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
 from wire.time.timestamps import unix_seconds
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 
-from wire.http.failures import render_failure
+from wire.http.failure_middleware import render_failure
 from wire.http.problems import Problem
 from wire.request_context import current_client_address
 from workspaces.authentication import HEADER, find_key

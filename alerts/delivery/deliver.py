@@ -20,7 +20,7 @@ from alerts.delivery.messages import Message
 from alerts.delivery.retries import find_next_attempt
 from alerts.delivery.send import send
 from alerts.models import Delivery, Target
-from wire.metric_definitions import ALERT_DELIVERIES, count_after_commit
+from wire.metrics.definitions import ALERT_DELIVERIES, count_after_commit
 from workspaces.models import Environment
 
 LEASE = timedelta(minutes=3)  # longer than one attempt takes: looking up a name, connecting, waiting for the answer

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from alerts.rules.alert_descriptions import SPIKES, name_reporter
-from wire.percent import format_percent
+from wire.format_numbers import format_percent
 
 MAX_TITLE = 300
 

@@ -33,7 +33,7 @@ from bench._support.namespaces import FOLDER_VARIABLE, Host, Network, describe_o
 from bench.hub.data.catalog import generate_observations
 from bench.hub.outcomes import wait_until_ready
 from hub.celery import app
-from hub.local.postgres_programs import find_binaries, find_user_prefix
+from hub.local.postgresql.programs import find_binaries, find_user_prefix
 
 OPERATIONS = 200  # in each environment
 OBSERVATIONS = 10  # in each report; their operations are chosen at random

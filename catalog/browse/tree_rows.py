@@ -11,7 +11,7 @@ from catalog.browse.presence_counts import Presence
 from catalog.drift.presence.current import CurrentPresence
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import ITEMS, VALUES
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 CLOSED_FROM = 20  # branches of this many nodes or more are closed at first
 MAX_INDENT = 8

@@ -15,7 +15,7 @@ from catalog.ingest.merge import merge_into_catalog
 from catalog.ingest.reporters import record_activity
 from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
-from wire.metric_definitions import FOLDED, FOLDS, count_after_commit
+from wire.metrics.definitions import FOLDED, FOLDS, count_after_commit
 from wire.request_context import find_sqlstate
 from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hub.local.postgres_programs import find_binaries
+from hub.local.postgresql.programs import find_binaries
 from hub.local.startup_errors import StartupError
 
 SYSTEM_FOLDERS = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql@*/bin")

@@ -15,8 +15,8 @@ from psycopg import sql
 
 from hub.backup.tables import PLAIN_FORMATS, Summary, list_columns, list_tables, refuse_pooler, summarize
 from hub.local.database import check_server_version, check_written_version, is_empty, lock_migrations, migrate
-from hub.local.embedded_postgres import Server
 from hub.local.partitions import create_partitions_of
+from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 from wire.redelivery.encryption import decrypt

@@ -13,10 +13,10 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from hub.doctor.result import Result
 from hub.local.database import check_fitness, count_pending_migrations
-from hub.local.embedded_postgres import Server
+from hub.local.postgresql.server import Server
 from hub.local.web_role import describe_fault
 from outcomes.tallies.recount import recount_random_day
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret
 

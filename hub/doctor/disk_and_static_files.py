@@ -11,7 +11,7 @@ from django.contrib.staticfiles.storage import ManifestFilesMixin
 from hub.doctor.result import Result
 from hub.health import LEAST_FREE_BYTES
 from hub.local.compressed_static_files import HashedNames, compute_fingerprint, read_stamp
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 COMFORTABLE_BYTES = 16 * LEAST_FREE_BYTES  # enough for growth and for a migration that writes a table anew
 MEBIBYTE = 1024 * 1024

@@ -18,9 +18,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from psycopg import sql
 
-from hub.local.embedded_postgres import Server
 from hub.local.first_schema import load_first_schema
 from hub.local.partitions import create_partitions
+from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.local.web_role import grant_web_role
 

@@ -12,30 +12,24 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from django.conf import settings
 from django.db import OperationalError, connections
 from django.utils import timezone
 
 from hub.celery import app
-from hub.local import compressed_static_files, embedded_postgres
+from hub.local import compressed_static_files
+from hub.local.command_lines import PROGRAMS, build_command, list_variables, metrics_folder, resolve
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import check_written_version, prepare_database
 from hub.local.host_names import LOCAL_HOSTS, bracket
+from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.supervision.stop_signals import handle_stop_signals
 from hub.local.web_role import create_embedded_role
-from hub.metrics.views import DIRECTORY_VARIABLE
 from hub.sample import workspace as sample
-
-PROGRAMS = ("web", "worker", "beat")
-WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # its own log lines as JSON, without secrets
-WEB_WORKERS = 2
-MAX_CONNECTIONS = 4096  # of each web process
-HEADER_MILLISECONDS = 10_000  # for the head of a request, counted from the connection or from the previous request
 
 
 def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
@@ -68,25 +62,13 @@ def check_port(host: str, port: int) -> None:
         ) from None
 
 
-def resolve(host: str, port: int) -> tuple[Any, ...]:
-    """Return the first of getaddrinfo's rows, which ends with the address of this host and port. Raises OSError."""
-    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-
-
-def find_address(host: str) -> str:
-    """Return the address of a host name, because the web server takes no names; the name itself if it has none."""
-    with suppress(OSError):
-        return str(resolve(host, settings.HUB_PORT)[-1][0])
-    return host
-
-
 @contextmanager
 def run_database() -> Iterator[None]:
     """Run the embedded server, if the hub has no other, and stop it at the end."""
     if settings.DATABASE_URL:
         yield
         return
-    server = embedded_postgres.Server(settings.HUB_DATA_DIR)
+    server = Server(settings.HUB_DATA_DIR)
     server.start()
     # If the cluster is new, its password was created after the settings were read.
     settings.DATABASES["default"].update(server.connection_settings())
@@ -115,8 +97,8 @@ def prepare_web_role() -> str:
     """
     if settings.DATABASE_URL:
         return str(settings.WEB_DATABASE.get("USER", ""))
-    create_embedded_role(embedded_postgres.Server(settings.HUB_DATA_DIR))
-    return embedded_postgres.WEB_USER_NAME
+    create_embedded_role(Server(settings.HUB_DATA_DIR))
+    return WEB_USER_NAME
 
 
 def declare_queue() -> None:
@@ -147,27 +129,10 @@ def build_plan(ready_line: str) -> Plan:
     )
 
 
-def build_command(name: str) -> Command:
-    """Return the process of this name; `name` is one of PROGRAMS."""
-    variables = {**list_variables(), DIRECTORY_VARIABLE: str(metrics_folder())}
-    if name == "web":
-        variables["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
-    return Command(name, list_arguments()[name], variables, str(settings.BASE_DIR))
-
-
-def list_variables() -> dict[str, str]:
-    """Return the variables that the processes need because they start in another folder, the project's."""
-    return {"PYTHONPATH": os.pathsep.join(sys.path), "HUB_DATA_DIR": str(settings.HUB_DATA_DIR)}
-
-
 def empty_metrics_folder() -> None:
     """Remove the counts of earlier starts: each start counts from 0."""
     shutil.rmtree(metrics_folder(), ignore_errors=True)
     make_private_folder(metrics_folder())
-
-
-def metrics_folder() -> Path:
-    return Path(settings.HUB_DATA_DIR / "metrics")
 
 
 def run_process(name: str) -> NoReturn:
@@ -190,20 +155,6 @@ def run_process(name: str) -> NoReturn:
 def require_own_database() -> None:
     if not settings.DATABASE_URL:
         raise StartupError("DATABASE_URL: required here. Without it, `manage.py up` runs everything, PostgreSQL too.")
-
-
-def list_arguments() -> dict[str, list[str]]:
-    """Return the command lines of PROGRAMS, by name."""
-    program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.programs"]
-    web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
-    web += ["--host", find_address(settings.HUB_HOST), "--port", str(settings.HUB_PORT)]
-    web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
-    # Not HTTP/2: with both versions, the server would wait without a limit until it knows which one a client speaks.
-    web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
-    web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
-    web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    # `nice` gives worker and beat a lower priority than the web server.
-    return {"web": web, "worker": ["nice", *program, "celery", "worker"], "beat": ["nice", *program, "celery", "beat"]}
 
 
 def build_address(*, local: bool = False) -> str:

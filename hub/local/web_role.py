@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from django.db import connection, transaction
 from psycopg import sql
 
-from hub.local.embedded_postgres import WEB_USER_NAME, Server
+from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 

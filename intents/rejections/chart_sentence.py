@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intents.rejections.tallies.totals import ReasonSummary, find_growth
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 
 def describe_reasons(

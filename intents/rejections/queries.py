@@ -21,7 +21,7 @@ from intents.rejections.tallies.totals import (
 from intents.reports.operation_template import template_operation
 from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection
-from wire.tallies.bucket_spans import plan_reads
+from wire.tallies.read_plan import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
 from wire.time.buckets import Bucket
 from wire.time.period import Period, parse_period

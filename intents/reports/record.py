@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from intents.models import Rejection
 from intents.reports.tally_sql import ADD_TO_TALLIES, TALLY_PARAMETERS
 from intents.reports.verification import ACCEPTED, Verification
-from wire.metric_definitions import VERIFICATIONS, count_after_commit
+from wire.metrics.definitions import VERIFICATIONS, count_after_commit
 from wire.time.period import floor_to_quarter
 from workspaces.models import ApiKey, Environment
 from workspaces.secrets.uses import SecretUses, record_uses

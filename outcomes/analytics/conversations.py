@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from outcomes.analytics.lag import LagDistribution, count_lags
+from wire.postgresql.copy_csv import SelectedRows
 from wire.postgresql.replica import get_read_connection
-from wire.postgresql.selected_rows import SelectedRows
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.models import Environment

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time.buckets import Bucket, describe_starts, name_partial
 

@@ -9,7 +9,7 @@ from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
 from outcomes.broken_joins.lookup import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.postgresql.replica import get_read_connection
-from wire.tallies.bucket_spans import plan_reads
+from wire.tallies.read_plan import plan_reads
 from wire.tallies.spans import segment_columns
 from wire.time.buckets import Bucket
 from wire.time.period import Period

@@ -13,7 +13,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.ingest.serializers import ConversationBatch, ConversationReceipt, OutcomeBatch, OutcomeReceipt
 from wire.http.machine_view import CallExample, MachineView
-from wire.metric_definitions import UNKNOWN, count_after_commit
+from wire.metrics.definitions import UNKNOWN, count_after_commit
 from workspaces.models import Environment
 
 OUTCOMES_NEW = OpenApiParameter(

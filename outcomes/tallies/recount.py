@@ -13,7 +13,7 @@ from datetime import date, datetime
 from django.db import connection
 
 from outcomes.models import ALL_KEYS, Tally
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 from workspaces.models import Environment
 
 MOST_KEYS = 50

@@ -11,7 +11,7 @@ from django.db.models import F, Max, Min, Sum
 
 from outcomes.models import ALL_KEYS, Tally
 from wire.postgresql.replica import get_read_connection
-from wire.tallies.bucket_spans import plan_reads
+from wire.tallies.read_plan import plan_reads
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time.buckets import Bucket, split_into_buckets
 from wire.time.period import Period

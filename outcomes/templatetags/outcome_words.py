@@ -9,7 +9,7 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from wire.percent import NOTHING
+from wire.format_numbers import NOTHING
 from wire.time.buckets import Bucket
 from wire.time.timestamps import round_to_units
 from workspaces.templatetags.format import count

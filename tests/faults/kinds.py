@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from hub.local.embedded_postgres import Server
+from hub.local.postgresql.server import Server
 from tests.faults.clients import OUTCOMES
 from tests.faults.ledger import Item, Ledger
 from tests.hub.hub_process import Hub, find_processes, read_parent

@@ -20,7 +20,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from catalog.browse.download_links import FORMAT_LINKS
-from hub.local import embedded_postgres, postgres_programs
+from hub.local.postgresql.programs import find_binaries
+from hub.local.postgresql.server import Server
 from tests.hub.hub_process import Hub, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
@@ -238,10 +239,10 @@ def collect(value: Any, names: set[str], values: set[str]) -> None:
 
 def everything(hub: Hub, workspace: dict[str, Any]) -> str:
     """Return all that could contain a value: a dump of the database, every log, every download."""
-    server = embedded_postgres.Server(hub.folder / "var")
+    server = Server(hub.folder / "var")
     connection = server.connection_settings()
     dump = subprocess.run(
-        [str(postgres_programs.find_binaries() / "pg_dump"), "--inserts", "-h", str(server.sockets),
+        [str(find_binaries() / "pg_dump"), "--inserts", "-h", str(server.sockets),
          "-U", "affidavit", "affidavit"],
         env={"PGPASSWORD": str(connection["PASSWORD"])}, capture_output=True, text=True, check=True,
     )  # fmt: skip

@@ -16,10 +16,10 @@ import yaml
 from django.core.management import get_commands
 from prometheus_client import Counter, Histogram
 
-from hub.local.run_hub import PROGRAMS
+from hub.local.command_lines import PROGRAMS
 from hub.metrics.state import DatabaseState
 from tests.project.test_docs import first_column, section, text_of
-from wire import metric_definitions
+from wire.metrics import definitions as metric_definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())

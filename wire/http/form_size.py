@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from wire.http.body import BodyTooLarge
-from wire.http.failures import render_failure
+from wire.http.failure_middleware import render_failure
 
 FORM_TYPES = {"application/x-www-form-urlencoded", "multipart/form-data"}
 

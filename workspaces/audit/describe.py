@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 ACTIONS = {
     "confirmation confirmed": "call confirmed",

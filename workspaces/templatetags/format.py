@@ -22,7 +22,7 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from wire.filters import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
-from wire.percent import NOTHING, format_percent
+from wire.format_numbers import NOTHING, format_percent
 from wire.time.timestamps import read_moment
 from workspaces.audit.describe import space_name
 from workspaces.models import Environment

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from bench.hub.data.quick_load import suspend_indexes
-from hub.local.embedded_postgres import Server
+from hub.local.postgresql.server import Server
 from outcomes.ingest.report_sql import RECORD
 from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
 from wire.tallies.shards import FREE_SHARD

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hub.local.embedded_postgres import Server
 from hub.local.host_names import bracket
+from hub.local.postgresql.server import Server
 from hub.local.supervision.ballast import FILE_NAME, Ballast
 from hub.local.supervision.plan import Command, Plan, read_plan
 from hub.local.supervision.stop_signals import STOP_SIGNALS, handle_stop_signals

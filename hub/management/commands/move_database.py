@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from hub.backup.move import move_database
 from hub.local.data_dir import lock_data_dir
-from hub.local.embedded_postgres import Server
 from hub.local.error_lines import describe_database_error
+from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 
 

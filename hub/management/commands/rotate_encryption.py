@@ -11,7 +11,7 @@ from hub.encrypted_columns import ENCRYPTED_COLUMNS
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from hub.management.workspace_commands import ACTOR, one_line_errors
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 from wire.redelivery.reencryption import reencrypt_column
 from workspaces.audit.record import record_audit
 

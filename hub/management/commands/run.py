@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from hub.doctor.variables import warn_of_misspelt_names
-from hub.local.run_hub import PROGRAMS, run_process
+from hub.local.command_lines import PROGRAMS
+from hub.local.run_hub import run_process
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 AROUND_WORDS = "within half an hour"  # the quarter hour of the rejection, the one before and the one after
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.local.postgres_programs import find_user_prefix
+from hub.local.postgresql.programs import find_user_prefix
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.hub_process import Hub, free_port, running_hub
 

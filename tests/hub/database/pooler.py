@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hub.local.postgres_programs import find_user_prefix
+from hub.local.postgresql.programs import find_user_prefix
 from tests.hub.hub_process import free_port
 
 # Transactions take turns on three server connections, so a session does not find the state of an earlier transaction.

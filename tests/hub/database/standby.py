@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from hub.local.postgres_programs import run_program
+from hub.local.postgresql.programs import run_program
 
 
 class Standby:

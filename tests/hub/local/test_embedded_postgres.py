@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.local import embedded_postgres
-from hub.local.embedded_postgres import OLD_LOGS, Server, needs_database
+from hub.local.postgresql import server as postgresql_server
+from hub.local.postgresql.server import OLD_LOGS, Server, needs_database
+from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import prepare_empty_database, wait_for
 
 
@@ -30,7 +31,7 @@ def test_the_log_is_bounded_and_goes_on_in_a_new_file(server, monkeypatch):
     logs = [server.log, *(server.log.with_name(f"postgres.log.{number}") for number in range(1, OLD_LOGS + 1))]
     server.rotate_log()
     assert [path for path in logs if path.exists()] == logs[:1]
-    monkeypatch.setattr(embedded_postgres, "MAX_LOG_BYTES", 1)
+    monkeypatch.setattr(postgresql_server, "MAX_LOG_BYTES", 1)
     for _ in range(OLD_LOGS + 2):
         server.rotate_log()
         wait_for(server.log.exists, 10)
@@ -43,7 +44,7 @@ def test_the_log_is_bounded_and_goes_on_in_a_new_file(server, monkeypatch):
 def test_a_start_that_fails_names_the_reason_of_the_log(server):
     server.stop()
     (server.cluster / "global/pg_control").unlink()
-    with pytest.raises(embedded_postgres.StartupError, match=r"pg_control|not find the database"):
+    with pytest.raises(StartupError, match=r"pg_control|not find the database"):
         server.start()
 
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import pytest
 
 from hub.environment_variables import is_broker, read_broker_url
-from hub.local.embedded_postgres import Server
+from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import ROOT, Hub, running_hub
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.local.embedded_postgres import Server
+from hub.local.postgresql.server import Server
 from hub.local.supervision.supervisor import (
     LONGEST_PAUSE,
     MOST_FAILURES,

@@ -99,7 +99,7 @@ def test_a_scraper_that_asks_for_openmetrics_gets_a_complete_document(client, he
 
 
 def test_the_counts_of_several_processes_are_summed(client, headers, tmp_path, monkeypatch):
-    code = "from wire.metric_definitions import FOLDED; FOLDED.inc(2)"
+    code = "from wire.metrics.definitions import FOLDED; FOLDED.inc(2)"
     for _ in range(2):
         environment = {**os.environ, DIRECTORY_VARIABLE: str(tmp_path), "DJANGO_SETTINGS_MODULE": "hub.settings"}
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)

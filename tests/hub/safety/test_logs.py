@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from psycopg.errors import AdminShutdown
 
 from affidavit import make_key
-from hub.local.run_hub import WEB_SERVER_LOGS
+from hub.local.command_lines import WEB_SERVER_LOGS
 from hub.telemetry.logs import MAX_MESSAGE, JsonFormatter
 from hub.telemetry.secret_patterns import cut_secrets
 from tests.hub.hub_process import free_port

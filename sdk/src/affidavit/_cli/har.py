@@ -12,7 +12,7 @@ from typing import Any
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._preview import preview_catalog
-from affidavit._cli._progress import show_progress_bar
+from affidavit._cli._progress_bar import show_progress_bar
 from affidavit._cli._replay import make_replayable
 from affidavit._errors import ReportError, escape_unprintable
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har

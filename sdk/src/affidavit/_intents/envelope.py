@@ -8,20 +8,17 @@ from base64 import urlsafe_b64encode
 from binascii import a2b_base64, b2a_base64, unhexlify
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from hmac import compare_digest
 
 from affidavit._canonical import NotCanonical, ascii_json, canonical_json, compact_json
 from affidavit._json import InvalidJson, Json, member_text, parse
 
+from .signing_key import SigningKey
+
 MAX_HEADER = 8 * 1024
 """Characters of a header value."""
 MAX_ENVELOPE_DEPTH = 64
 """Levels of JSON in the envelope; the envelope itself is level 1."""
-MIN_SECRET = 32
-"""Bytes of a secret."""
-SHOWN = 8
-"""Characters of a secret that may be shown and reported: `gas_` and four more. 232 bits stay unknown."""
 
 _PAYLOAD_DEPTH = MAX_ENVELOPE_DEPTH - 1
 
@@ -30,10 +27,6 @@ _PAYLOAD = rb'"payload"' + _WS + rb":" + _WS + rb"(?P<payload>\{.*\})"
 _SIGNATURE = rb'"signature"' + _WS + rb":" + _WS + rb'"(?P<signature>[0-9a-fA-F]{64})"'
 _USUAL = re.compile(_WS.join([b"", rb"\{", _PAYLOAD, b",", _SIGNATURE, rb"\}", rb"\Z"]), re.DOTALL)
 _HEX_64 = re.compile(r"[0-9a-fA-F]{64}")
-_WHITE_SPACE = re.compile(r"\s")
-_BLOCK = 64
-_INNER_PAD = bytes(byte ^ 0x36 for byte in range(256))
-_OUTER_PAD = bytes(byte ^ 0x5C for byte in range(256))
 _PADDING = (b"", b"===", b"==", b"=")
 
 
@@ -55,44 +48,6 @@ class Envelope:
     payload: dict[str, Json]
     signature: bytes
     signed_with: str = field(default="", compare=False)
-
-
-class SigningKey:
-    """HMAC-SHA256 under one key, of any length (RFC 2104).
-
-    prefix: the first characters of the secret, to be shown to people.
-    """
-
-    __slots__ = ("_inner", "_outer", "prefix")
-
-    def __init__(self, key: bytes, prefix: str = "") -> None:
-        self.prefix = prefix
-        block = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
-        # Both pads are hashed here once. A signature then takes half the time of hmac.digest.
-        self._inner = sha256(block.translate(_INNER_PAD))
-        self._outer = sha256(block.translate(_OUTER_PAD))
-
-    def sign(self, text: bytes) -> bytes:
-        """Return the 32 bytes of the signature."""
-        inner, outer = self._inner.copy(), self._outer.copy()
-        inner.update(text)
-        outer.update(inner.digest())
-        return outer.digest()
-
-
-def build_signing_key(secret: str) -> SigningKey:
-    """Return the key of a workspace's secret: the UTF-8 bytes of the whole string (contract §3).
-
-    Raises ValueError for a secret that is empty, is short or holds white space. No message repeats the secret.
-    """
-    if not isinstance(secret, str) or not secret:
-        raise ValueError("the signing secret is empty: give the one that was shown when the workspace was made")
-    if _WHITE_SPACE.search(secret):
-        raise ValueError("the signing secret holds white space: it was probably copied with a line end")
-    key = secret.encode("utf-8", "surrogatepass")
-    if len(key) < MIN_SECRET:
-        raise ValueError(f"the signing secret is shorter than {MIN_SECRET} bytes: was it cut off?")
-    return SigningKey(key, secret[:SHOWN] if secret.startswith("gas_") else "")
 
 
 def seal(text: bytes, key: SigningKey) -> str:

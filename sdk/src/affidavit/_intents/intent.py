@@ -13,7 +13,8 @@ from affidavit._canonical import canonical_json
 from affidavit._json import Json, parse
 
 from .args import args_hash as hash_of
-from .envelope import MAX_ENVELOPE_DEPTH, MAX_HEADER, Unreadable, build_signing_key, seal
+from .envelope import MAX_ENVELOPE_DEPTH, MAX_HEADER, Unreadable, seal
+from .signing_key import build_signing_key
 
 DEFAULT_LIFETIME = 300
 MAX_MINTED_LIFETIME = 900

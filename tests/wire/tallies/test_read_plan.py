@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wire.tallies.bucket_spans import ReadPlan, plan_reads
+from wire.tallies.read_plan import ReadPlan, plan_reads
 from wire.tallies.spans import DAY, QUARTER, bucket_starts, next_month
 from wire.time.buckets import split_into_buckets
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
 
-from wire import metric_files
-from wire.metric_files import ReservedFile
+from wire.metrics import files as metric_files
+from wire.metrics.files import ReservedFile
 
 
 def read_file(path: Path) -> dict[str, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.db import transaction
 from prometheus_client import Counter, Histogram
 
-from wire.metric_files import use_reserved_files
+from wire.metrics.files import use_reserved_files
 
 use_reserved_files()
 

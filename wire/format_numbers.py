@@ -1,8 +1,13 @@
-"""Write a share in percent, for pages and for messages (pure)."""
+"""Write numbers for people: counts with their noun, and shares in percent (pure)."""
 
 from __future__ import annotations
 
 NOTHING = "–"
+
+
+def count_noun(count: int, noun: str) -> str:
+    """Return `1 row` or `2,000 rows`. The plural of the noun ends in s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def format_percent(part: float | None, whole: float | None) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder
-from hub.local.postgres_programs import POSTGRES_MAJOR, run_program
+from hub.local.postgresql.programs import POSTGRES_MAJOR, run_program
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 

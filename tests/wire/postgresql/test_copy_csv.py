@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.wire.test_table_exports import RUNS
-from wire.postgresql.selected_rows import SelectedRows
+from wire.postgresql.copy_csv import SelectedRows
 from wire.table_exports import Table, stream_csv, stream_json
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.audit import Verdict, audit, judge
+from tests.audit_dependencies import Verdict, audit, judge
 
 SOUND = {"name": "django", "version": "5.2.1", "vulns": []}
 UNSOUND = {"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1", "2"]}]}

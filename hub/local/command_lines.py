@@ -1,0 +1,64 @@
+"""The command lines and environment variables of the programs of a hub: web server, worker and beat."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from hub.local.supervision.plan import Command
+from hub.metrics.views import DIRECTORY_VARIABLE
+
+PROGRAMS = ("web", "worker", "beat")
+WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # its own log lines as JSON, without secrets
+WEB_WORKERS = 2
+MAX_CONNECTIONS = 4096  # of each web process
+HEADER_MILLISECONDS = 10_000  # for the head of a request, counted from the connection or from the previous request
+
+
+def list_arguments() -> dict[str, list[str]]:
+    """Return the command lines of PROGRAMS, by name."""
+    program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.programs"]
+    web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
+    web += ["--host", find_address(settings.HUB_HOST), "--port", str(settings.HUB_PORT)]
+    web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
+    # Not HTTP/2: with both versions, the server would wait without a limit until it knows which one a client speaks.
+    web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
+    web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
+    web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
+    # `nice` gives worker and beat a lower priority than the web server.
+    return {"web": web, "worker": ["nice", *program, "celery", "worker"], "beat": ["nice", *program, "celery", "beat"]}
+
+
+def build_command(name: str) -> Command:
+    """Return the process of this name; `name` is one of PROGRAMS."""
+    variables = {**list_variables(), DIRECTORY_VARIABLE: str(metrics_folder())}
+    if name == "web":
+        variables["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
+    return Command(name, list_arguments()[name], variables, str(settings.BASE_DIR))
+
+
+def list_variables() -> dict[str, str]:
+    """Return the variables that the processes need because they start in another folder, the project's."""
+    return {"PYTHONPATH": os.pathsep.join(sys.path), "HUB_DATA_DIR": str(settings.HUB_DATA_DIR)}
+
+
+def metrics_folder() -> Path:
+    return Path(settings.HUB_DATA_DIR / "metrics")
+
+
+def find_address(host: str) -> str:
+    """Return the address of a host name, because the web server takes no names; the name itself if it has none."""
+    with suppress(OSError):
+        return str(resolve(host, settings.HUB_PORT)[-1][0])
+    return host
+
+
+def resolve(host: str, port: int) -> tuple[Any, ...]:
+    """Return the first of getaddrinfo's rows, which ends with the address of this host and port. Raises OSError."""
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

@@ -1,0 +1,1 @@
+"""The metrics of the program: their definitions, and the files in which its processes count."""
