@@ -25,7 +25,7 @@ class Outage:
 
 
 def choose_activity(thresholds: Thresholds) -> timedelta:
-    """Return how far back before a moment reports can decide whether a silence fires at that moment.
+    """Return the length of the time before a moment whose reports decide whether a silence fires at that moment.
 
     The last report before the moment may be as old as the longest pause that `HISTORY` can contain. The `HISTORY`
     before that report is needed, too.
@@ -62,10 +62,11 @@ def find_silences(
 def leave_out_outage(
     silences: Iterable[Happening], outage: Outage, thresholds: Thresholds, *, until: datetime
 ) -> Iterator[Happening]:
-    """Yield the silences that fire by `until`, if those that the outage made long fire later or not at all.
+    """Yield the silences that fire by `until`; those that the outage may explain fire later or are left out.
 
-    No reporter could report during the outage. So a silence that would have fired since its start fires only when it
-    is as long as the threshold after its end, too.
+    No reporter could report during the outage. So a silence that began before the outage's end, and would fire at the
+    outage's start or later, does not fire until the threshold has passed since the outage's end. If the reporter
+    reports before that, it does not fire at all.
     """
     ready_at = outage.end + thresholds.length
     for silence in silences:

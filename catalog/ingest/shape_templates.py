@@ -27,7 +27,7 @@ _MARKS = random.SystemRandom()  # random, so that nobody can send a text that lo
 
 
 class Shape(NamedTuple):
-    """A descriptor as it is stored: the state of its evidence as JSON, with day 0.
+    """A descriptor as it is stored: the state of its evidence as JSON, with 0 for the days on which it was seen.
 
     seen: the count of its root.
     """

@@ -1,4 +1,7 @@
-"""Hint rules set the hints of an operation's tool, until they are reverted. Hints are no part of a shape."""
+"""Hint rules set the hints of an operation's MCP tool until they are reverted. Hints are no part of a shape.
+
+A hint says how a tool behaves: `readOnlyHint`, for example.
+"""
 
 from __future__ import annotations
 

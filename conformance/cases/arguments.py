@@ -157,7 +157,10 @@ GZIPPED = bytes.fromhex("1f8b0800000000000203ab56504a54b2523054a8050060bb1e660a0
 
 
 def content_encodings() -> Iterator[Case]:
-    """Yield requests with a Content-Encoding. A body has a hash only if its encoding is `identity` or empty."""
+    """Yield requests with a Content-Encoding, and one with a compressed body and no Content-Encoding.
+
+    A body with a Content-Encoding has a hash only if that is `identity` or empty.
+    """
     body = b'{ "a": 1 }'
     for name, encoding in (
         ("identity", "identity"), ("upper-case", "IDENTITY"), ("spaces", " identity\t"), ("empty", ""),

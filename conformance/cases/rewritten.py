@@ -80,7 +80,7 @@ def _written_by_node(signers: ForeignSigners) -> Iterator[Vector]:
     yield accept("gateway-node-sorted", "Signed in RFC 8785 form, then written anew.", PLAIN, value, signer=gateway)
     spaced_text = json.dumps(PLAIN).encode()
     value = signers.header("bad-signature/gateway-node-spaces", gateway, base64url(envelope(spaced_text)))
-    description = "Signed with spaces after separators, then written without: no form is what was signed."
+    description = "Signed with spaces after separators, then written without them: no form is the signed text."
     yield reject("bad-signature", "gateway-node-spaces", description, value, signer=gateway)
 
 

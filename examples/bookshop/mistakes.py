@@ -13,7 +13,10 @@ DAY = 86_400
 LATE_SECONDS = 400  # longer than an intent is valid
 
 Mistake = Callable[[Assistant, Site, ToolCall], CallSteps]
-"""A function that makes a wrong call for an assistant. It gets the site of the other environment, and a read to use."""
+"""A function that makes a wrong call for an assistant.
+
+It gets the site of the other environment, and a call that only reads, which it may send.
+"""
 
 
 def sign(assistant: Assistant, call: ToolCall, *, issued_in: float = 0, secret: str = "", workspace: str = "") -> str:

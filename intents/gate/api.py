@@ -156,7 +156,10 @@ class Decisions(MachineView):
 
 
 def parse_uuid(text: str) -> UUID:
-    """Parse a UUID from an address; raises Http404 for every other spelling that Python takes, however long."""
+    """Parse a UUID from an address. Raises Http404 unless it is written in five groups of hex digits.
+
+    Python takes other spellings too, of any length.
+    """
     if not UUID_FORM.fullmatch(text):
         raise Http404
     return UUID(text)

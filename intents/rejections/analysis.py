@@ -53,12 +53,15 @@ class RejectionAnalysis:
 
     @property
     def totals_by_result(self) -> Sequence[Total]:
-        """Return `totals` without versions and operations, unless one is chosen. They are read in less time."""
+        """Return the totals by result alone, which are read in less time than `totals`.
+
+        If the filters choose a version or an operation, these are the same as `totals`.
+        """
         return narrow_to_reason(self._results, self.filters.reason)
 
     @property
     def previous_totals_by_result(self) -> Sequence[Total]:
-        """Return `previous_totals` without versions and operations, unless one is chosen."""
+        """Return the totals of the period before, as `totals_by_result` returns those of the period."""
         return narrow_to_reason(self._previous_results, self.filters.reason)
 
     @property
@@ -145,7 +148,7 @@ class RejectionAnalysis:
 
     @cached_property
     def keys_since(self) -> datetime | None:
-        """Return from when on rejections are summed by key; None if all of the period are."""
+        """Return the time from which on `keys` sums the rejections; None if it sums those of the whole period."""
         return queries.find_first_of_latest(self.environment, self.period, self.filters)
 
     @property

@@ -19,8 +19,8 @@ NEWEST_BEFORE = 200  # this many joins before the period are diagnosed, to find 
 class CauseStart:
     """The first diagnosed report of a cause, which may be before the period.
 
-    is_certain: whether the cause seems to have begun then: it has no join among those diagnosed before the period, or
-        all joins were diagnosed.
+    is_certain: whether pages show `since` as the start of the cause. They add "or earlier" if the cause has a join
+        among those diagnosed before the period and older joins were not diagnosed, or if no join before the period was.
     """
 
     since: datetime

@@ -29,7 +29,7 @@ class ReadPlan:
     uses: Mapping[tuple[int, int], Sequence[tuple[int, int]]]
 
 
-@lru_cache(maxsize=16)  # the charts of one page share their buckets, and a year of days takes milliseconds
+@lru_cache(maxsize=16)  # the charts of one page share their buckets, and to plan a year by days costs milliseconds
 def plan_reads(buckets: tuple[Bucket, ...]) -> ReadPlan:
     """Return the sums to read for these buckets, each sum once."""
     uses: dict[Segment, list[tuple[int, int]]] = {}

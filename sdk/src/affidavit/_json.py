@@ -129,9 +129,10 @@ def _refuse_bad_escapes(text: str) -> None:
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
-    """Raise InvalidJson if brackets are nested more than `max_depth` deep. Unpaired brackets are left to the parser.
+    """Raise InvalidJson if brackets are nested more than `max_depth` deep.
 
-    A few rounds that remove the innermost pairs are enough for most texts; for other texts, one pass counts the levels.
+    Whether they are paired is left to the parser. A few rounds that remove the innermost pairs are enough for most
+    texts; for other texts, one pass counts the levels.
     """
     if text.count("[") + text.count("{") <= max_depth:
         return
@@ -150,7 +151,7 @@ def _refuse_depth(text: str, max_depth: int) -> None:
 
 
 def _decode(text: str) -> Json:
-    """Return the value of a text, as the method `decode` of a decoder does, which always searches for white space."""
+    """Return the value of a text, as `JSONDecoder.decode` does, but search for white space only if there is any."""
     start = 0 if text.startswith(("{", "[")) else _skip_spaces(text, 0)
     value: Json
     value, end = _DECODER.raw_decode(text, start)

@@ -241,7 +241,7 @@ def test_every_rule_has_an_address():
 
 
 class Callers:
-    """All kinds of callers by name: browsers of people, and headers of machines."""
+    """All kinds of callers by name: browsers of people, and keys of machines."""
 
     def __init__(self, own: NewWorkspace, other: NewWorkspace) -> None:
         self.own, self.other = own, other
@@ -320,7 +320,7 @@ def create_drift(environment: Environment) -> None:
 def fill_in(address: str, callers: Callers) -> str:
     """Return an address with values for its parameters, in production of our workspace.
 
-    The other parameters name things that exist, or have valid values.
+    The query names things that exist. The rest of the path has valid values, which need not name anything.
     """
     values = {
         "slug:slug": callers.own.workspace.slug,
@@ -383,7 +383,7 @@ def test_machines_get_the_right_answer(callers, address):
     }
     assert {name: (answers[name].status_code, code_of(answers[name])) for name in expected} == expected
     assert answers[f"key of {rule.scope}"].status_code in (200, 201, 202), code_of(answers[f"key of {rule.scope}"])
-    # A second decision on a confirmation is refused. All other calls can be repeated.
+    # Each caller decides on a confirmation of its own, and all other calls can be repeated.
     assert answers["key of all scopes"].status_code in (200, 201, 202, 403, 409)
 
 

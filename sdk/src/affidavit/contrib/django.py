@@ -1,6 +1,6 @@
 """For Django 4.2 and later: signed intents (contract §3), witnessed shapes (contract §4).
 
-    MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware", ...]  # every view; put it first
+    MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware", ...]  # every view; only the witness before it
     AFFIDAVIT_PROTECTION = "shop.intents.protection"                 # an affidavit.Protection, or its dotted path
 
     @intent_required(minimum_version=2)                              # one view; needs the setting only
@@ -58,8 +58,8 @@ class IntentMiddleware:
 
     These are not verified: views decorated with `intent_exempt`, requests that `protection.exempt` names, and views
     decorated with `intent_required`, which verify themselves. A verified request has its intent in `request.intent`,
-    and needs no CSRF token: no browser can send an intent. Put this middleware first, so that it runs before the check
-    of the CSRF token.
+    and needs no CSRF token: no browser can send an intent. Put this middleware before all others but the witness, so
+    that it runs before the check of the CSRF token.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -216,7 +216,7 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
     if isinstance(body, StoredResponse):
         return _build_response(body), True
     call = _build_call(request, body)
-    # Compared whole, because code of the app may run its own calls with a copy of a request.
+    # The whole call is compared: the app may make another call with a copy of this request and its attributes.
     verified = (protection, replace(call, request=None, route=find_no_route))
     admission = getattr(request, _ADMISSION, None)
     if admission is not None and getattr(request, _VERIFIED) == verified:
@@ -280,7 +280,10 @@ def _read_raw_path(request: HttpRequest) -> str | None:
 
 
 def _find_route(request: HttpRequest) -> str | None:
-    """Return the path template of Django's route; None without a route, or if the route is no template."""
+    """Return the path template of Django's route, behind the mount prefix of the site.
+
+    Return None without a route, if the route is no template, or if the prefix may have a value.
+    """
     path = parse_route_path(request.resolver_match.route) if request.resolver_match else None
     prefix = find_prefix(request)
     return None if path is None or prefix is None else f"{prefix}/{path.removeprefix('/')}"
