@@ -6,10 +6,10 @@ import secrets
 import time
 from typing import cast
 
-from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import Error, connection, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
+from django.utils import timezone
 
 from hub.doctor.result import Result
 from hub.local.database import check_fitness, count_pending_migrations
@@ -17,8 +17,7 @@ from hub.local.postgresql.server import Server
 from hub.local.web_role import describe_fault
 from outcomes.tallies.recount import recount_random_day
 from wire.format_numbers import count_noun
-from wire.redelivery.encryption import decrypt
-from workspaces.models import SigningSecret
+from workspaces.secrets.unreadable import CURE, describe_unreadable_secrets
 
 MAX_CLOCK_DIFFERENCE = 5.0  # seconds
 
@@ -105,25 +104,10 @@ def check_clock() -> Result:
 
 
 def check_keys() -> Result:
-    """Decrypt every signing secret with SECRET_KEY and SECRET_KEY_FALLBACKS."""
-    all_secrets = list(SigningSecret.objects.select_related("workspace").iterator())
-    unreadable = [secret for secret in all_secrets if not is_decryptable(secret)]
-    if unreadable:
-        return Result(
-            "wrong",
-            f"{len(unreadable)} of {len(all_secrets)} signing secrets cannot be decrypted, such as {unreadable[0]} of "
-            f"{unreadable[0].workspace.slug}.",
-            "Set the SECRET_KEY that encrypted them, or add it to SECRET_KEY_FALLBACKS. If it is lost, rotate them.",
-        )
-    return Result("ok", f"{count_noun(len(all_secrets), 'signing secret')} decrypted.")
-
-
-def is_decryptable(secret: SigningSecret) -> bool:
-    try:
-        decrypt(bytes(secret.ciphertext))
-    except InvalidToken:
-        return False
-    return True
+    """Decrypt, with SECRET_KEY and SECRET_KEY_FALLBACKS, every signing secret that still verifies."""
+    if detail := describe_unreadable_secrets(now=timezone.now()):
+        return Result("wrong", detail, CURE)
+    return Result("ok", "All signing secrets can be decrypted.")
 
 
 def check_tallies(seed: int) -> Result:

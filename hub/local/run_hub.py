@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from django.conf import settings
-from django.db import OperationalError, connections
+from django.db import DatabaseError, OperationalError, connections
 from django.utils import timezone
 
 from hub.celery import app
@@ -30,6 +30,7 @@ from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.supervision.stop_signals import handle_stop_signals
 from hub.local.web_role import create_embedded_role
 from hub.sample import workspace as sample
+from workspaces.secrets.unreadable import warn_of_unreadable_secrets
 
 
 def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
@@ -87,6 +88,7 @@ def prepare() -> None:
     declare_queue()
     if prepare_database(web_role=prepare_web_role()) and settings.HUB_SAMPLE:
         sample.create(now=timezone.now())
+    warn_of_unreadable_secrets(now=timezone.now())
     compressed_static_files.build()
 
 
@@ -144,6 +146,8 @@ def run_process(name: str) -> NoReturn:
     require_own_database()
     with suppress(OperationalError):
         check_written_version()
+    with suppress(DatabaseError):
+        warn_of_unreadable_secrets(now=timezone.now())
     if name == "web":
         check_port(settings.HUB_HOST, settings.HUB_PORT)
     make_private_folder(metrics_folder())

@@ -29,6 +29,7 @@ from hub.local.web_role import grant_web_role
 from outcomes.models import Outcome, Tally
 from tests.alerts.alerts import make_target
 from workspaces.models import Environment
+from workspaces.secrets.rotate import rotate_secret
 
 pytestmark = pytest.mark.django_db
 OUTCOMES = [{"conversationId": f"conv {n}", "outcomeKey": key} for n in range(3) for key in ("purchase", "renewal")]
@@ -98,10 +99,12 @@ def test_a_clock_that_is_an_hour_behind_is_wrong(monkeypatch):
 
 
 def test_secrets_that_no_key_of_the_settings_decrypts_are_counted(settings, workspace, other_workspace):
-    assert check_keys().detail == "2 signing secrets decrypted."
+    assert check_keys().state == "ok"
     earlier, settings.SECRET_KEY = settings.SECRET_KEY, "another key, of another hub, which is long"
     result = check_keys()
-    assert (result.state, result.detail[:6]) == ("wrong", "2 of 2")
+    assert (result.state, result.detail[:22]) == ("wrong", "2 of 2 signing secrets")
+    rotate_secret(other_workspace.workspace, actor="test", now=timezone.now() - timedelta(days=2))
+    assert check_keys().detail[:22] == "1 of 2 signing secrets"  # the secret before the rotation verifies no more
     settings.SECRET_KEY_FALLBACKS = [earlier]
     assert check_keys().state == "ok"
 

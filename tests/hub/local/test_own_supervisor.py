@@ -49,6 +49,20 @@ def test_a_database_that_a_newer_version_has_migrated_is_refused(settings, monke
         start()
 
 
+@pytest.mark.django_db
+def test_a_start_with_a_key_that_decrypts_no_signing_secret_says_so(workspace, settings, tmp_path, monkeypatch, caplog):
+    settings.DATABASE_URL, settings.HUB_DATA_DIR = "postgresql://u:p@h/x", tmp_path
+    monkeypatch.setattr("os.execvpe", lambda *arguments: None)
+    monkeypatch.setattr("os.chdir", lambda folder: None)
+    run_process("worker")
+    assert not caplog.messages
+    settings.SECRET_KEY = "another key, of another hub, which is long"
+    run_process("worker")
+    (message,) = caplog.messages
+    assert message.startswith("1 of 1 signing secret cannot be decrypted, such as gas_")
+    assert "SECRET_KEY_FALLBACKS" in message
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_run_command_is_replaced_by_its_program(hub, name):
     arguments = [word.encode() for word in list_arguments()[name]]
