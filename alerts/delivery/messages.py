@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from wire.count_noun import count_noun
+
 # The sides that a change breaks, as pages name them
 BROKEN_SIDES = {"consumer": "consumers", "producer": "producers", "both": "both sides"}
 
@@ -37,7 +39,7 @@ class Message:
         changes = self.facts.get("changes", [])
         lines = [_describe_change(change) for change in changes]
         omitted_count = self.facts.get("changeCount", 0) - len(changes)
-        return [*lines, *([f"and {omitted_count:,} more changes"] if omitted_count > 0 else [])]
+        return [*lines, *([f"and {count_noun(omitted_count, 'more change')}"] if omitted_count > 0 else [])]
 
 
 def build_body(message: Message) -> bytes:

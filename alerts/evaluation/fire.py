@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -153,16 +152,21 @@ def _store_event(alert: Alert, happening: Happening, *, now: datetime) -> Event:
         subject=happening.subject,
         key=f"{alert.environment_id}:{alert.kind}:{happening.key}",
         title=describe_happening(alert.kind, happening.facts, alert.environment.name),
-        url=build_url(alert, happening.facts),
+        url=build_url(alert, happening),
         facts={"environment": alert.environment.name, **happening.facts},
         at=happening.at,
         fired_at=now,
     )
 
 
-def build_url(alert: Alert, facts: Mapping[str, Any]) -> str:
-    """Return the address of the page about the happening."""
+def build_url(alert: Alert, happening: Happening) -> str:
+    """Return the address of the page about the happening, in the week that ends the day after it.
+
+    That week shows it whenever the message is read; the day after belongs to it because dates are local to the reader.
+    """
     page, query = PAGES[alert.kind]
-    query = {**query, **({"reason": facts["reason"]} if "reason" in facts else {})}
+    reason = {"reason": happening.facts["reason"]} if "reason" in happening.facts else {}
+    day = happening.at.astimezone(UTC).date()
+    period = {"from": day - timedelta(days=5), "to": day + timedelta(days=1)}
     address = reverse(page, args=[alert.workspace.slug, alert.environment.name])
-    return f"{alert.origin}{address}{'?' if query else ''}{urlencode(query)}"
+    return f"{alert.origin}{address}?{urlencode({**query, **reason, **period})}"

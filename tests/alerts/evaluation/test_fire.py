@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.db import connections
@@ -23,7 +24,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation, report
-from wire.time.period import QUARTER, floor_to_quarter
+from wire.time.period import QUARTER, floor_to_quarter, parse_period
 from workspaces.environments.change import archive_environment
 from workspaces.models import RetentionPolicy
 
@@ -144,7 +145,12 @@ def test_a_new_reason_fires_once_even_after_a_late_report_of_it(workspace, targe
     assert evaluate(alert.pk, now=NOW + 2 * MINUTE) == 0
     event = Event.objects.get()
     assert event.title == "New rejection reason in production: replayed"
-    assert event.url.endswith("/production/rejections?reason=replayed")
+    address = urlsplit(event.url)
+    query = dict(parse_qsl(address.query))
+    assert (address.path[-22:], query["reason"]) == ("/production/rejections", "replayed")
+    for zone in ("Pacific/Kiritimati", "UTC", "Pacific/Pago_Pago"):  # the page shows the event, whenever it is opened
+        period = parse_period({**query, "tz": zone}, now=NOW + 60 * DAY)
+        assert (period.faults, period.start <= event.at < period.end) == ((), True)
     assert event.facts["count"] == 2
 
 
