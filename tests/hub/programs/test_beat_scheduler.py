@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from celery.schedules import crontab, schedule
 from django.conf import settings
 
 from hub.programs import beat_scheduler
+from hub.telemetry.logs import JsonFormatter
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 YEARS = timedelta(days=3 * 365)
@@ -89,6 +91,19 @@ def test_with_a_normal_clock_tasks_run_at_their_interval(tmp_path):
     with scheduler(tmp_path) as beat:
         sent = [beat.send_due(START + timedelta(minutes=minutes)) for minutes in range(0, 31, 5)]
     assert sent == [[], [], ["often"], [], ["often"], [], ["often"]]
+
+
+def test_a_message_that_cannot_be_sent_is_logged_with_its_stack_in_a_field_of_its_own(tmp_path, monkeypatch, caplog):
+    def fail(*args: Any, **options: Any) -> None:
+        raise OSError("no space left")
+
+    with scheduler(tmp_path) as beat:
+        monkeypatch.setattr(beat.app, "send_task", fail)
+        monkeypatch.setattr(beat_scheduler.Scheduler, "producer", None)
+        beat_scheduler.Scheduler.apply_entry(beat, beat.schedule["often"])
+    line = json.loads(JsonFormatter().format(caplog.records[-1]))
+    assert line["message"] == "Couldn't apply scheduled task often: no space left"
+    assert line["exception"][0] == "SchedulingError"
 
 
 def test_the_hub_uses_this_scheduler():
