@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from cryptography.fernet import InvalidToken
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.base_session import AbstractBaseSession
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 
@@ -15,7 +19,41 @@ from wire.redelivery.encryption import decrypt, encrypt
 
 
 class SessionStore(db.SessionStore):
-    """A session in the database; only synchronous code uses it."""
+    """A session in the database; only synchronous code uses it.
+
+    Two requests of one session may run at the same time. Each stores only the members that it changed: what the other
+    keeps for its next page, such as a key that is shown once, stays.
+    """
+
+    _loaded: dict[str, Any] | None = None  # the members as this request read them
+
+    def load(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().load()
+        self._loaded = deepcopy(data)
+        return data
+
+    def save(self, must_create: bool = False) -> None:
+        """Store the session. Raises UpdateError if it was deleted meanwhile, and CreateError as Django does."""
+        if must_create or self.session_key is None or self._loaded is None:
+            super().save(must_create)
+        else:
+            try:
+                with transaction.atomic():
+                    self._session_cache = self._merge(self._loaded)
+                    super().save()
+            except DatabaseError as error:
+                raise UpdateError from error
+        self._loaded = deepcopy(dict(self.items()))
+
+    def _merge(self, loaded: Mapping[str, Any]) -> dict[str, Any]:
+        """Lock the row, and return its members with the changes of this request."""
+        key = hash_session_key(self.session_key or "")
+        row = self.model.objects.select_for_update().filter(session_key=key).first()
+        stored = self.decode(row.session_data) if row else {}
+        own = dict(self.items())
+        changes = {name: value for name, value in own.items() if name not in loaded or loaded[name] != value}
+        kept = {name: value for name, value in stored.items() if name in own or name not in loaded}
+        return {**kept, **changes}
 
     def encode(self, session_dict: dict[str, Any]) -> str:
         return encrypt(self.serializer().dumps(session_dict)).decode()

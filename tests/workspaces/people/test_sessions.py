@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.models import Session
 from django.core import signing
 from django.test import Client
@@ -47,6 +48,27 @@ def test_a_session_survives_saving_and_cycling():
     assert not SessionStore().exists(first)
     store.flush()
     assert Session.objects.count() == 0
+
+
+def test_two_requests_of_one_session_keep_what_the_other_changed():
+    store = SessionStore()
+    store["stays"], store["is shown"], store["is counted"] = 1, "secret", {"by": 1}
+    store.create()
+    first, second = SessionStore(store.session_key), SessionStore(store.session_key)
+    assert first["stays"] == second["stays"] == 1
+    second["new secret"] = "secret 2"
+    del second["is shown"]
+    second.save()
+    first["is counted"]["by"] = 2
+    first["another"] = 3
+    first.save()
+    del first["another"]
+    first.save()
+    assert SessionStore(store.session_key).load() == {"stays": 1, "is counted": {"by": 2}, "new secret": "secret 2"}
+    second.flush()
+    first["late"] = 4
+    with pytest.raises(UpdateError):
+        first.save()
 
 
 def test_a_row_under_a_secret_key_that_is_no_fallback_is_an_empty_session(settings):
