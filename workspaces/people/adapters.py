@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 import secrets
+import threading
 from collections.abc import Mapping
 from smtplib import SMTPException
 from typing import Any, NoReturn
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
+from allauth.core import context as allauth_context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -20,6 +22,7 @@ from allauth.socialaccount.providers.base import AuthError
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.mail import EmailMessage
 from django.forms import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
@@ -46,6 +49,7 @@ ACCOUNT_ACTIONS: Mapping[str, str] = {
     "mfa/email/recovery_codes_generated": "recovery codes made",
     "socialaccount/email/account_connected": "single sign-on connected",
 }
+MAIL_THREAD = "affidavit-mail"
 log = logging.getLogger("affidavit.people")
 
 
@@ -111,11 +115,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             record_account_action(user, ACCOUNT_ACTIONS[template_prefix], now=timezone.now())
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail. Ignore a failing mail server: the answer must not reveal which addresses have accounts."""
-        try:
-            super().send_mail(template_prefix, email, context)
-        except (OSError, SMTPException) as error:
-            log.error("mail could not be sent: %s", type(error).__name__)
+        """Send a mail in the background: neither what the mail server answers nor how fast may change our answer.
+
+        It would reveal which addresses have accounts.
+        """
+        members = {"request": allauth_context.request, "email": email, **context}
+        message = self.render_mail(template_prefix, email, members)
+        threading.Thread(target=_send_mail, args=[message], name=MAIL_THREAD, daemon=True).start()
+
+
+def _send_mail(message: EmailMessage) -> None:
+    try:
+        message.send()
+    except (OSError, SMTPException) as error:
+        log.error("mail could not be sent: %s", type(error).__name__)
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]

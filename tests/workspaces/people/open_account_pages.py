@@ -9,11 +9,11 @@ from typing import Any
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth import get_user_model
-from django.core import mail
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from tests.workspaces.people.mails import read_mails
 from tests.workspaces.people.passkey import Passkey
 from workspaces.create import NewWorkspace
 from workspaces.models import Invitation, Membership, Workspace
@@ -115,7 +115,7 @@ def open_reset() -> None:
         open_page(stranger, f"/account/password/{page}")
     stranger.post("/account/password/reset", {"email": "not an address"})
     stranger.post("/account/password/reset", {"email": "ada@example.com"})
-    link = re.search(r"http://testserver(\S+)", mail.outbox[-1].body)[1]
+    link = re.search(r"http://testserver(\S+)", read_mails()[-1].body)[1]
     form_address = stranger.get(link)["Location"]
     open_page(stranger, form_address)
     stranger.post(form_address, {"password1": "x", "password2": "y"})
