@@ -376,6 +376,22 @@ def test_a_raw_path_that_servers_read_differently_is_refused(variable, path, raw
     assert answer.get_json(force=True)["reason"] == "operation-mismatch"
 
 
+@pytest.mark.parametrize("charset", ["utf-7", '"UTF-7"', "unicode_escape", "utf-8"])
+def test_an_app_that_decodes_by_the_charset_reads_the_texts_that_were_verified(charset):
+    app = shop(make_protection())
+
+    @app.post("/webob")
+    def read_as_webob_does():
+        return json.loads(flask.request.data.decode(flask.request.mimetype_params["charset"]))
+
+    body = {"isbn": "978+ACI-,+ACI-qty+ACI-:+ACI-9", "note": 'a","qty":"9'}
+    answer = app.test_client().post(
+        "/webob", data=encode_json(body), content_type=f"application/json; Charset={charset}; v=1",
+        headers={"X-Service-Intent": sign_call("POST /webob", body)},
+    )  # fmt: skip
+    assert (answer.status_code, answer.get_json()) == (200, body)
+
+
 def test_an_encoded_body_is_refused():
     app = shop(make_protection())
     headers = {"X-Service-Intent": sign_call("POST /orders", ARGS), "Content-Encoding": "gzip"}
