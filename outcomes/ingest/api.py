@@ -43,7 +43,7 @@ class ConversationOutcomes(MachineView):
     ) -> Response:
         reports = [Report(item["conversationId"], item["outcomeKey"]) for item in data["outcomes"]]
         receipt = record_outcomes(environment, reports, reported_by=self.request.auth.pk, now=now)
-        count_after_commit(UNKNOWN, len(receipt.unknown))
+        count_after_commit(UNKNOWN, len(reports) - receipt.recorded)
         return Response(receipt.as_json(), headers={"X-Outcomes-New": str(receipt.new)})
 
 

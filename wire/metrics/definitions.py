@@ -20,7 +20,9 @@ REQUESTS = Histogram(
     buckets=SECONDS,
 )  # fmt: skip
 ITEMS = Counter("affidavit_items", "Items that were accepted and stored, repeats included.", ["kind"])
-UNKNOWN = Counter("affidavit_unknown_conversations", "Reported conversation ids that were not known.")
+UNKNOWN = Counter(
+    "affidavit_unknown_conversations", "Reported outcomes whose conversation was not known, repeats included."
+)
 VERIFICATIONS = Counter("affidavit_verifications", "Verifications by result: accepted, or the reason.", ["result"])
 FOLDS = Histogram("affidavit_fold_seconds", "Time to fold one batch of witness reports.", buckets=SECONDS)
 FOLDED = Counter("affidavit_folded_reports", "Witness reports that were folded or became dead letters.")
