@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from outcomes.analytics.chart_data import Chart, read_compared_numbers, read_key_chart
+from outcomes.analytics.chart_data import Chart, ChartLine, read_compared_numbers, read_key_chart
 from outcomes.analytics.compare import ComparedShare
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
@@ -63,7 +63,7 @@ def export_series(analytics: Analytics, name: str) -> Table:
     """Return the table of the chart by key."""
 
     def series_rows() -> Rows:
-        return _series_rows(analytics.chart, analytics.period, analytics.comparison)
+        return _series_rows(analytics.chart, analytics.period, analytics.comparison, has_all_keys=True)
 
     return Table(name, OUTCOME_SERIES_COLUMNS, series_rows)
 
@@ -176,12 +176,19 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
     return label, totals.conversations, totals.outcomes, totals.broken, totals.reports
 
 
-def _series_rows(chart: Chart, period: Period, comparison: Comparison) -> Rows:
-    """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey."""
+def _series_rows(chart: Chart, period: Period, comparison: Comparison, *, has_all_keys: bool = False) -> Rows:
+    """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey.
+
+    has_all_keys: whether the compared numbers of keys without a line belong to the rows of all other keys, even if
+        these keys have no outcomes in the period itself.
+    """
     kind = _find_comparison_kind(comparison)
     compared_numbers = read_compared_numbers(chart, period, comparison) if kind != NOTHING else {}
+    lines = list(chart.lines)
+    if has_all_keys and any(compared_numbers.get(None, ())) and all(line.key is not None for line in lines):
+        lines.append(ChartLine(None, [0] * len(chart.buckets)))
     for number, bucket in enumerate(chart.buckets):
-        for line in chart.lines:
+        for line in lines:
             compared_number = compared_numbers[line.key][number] if compared_numbers else None
             yield (unix_seconds(bucket.start), line.key, line.numbers[number], *_split_compared(kind, compared_number))
 

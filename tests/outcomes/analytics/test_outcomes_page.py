@@ -331,7 +331,7 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
         ("purchase", 3, 2, None, 3, 0.75, 2, 0.5, 25), ("renewal", 0, 2, None, 0, 0, 2, 0.5, -50),
     ]  # fmt: skip
     assert {row["outcomesBefore"] for row in tables["keys"]} == {None}
-    assert sum(row["outcomesBeside"] for row in tables["series"]) == 2
+    assert sum(row["outcomesBeside"] for row in tables["series"]) == 4
     assert [(row["period"], row["outcomes"]) for row in tables["totals"]] == [("now", 3), ("beside", 4)]
     response = browser_client.get(f"{PAGE}?compare=staging")
     assert [trace["name"] for trace in response.context["figure"]["data"]] == ["purchase", "purchase, staging"]
@@ -386,13 +386,18 @@ def test_the_previous_count_of_a_new_key_is_0_only_if_there_were_data_before(pro
     assert [row["period"] for row in tables["totals"]] == ["now", "before"]
 
 
-@pytest.mark.parametrize("query", ["", "?show=a&show=b", "?rank=2", "?compare=staging"])
+ALL_SHOWN = "?show=a&show=b&show=c&show=d&show=e"
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?show=a&show=b", "?rank=2", "?compare=staging", ALL_SHOWN, f"{ALL_SHOWN}&compare=staging"]
+)
 def test_every_line_of_the_series_is_exported_with_what_it_is_compared_with(production, browser_client, query):
     now = timezone.now()
     counts = {"a": 5, "b": 4, "c": 3, "d": 2, "e": 1}
     staging = production.workspace.environments.get(name="staging")
     for environment, at in ((production, now - timedelta(days=7)), (staging, now)):
-        reach_keys(environment, {**counts, "e": 7}, now=at)
+        reach_keys(environment, {**counts, "e": 7, "gone": 6}, now=at)
     reach_keys(production, counts, now=now)
     tables = read_tables(browser_client.get(f"{PAGE}.json{query}"))
     column = "outcomesBeside" if "compare" in query else "outcomesBefore"
