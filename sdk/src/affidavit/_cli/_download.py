@@ -17,7 +17,6 @@ from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import HubAnswer, parse_answer, read_refusal
 from affidavit._hub.transport import (
-    CHECK_THE_HUB,
     DEFAULT_TIMEOUT,
     USER_AGENT,
     build_connection,
@@ -53,7 +52,7 @@ class HubReader:
                 return HubAnswer(response.status, response_headers, response.read())
             except (OSError, http.client.HTTPException) as error:
                 reason = describe_failure(error, DEFAULT_TIMEOUT)
-                detail = f"No whole answer from {self.hub.geturl()}: {reason}. {CHECK_THE_HUB}, then try again."
+                detail = f"No whole answer from {self.hub.geturl()}: {reason}, then try again."
                 raise Undelivered(detail) from None
 
     def get_document(self, target: str, member: str) -> dict[str, Any]:

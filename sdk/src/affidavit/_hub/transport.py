@@ -28,7 +28,10 @@ from .responses import HubAnswer, is_temporary, parse_answer, read_refusal
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT = 10.0
 USER_AGENT = f"affidavit/{__version__} Python/{platform.python_version()}"
-CHECK_THE_HUB = "Check that the hub runs there and can be reached from here"
+_CHECK_THE_HUB = "Check that the hub runs there and can be reached from here"
+_CHECK_THE_CERTIFICATE = (
+    "Give the address for which it was issued, or name a file of the certificates that you trust in SSL_CERT_FILE"
+)
 _MAX_ANSWER = 4 * 1024 * 1024
 _UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")  # characters that http.client refuses in a host and a path
 
@@ -218,20 +221,22 @@ class HttpTransport:
             return 0.0
 
     def _make_unreachable(self, error: Exception) -> HubUnreachable:
-        detail = f"No answer from {self._hub.text}: {describe_failure(error, self._timeout)}. {CHECK_THE_HUB}"
-        return HubUnreachable(f"{detail}, then send again.", code="unreachable")
+        detail = f"No answer from {self._hub.text}: {describe_failure(error, self._timeout)}, then send again."
+        return HubUnreachable(detail, code="unreachable")
 
 
 def describe_failure(error: Exception, timeout: float) -> str:
-    """Return the reason why no answer came.
+    """Return the reason why no answer came, and what to do about it.
 
     timeout: the seconds for each step on the wire.
     """
-    if isinstance(error, TimeoutError):
-        return f"nothing came for {timeout:g} s"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted ({error.verify_message})"
-    return getattr(error, "strerror", None) or type(error).__name__
+        return f"its certificate is not trusted ({error.verify_message}). {_CHECK_THE_CERTIFICATE}"
+    if isinstance(error, TimeoutError):
+        reason = f"nothing came for {timeout:g} s"
+    else:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+    return f"{reason}. {_CHECK_THE_HUB}"
 
 
 @lru_cache(maxsize=8)
