@@ -66,7 +66,7 @@ def read_refusal(answer: HubAnswer, key: str) -> ReportError:
     problem = _parse_problem(answer)
     code, detail = _read_text(problem, "code", key), _read_text(problem, "detail", key)
     if not (code and detail):
-        code, detail = _describe_undocumented(answer)
+        problem, (code, detail) = {}, _describe_undocumented(answer)
     return ReportError(
         _erase_key(key, detail),
         code=code,
