@@ -275,6 +275,7 @@ def test_characters_that_a_recorder_left_unencoded_are_percent_encoded(read, raw
         (entry(status=101), Skip.WEBSOCKET),
         (entry(status=0), Skip.NO_ANSWER),
         (entry(status=-1), Skip.NO_ANSWER),
+        ({**entry(), "response": None}, Skip.NO_ANSWER),
         (entry(status=600), Skip.MALFORMED),
         (entry(status="200"), Skip.MALFORMED),
         (entry(status=True), Skip.MALFORMED),

@@ -178,7 +178,7 @@ def _read_method(request: Mapping[str, Json]) -> str | None:
 
 def _read_status(response: Mapping[str, Json]) -> int | None:
     """Return the status; 0 or less if there was no response (aborted, blocked, unreachable), None if it is invalid."""
-    status = response.get("status")
+    status = response.get("status", 0)
     return status if type(status) is int and status < 600 else None
 
 
