@@ -57,6 +57,14 @@ def test_an_empty_name_of_a_file_is_called_that(arguments, name, capsys):
     assert capsys.readouterr() == ("", expected)
 
 
+@pytest.mark.parametrize("command", [["catalog", "pull"], ["tools", "lock"]])
+def test_a_dash_is_refused_where_it_would_become_the_name_of_a_file(command, tmp_path, capsys):
+    with ScriptedHub(answer(200, {"tools": []})) as hub:
+        assert main([*command, "-", "--hub", hub.url]) == 2
+    assert (hub.received, list(tmp_path.iterdir())) == ([], [])
+    assert capsys.readouterr().err == "affidavit: - cannot be written: name a file; - is not standard output here.\n"
+
+
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names are text there")
 def test_a_file_whose_name_is_not_utf_8_is_written_and_named(monkeypatch):
     monkeypatch.setattr(

@@ -77,7 +77,9 @@ def read_document(answer: HubAnswer, key: str, member: str) -> dict[str, Any]:
 
 
 def require_regular_file(path: Path) -> None:
-    """Raise UsageError for a folder, a device or a pipe."""
+    """Raise UsageError for a folder, a device or a pipe, and for `-`, which is meant to be standard output."""
+    if str(path) == "-":
+        raise UsageError(f"{path} cannot be written: name a file; - is not standard output here.")
     if os.path.exists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} cannot be written: it is no regular file.")
 
