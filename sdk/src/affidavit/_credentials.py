@@ -25,9 +25,13 @@ def describe_mistake(text: str, prefix: str) -> str | None:
 
     prefix: the expected prefix.
 
-    The sentence says what kind of value `text` is, and which kind is expected; or that it has quotation marks, as from
-    a file of variables that Docker reads. It does not repeat the text, which may be a secret.
+    The sentence says what kind of value `text` is, and which kind is expected; or that there is something around it,
+    such as the line end of a file, or the quotation marks that Docker leaves in a variable. It does not repeat the
+    text, which may be a secret.
     """
+    ends = text[:1] + text[-1:]
+    if not ends.isprintable() or ends != ends.strip():
+        return "this has white space or an invisible character at its beginning or end; leave it out"
     if text.startswith(_QUOTATION_MARKS) and text[1:].startswith(tuple(_KINDS)):
         return "this has quotation marks around it; leave them out"
     for other_prefix, kind in _KINDS.items():
