@@ -76,14 +76,14 @@ def test_without_a_key_the_variable_is_named():
         OutcomeReporter()
 
 
-@pytest.mark.parametrize("environment", ["", 7])
+@pytest.mark.parametrize("environment", ["", 7, "staging\n"])
 @pytest.mark.parametrize("make", [
     OutcomeReporter, Witness, VerificationReports,
     lambda key, **options: report_outcomes(key, [], **options),
     lambda key, **options: send_observations([], api_key=key, **options),
 ])  # fmt: skip
 def test_an_environment_that_no_hub_has_is_refused_at_once(make, environment):
-    with pytest.raises(ReportError, match="The environment is empty or not text") as caught:
+    with pytest.raises(ReportError, match="The environment is empty, not text or has white space") as caught:
         make(KEY, environment=environment)
     assert caught.value.code == "invalid-request"
 

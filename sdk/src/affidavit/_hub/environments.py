@@ -7,10 +7,14 @@ from affidavit._errors import ReportError
 def require_environment(environment: str | None) -> str | None:
     """Return `environment`, or the value of the environment variable AFFIDAVIT_ENVIRONMENT if `environment` is None.
 
-    None means `production`. Raises ReportError for an empty name, and for one that is not text: the hub has neither.
+    None means `production`. Raises ReportError for a name that no hub has: an empty one, one with white space around
+    it, such as the line end of a file, and one that is not text.
     """
     name = read_variable(environment, ENVIRONMENT_VARIABLE)
-    if name is None or (isinstance(name, str) and name):
+    if name is None or (isinstance(name, str) and name and name == name.strip()):
         return name
-    detail = f"The environment is empty or not text. Give its name; or None for {ENVIRONMENT_VARIABLE}, or production."
-    raise ReportError(detail, code="invalid-request")
+    raise ReportError(
+        "The environment is empty, not text or has white space around it. "
+        f"Give its name; or None for {ENVIRONMENT_VARIABLE}, or production.",
+        code="invalid-request",
+    )
