@@ -168,6 +168,13 @@ def test_an_unreadable_progress_file_is_ignored(csv_file, content):
         ("a.csv", 'conversationId,outcomeKey\n"two\nlines",k\n,k\n', ["line 4"]),
         ("a.csv", "conversation,key\nc,k\n", ["a.csv: the first line", "missing: conversationId, outcomeKey"]),
         ("a.csv", "", ["missing: conversationId"]),
+        (
+            "a.csv",
+            'conversationId,outcomeKey\nc,k\n"d","k\ne,k\n',
+            ["line 3 cannot be read as CSV", "Look there for a quote"],
+        ),
+        ("a.csv", '\nconversationId,outcomeKey\n\n"d"x,k\n', ["line 4 cannot be read as CSV"]),
+        ("a.csv", '\n"conversationId"x,outcomeKey\n', ["line 2 cannot be read as CSV"]),
         ("a.jsonl", '{"conversationId": "c", "outcomeKey": "k"}\nnope\n[]\n', ["line 2: not JSON", "line 3: not an"]),
         ("a.jsonl", '{"conversationId": 7, "outcomeKey": "k"}', ["line 1: conversationId"]),
         ("a.jsonl", '{"conversationId": "a", "conversationId": "b", "outcomeKey": "k"}', ["duplicate-name"]),

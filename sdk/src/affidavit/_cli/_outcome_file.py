@@ -3,9 +3,9 @@
 import csv
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -23,8 +23,8 @@ _ENVIRONMENT = "environment"
 _USE_THE_OPTION = "an environment is not read from the file. Split it by environment, and send each with --environment"
 
 
-class _WrongHeader(Exception):
-    """The columns of a CSV file are not what they must be."""
+class _WrongCsv(Exception):
+    """The columns of a CSV file are not what they must be, or it cannot be read further."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ def read_lines(path: Path) -> Iterator[OutcomeLine]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from readers[path.suffix.lower()](file)
-    except _WrongHeader as error:
+    except _WrongCsv as error:
         raise UsageError(f"{path.name}: {error}") from None
+    except csv.Error:  # of the header, whose delimiter is not known yet
+        raise UsageError(f"{path.name}: the first line is too long for the names of columns.") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path.name} is not UTF-8. Save it as UTF-8 and run this again.") from None
-    except csv.Error:
-        raise UsageError(f"{path.name} is not CSV that can be read. Look for a stray quote or a NUL.") from None
     except OSError as error:
         raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
 
@@ -106,20 +106,34 @@ def _read_csv(file: IO[str]) -> Iterator[OutcomeLine]:
     blank_count, first_line = 0, next(file, "")
     while first_line and not first_line.strip():
         blank_count, first_line = blank_count + 1, next(file, "")
-    reader = csv.reader(chain([first_line], file), delimiter=_detect_delimiter(first_line), strict=True)
-    header = [name.strip() for name in next(reader, [])]
+    rows = _read_rows(chain([first_line], file), _detect_delimiter(first_line), blank_count + 1)
+    header = [name.strip() for _, row in islice(rows, 1) for name in row]
     _check_header(header)
     columns = [header.index(name) for name in ITEM_NAMES]
     extra_names = _list_extra_names(header)
-    number = blank_count + reader.line_num + 1
-    for row in reader:
+    for number, row in rows:
         if any(value.strip() for value in row[len(header) :]):
             fault = f"has {len(row)} cells, but the first line {len(header)}. Put a text with a delimiter into quotes."
             yield OutcomeLine(number, fault=fault)
         elif any(value.strip() for value in row):
             values = [row[column] if column < len(row) else None for column in columns]
             yield _build_line(number, values, extra_names)
-        number = blank_count + reader.line_num + 1
+
+
+def _read_rows(lines: Iterable[str], delimiter: str, first_number: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the number of the line on which it begins. Raises _WrongCsv.
+
+    first_number: the number of the first line.
+    """
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    number = first_number
+    try:
+        for row in reader:
+            yield number, row
+            number = first_number + reader.line_num
+    except csv.Error:
+        advice = "Look there for a quote that does not belong, or is not closed."
+        raise _WrongCsv(f"what begins on line {number} cannot be read as CSV. {advice}") from None
 
 
 def _detect_delimiter(header: str) -> str:
@@ -137,11 +151,11 @@ def _detect_delimiter(header: str) -> str:
 
 def _check_header(header: Sequence[str]) -> None:
     if missing := [name for name in ITEM_NAMES if name not in header]:
-        raise _WrongHeader(f"the first line must name the columns; missing: {', '.join(missing)}.")
+        raise _WrongCsv(f"the first line must name the columns; missing: {', '.join(missing)}.")
     if twice := [name for name in ITEM_NAMES if header.count(name) > 1]:
-        raise _WrongHeader(f"the first line names a column twice: {', '.join(twice)}. Keep the one that is meant.")
+        raise _WrongCsv(f"the first line names a column twice: {', '.join(twice)}. Keep the one that is meant.")
     if _has_environment(header):
-        raise _WrongHeader(f"the file has a column for the environment; {_USE_THE_OPTION}.")
+        raise _WrongCsv(f"the file has a column for the environment; {_USE_THE_OPTION}.")
 
 
 def _read_json_lines(file: IO[str]) -> Iterator[OutcomeLine]:
