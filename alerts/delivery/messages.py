@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from wire.count_noun import count_noun
+from wire.format_numbers import count_noun
 
 # The sides that a change breaks, as pages name them
 BROKEN_SIDES = {"consumer": "consumers", "producer": "producers", "both": "both sides"}
