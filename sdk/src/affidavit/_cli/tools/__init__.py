@@ -100,9 +100,12 @@ def _read_definitions(hub: HubReader, environment: str) -> dict[str, Json]:
     """Return the present tools by name."""
     document = hub.get_document(f"{_TARGET}?{urlencode({'environment': environment})}", "tools")
     try:
-        return {str(tool["name"]): tool for tool in document["tools"]}
+        definitions = {str(tool["name"]): tool for tool in document["tools"]}
     except (KeyError, TypeError):
         raise Undelivered(NOT_FROM_A_HUB) from None
+    if len(definitions) < len(document["tools"]):
+        raise Undelivered("The answer has two tools of one name, of which an assistant may use either. Report it.")
+    return definitions
 
 
 def _format_differences(differences: Sequence[Difference], history: History) -> Iterator[str]:
