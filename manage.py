@@ -7,6 +7,7 @@ import sys
 from django.core.management import execute_from_command_line
 from django.db import ProgrammingError
 
+from hub.local.command_output import check_output
 from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, format_error, lacks_tables
 from hub.local.postgresql.server import lend_server
 
@@ -15,7 +16,7 @@ def main() -> None:
     """Run one command. An expected error is printed as one line, without a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     try:
-        with lend_server(sys.argv[1:]):
+        with check_output(), lend_server(sys.argv[1:]):
             execute_from_command_line(sys.argv)
     except EXPECTED_ERRORS as error:
         sys.exit(format_error(error))
