@@ -63,12 +63,19 @@ def page_all(
     environment: Environment,
     joins: QuerySet[Outcome],
     page_number: str | None,
-    count: int,
+    count: int | None,
     diagnosed_joins: Sequence[BrokenJoin],
 ) -> JoinsPage:
-    """Return a page of the `count` broken joins. The first joins, which are diagnosed already, are not read again."""
+    """Return a page of the broken joins. The first joins, which are diagnosed already, are not read again.
+
+    count: the tallies' number of these joins, so that no row is counted; None if retention has deleted some of them,
+        which tallies still count.
+    """
     paginator = Paginator(joins, ROWS_PER_PAGE)
-    paginator.count = count  # the tallies' number, so that no row is counted
+    if len(diagnosed_joins) < NEWEST_DIAGNOSED:
+        paginator.count = len(diagnosed_joins)
+    elif count is not None:
+        paginator.count = count
     page = paginator.get_page(page_number)
     start, end = (page.number - 1) * ROWS_PER_PAGE, page.end_index()
     is_diagnosed = end <= len(diagnosed_joins)

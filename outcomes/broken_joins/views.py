@@ -96,7 +96,11 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
 def _describe_joins(
     environment: Environment, period: Period, filters: JoinFilters, page_number: str | None, count: int
 ) -> Mapping[str, Any]:
-    """Return the causes of the joins, or of the newest if there are very many, and one page of the `count` joins."""
+    """Return the causes of the joins, or of the newest if there are very many, and one page of the joins.
+
+    count: the number of joins in the period; tallies count also those that retention has deleted.
+    """
+    kept_days = _find_kept_days(environment, period)
     joins_of_key = find_broken_joins(environment, period, filters.key)
     newest = list(diagnose_joins(environment, joins_of_key[:NEWEST_DIAGNOSED]))
     again = read_reported_again(environment, period, filters.key)
@@ -110,7 +114,7 @@ def _describe_joins(
     if filters:
         rows, joins = page_matching(listed, filters, api_keys, page_number)
     else:
-        rows, joins = page_all(environment, listed_joins, page_number, count, listed)
+        rows, joins = page_all(environment, listed_joins, page_number, None if kept_days else count, listed)
     return {
         "causes": _describe_causes(environment, period, newest, api_keys, filters.key, again, is_partial=is_partial),
         "again": again,
@@ -127,7 +131,7 @@ def _describe_joins(
         ),
         "rows": rows,
         "listed_ids": count_ids(rows, listed_joins, listed),
-        "kept_days": _find_kept_days(environment, period),
+        "kept_days": kept_days,
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_keys.get(join.reported_by)) for join in joins],
     }
 

@@ -15,6 +15,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from tests.outcomes.reading import read_tables
 from wire.time.period import parse_period
+from workspaces.models import RetentionPolicy
 
 PAGE = "/w/lumen-books/production/joins"
 
@@ -410,9 +411,17 @@ def test_the_list_says_how_many_ids_its_joins_name(production, browser_client, m
     assert f"of 9 broken joins of {least}" in read_footer(browser_client, sort)
 
 
-def test_ids_of_joins_that_retention_deleted_may_be_missing_in_the_count(production, browser_client):
+@pytest.mark.parametrize("diagnosed", [500, 3])
+def test_the_list_has_no_pages_of_joins_that_retention_deleted(production, browser_client, monkeypatch, diagnosed):
+    for module in ("views", "listed_joins"):
+        monkeypatch.setattr(f"outcomes.broken_joins.{module}.NEWEST_DIAGNOSED", diagnosed)
+    monkeypatch.setattr("outcomes.broken_joins.listed_joins.ROWS_PER_PAGE", 5)
+    RetentionPolicy.objects.create(workspace=production.workspace, broken_joins=1)
     Outcome.objects.filter(environment=production, conversation__conversation_id="never").delete()
-    assert read_footer(browser_client) == "1 to 6 of 6 broken joins of at least 5 conversation ids"
+    assert read_footer(browser_client) == "1 to 5 of 5 broken joins of 5 conversation ids"
+    text = " ".join(re.sub("<[^>]+>", " ", browser_client.get(PAGE).content.decode()).split())
+    assert "Still broken 6" in text
+    assert "Single broken joins are kept for 1 day; older ones are only counted." in text
 
 
 def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(production, browser_client):
