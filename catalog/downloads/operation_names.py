@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 from affidavit.operations import PARAMETER
 from catalog.evidence.outlines import Outline
@@ -20,14 +21,29 @@ def name_operations(operations: Sequence[tuple[str, str]]) -> list[str]:
     """Return a name for each (method, path), in their order; `GET /orders/{orderId}` → `get_orders_by_orderId`.
 
     A name ends with a digest of method and path if it would be too long, equal another one, or look like a name with a
-    digest. So no name depends on the position of its operation in the list.
+    digest. So no name depends on the position of its operation in the list. If two names with digests are equal, as
+    those of paths that somebody chose for it, both get a digest of the operation and a number.
     """
-    names = [build_plain_name(method, path) for method, path in operations]
+    names = plain_names = [build_plain_name(method, path) for method, path in operations]
+    are_final = [is_only and is_plain(name) for name, is_only in zip(names, _find_single(names), strict=True)]
+    for attempt in count():
+        if all(are_final):
+            break
+        ending = f" {attempt}" if attempt else ""
+        names = [
+            name if is_final else add_digest(plain_name, f"{method} {path}{ending}")
+            for name, is_final, plain_name, (method, path) in zip(
+                names, are_final, plain_names, operations, strict=True
+            )
+        ]
+        are_final = _find_single(names)
+    return names
+
+
+def _find_single(names: Sequence[str]) -> list[bool]:
+    """Return for each name whether no other equals it, whatever the case of its letters."""
     uses = Counter(name.lower() for name in names)
-    return [
-        name if uses[name.lower()] == 1 and is_plain(name) else add_digest(name, f"{method} {path}")
-        for name, (method, path) in zip(names, operations, strict=True)
-    ]
+    return [uses[name.lower()] == 1 for name in names]
 
 
 def name_outlines(outlines: Iterable[Outline]) -> list[str]:

@@ -224,6 +224,17 @@ def test_names_are_short_plain_and_unique():
     assert all(len(name) <= MAX_TOOL_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
 
 
+def test_paths_that_were_chosen_to_have_one_digest_have_names_of_their_own():
+    """Digests have 32 bits: a reporter finds such a pair within seconds."""
+    pair = [
+        ("GET", "/go-go-go-go/go-go/go/go/go-go-go/go/go/go/go/go/go-go"),
+        ("GET", "/go-go-go/go/go/go-go/go-go/go/go/go-go-go/go/go/go-go"),
+    ]
+    names = name_operations(pair)
+    assert len(set(names)) == 2
+    assert name_operations(pair[::-1]) == names[::-1]
+
+
 def test_a_path_that_ends_like_a_digest_does_not_clash_with_another_name():
     operations = [("GET", "/a-b"), ("GET", "/a/b")]
     digest = name_operations(operations)[0].removeprefix("get_a_b_")
