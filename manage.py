@@ -8,7 +8,7 @@ from django.core.management import execute_from_command_line
 from django.db import ProgrammingError
 
 from hub.local.command_output import check_output
-from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, format_error, lacks_tables
+from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, NOT_UTF_8, format_error, is_about_arguments, lacks_tables
 from hub.local.postgresql.server import lend_server
 
 
@@ -20,6 +20,10 @@ def main() -> None:
             execute_from_command_line(sys.argv)
     except EXPECTED_ERRORS as error:
         sys.exit(format_error(error))
+    except UnicodeEncodeError as error:
+        if not is_about_arguments(error, sys.argv):
+            raise
+        sys.exit(NOT_UTF_8)
     except ProgrammingError as error:
         if not lacks_tables(error):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import OperationalError, ProgrammingError
@@ -24,6 +25,14 @@ NO_TABLES = (
     "affidavit: the database lacks tables of this version of the hub. Set HUB_DATA_DIR or DATABASE_URL as for the hub; "
     "if they are right, start the hub once."
 )
+
+NOT_UTF_8 = "affidavit: an argument is not text in UTF-8. Check the encoding of your terminal."
+
+
+def is_about_arguments(error: UnicodeEncodeError, arguments: Sequence[str]) -> bool:
+    """Return whether a text could not be encoded because an argument of the command is not UTF-8."""
+    character = error.object[error.start]
+    return "\ud800" <= character <= "\udfff" and any(character in argument for argument in arguments)
 
 
 def lacks_tables(error: ProgrammingError) -> bool:

@@ -56,6 +56,14 @@ def test_a_folder_that_cannot_be_used_names_its_setting_and_the_cure(number, cur
     assert ("Free space" in line) == (number == errno.ENOSPC)
 
 
+def test_an_argument_that_is_not_utf_8_is_told_from_other_texts_that_cannot_be_encoded():
+    argument = "caf\udce9"  # how Python passes on the byte E9 of Latin-1
+    with pytest.raises(UnicodeEncodeError) as caught:
+        f"name {argument}".encode()
+    assert error_lines.is_about_arguments(caught.value, ["manage.py", "create_key", argument])
+    assert not error_lines.is_about_arguments(caught.value, ["manage.py", "create_key", "café"])
+
+
 @pytest.mark.django_db
 def test_a_server_of_the_oldest_supported_version_is_accepted_and_an_older_one_refused(monkeypatch):
     major = connection.pg_version // 10_000
