@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import QueryDict
 
-MAX_SEARCH_WORDS = 10
 # The members that choose the period of a page and its time zone
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
 # The members that name the environment with which a page is compared
@@ -40,11 +39,6 @@ def read_number(query: Mapping[str, str], name: str) -> int | None:
 def strip_nul(text: str) -> str:
     """Remove NUL characters: no stored text holds one, and PostgreSQL refuses them."""
     return text.replace("\0", "")
-
-
-def split_words(search: str) -> list[str]:
-    """Return the words of a search in lower case; each must match. Only the first ten count."""
-    return search.casefold().split()[:MAX_SEARCH_WORDS]
 
 
 def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wire.filters import read_text, split_words
+from wire.filters import read_text
+from wire.search_words import read_search_words
 
 # The columns that the list can be sorted by: the value of `sort=`, the title, and the CSS class
 SORTED_COLUMNS = (
@@ -53,7 +54,7 @@ class OperationFilters:
     @property
     def words(self) -> Sequence[str]:
         """Return the words that the path, a property's name or its type must contain."""
-        return split_words(self.query)
+        return read_search_words(self.query)
 
     @property
     def statuses(self) -> list[str]:

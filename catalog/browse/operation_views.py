@@ -50,7 +50,8 @@ from catalog.rules.hints import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
 from catalog.shape_pointers import VALUES
 from wire.errors import NotFound
-from wire.filters import read_text, split_words
+from wire.filters import read_text
+from wire.search_words import read_search_words
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
@@ -70,7 +71,7 @@ def show_operation(
     """
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
-    words = split_words(read_text(request.GET, "find"))
+    words = read_search_words(read_text(request.GET, "find"))
     shows_unknown = request.GET.get("show") == "unknown"
     shape = choose_matching_part(words, shapes, request.GET.get("part", ""), shows_unknown=shows_unknown)
     days = find_days(period)
@@ -132,7 +133,7 @@ def show_operation(
         "show": {"unknown"}.__contains__,
         "as": {"reported"}.__contains__,
     }
-    return Page("catalog/operation.html", build_context, tables, partial=branch, takes=takes)
+    return Page("catalog/operation.html", build_context, tables, partial=branch, takes=takes, searches=("find",))
 
 
 def require_operation(request: HttpRequest, environment: Environment) -> Operation:
@@ -168,7 +169,7 @@ def build_tree_context(
     pointer = request.GET.get("at", "")
     open_branches = set(request.GET.getlist("open"))
     find = read_text(request.GET, "find").strip()
-    matches = find_nodes(nodes, split_words(find)) if find else None
+    matches = find_nodes(nodes, read_search_words(find)) if find else None
     to_open = [pointer, *(find_unknown_nodes(nodes) if request.GET.get("show") == "unknown" else ())]
     build = partial(
         build_rows,

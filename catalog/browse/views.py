@@ -106,7 +106,8 @@ def show_catalog(
         exports.export_excess(excess_operations(environment, period)),
     ]
     takes = {"status": expand_status, "show": SUBSETS.__contains__, "sort": SORT_KEYS.__contains__}
-    return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html", takes=takes)
+    partial = "catalog/_partials/operations.html"
+    return Page("catalog/catalog.html", build_context, tables, partial=partial, takes=takes, searches=("q",))
 
 
 def _count_absent_properties(environment: Environment) -> tuple[Mapping[int, int], Mapping[int, int]]:

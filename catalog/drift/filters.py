@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from catalog.change_labels import CHANGE_KINDS
-from wire.filters import read_text, split_words
+from wire.filters import read_text
+from wire.search_words import read_search_words
 
 BREAKING_ONLY, COMPATIBLE_ONLY = "1", "no"  # `breaking` in the address
 NEW_ONLY = "1"  # `new` in the address
@@ -50,7 +51,7 @@ class DriftFilters:
     @property
     def words(self) -> Sequence[str]:
         """Return the words that the operation's path or the pointer of the change must contain."""
-        return split_words(self.query)
+        return read_search_words(self.query)
 
     @property
     def is_active(self) -> bool:

@@ -49,7 +49,8 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
         "breaking": {BREAKING_ONLY, COMPATIBLE_ONLY}.__contains__,
         "new": {NEW_ONLY}.__contains__,
     }
-    return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html", takes=takes)
+    partial = "catalog/_partials/changes.html"
+    return Page("catalog/drift.html", build_context, tables, partial=partial, takes=takes, searches=("q",))
 
 
 def _describe_observed(environment: Environment, period: Period) -> Mapping[str, Any]:

@@ -30,6 +30,7 @@ from wire.http.read_only import read_only
 from wire.postgresql.replica import get_read_age
 from wire.postgresql.replica_requests import answer_from_replica
 from wire.postgresql.snapshot import read_snapshot
+from wire.search_words import MAX_SEARCH_WORDS, read_search_words, split_search
 from wire.table_exports import Table, stream_csv, stream_json
 from wire.time.period import PRESETS, Period, parse_period
 from workspaces.access import has_role, list_workspaces, require_member_environment, require_readable_environment
@@ -53,6 +54,8 @@ class Page:
         may have any value.
     limits: for members that may be repeated, by name, how many values the page takes. The page says that it ignores
         the others; an export refuses them.
+    searches: the members that are searched for word by word. The page says that it ignores words beyond
+        MAX_SEARCH_WORDS; an export refuses them.
     has_period: whether the page depends on the chosen period.
     holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
@@ -63,6 +66,7 @@ class Page:
     partial: str = ""
     takes: Mapping[str, Callable[[str], object]] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
+    searches: Sequence[str] = ()
     has_period: bool = True
     holds_secrets: bool = False
 
@@ -73,10 +77,26 @@ class Page:
             name: Truncator(value).chars(MAX_QUOTED) for name, value in values.items() if not self.takes[name](value)
         }
 
-    def find_cut(self, address: QueryDict) -> Mapping[str, list[str]]:
-        """Return the members of the address that have too many values, each with the values that the page takes."""
+    def find_cut(self, address: QueryDict) -> Mapping[str, list[str] | str]:
+        """Return the members of the address of which the page takes a part only, each with that part."""
         values = {name: read_texts(address, name) for name in self.limits}
-        return {name: texts[: self.limits[name]] for name, texts in values.items() if len(texts) > self.limits[name]}
+        searches = {name: read_text(address, name) for name in self.searches}
+        return {
+            **{name: texts[: self.limits[name]] for name, texts in values.items() if len(texts) > self.limits[name]},
+            **{
+                name: " ".join(read_search_words(search))
+                for name, search in searches.items()
+                if len(split_search(search)) > MAX_SEARCH_WORDS
+            },
+        }
+
+    def describe_cut(self, cut: Mapping[str, list[str] | str]) -> str:
+        """Say how much the page takes of the members that `find_cut` returned; "" if there are none."""
+        limits = (
+            f"{MAX_SEARCH_WORDS} words of {name}" if name in self.searches else f"{len(part)} values of {name}"
+            for name, part in cut.items()
+        )
+        return f"This page takes at most {' and '.join(limits)}." if cut else ""
 
 
 View = Callable[[HttpRequest, Environment, Period], Page]
@@ -149,7 +169,8 @@ def build_frame(
         "period": period,
         "has_period": page.has_period,
         "unknown": page.find_unknown(request.GET),
-        "cut": page.find_cut(request.GET),
+        "cut": (cut := page.find_cut(request.GET)),
+        "cut_sentence": page.describe_cut(cut),
         "may_share": name in SHAREABLE_PAGES and has_role(request.user, environment.workspace, Membership.EDITOR),
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
         "data_age": _round_age(get_read_age()),
@@ -201,8 +222,7 @@ def _respond(
         detail = f"This page does not know {members}. Correct the address: a download never ignores a filter."
         raise Problem("invalid-request", detail)
     if cut := page.find_cut(request.GET):
-        limits = " and ".join(f"{len(values)} values of {name}" for name, values in cut.items())
-        raise Problem("invalid-request", f"This page takes at most {limits}. Leave out the others.")
+        raise Problem("invalid-request", f"{page.describe_cut(cut)} Leave out the others.")
     if format_ == "csv":
         name = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         days = _name_period(period) if page.has_period else ""

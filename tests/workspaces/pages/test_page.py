@@ -139,6 +139,19 @@ def test_values_beyond_those_that_a_page_takes_are_not_cut_silently(browser_clie
         assert browser_client.get(f"{PAGE}{ending}?{query.replace('show=i', 'show=a')}").status_code == 200
 
 
+@pytest.mark.parametrize(("page", "member"), [("catalog", "q"), ("drift", "q"), ("operation", "find")])
+def test_words_beyond_those_that_a_search_takes_are_not_cut_silently(browser_client, address_of, page, member):
+    address = address_of(page, f"{member}=books+b+c+d+e+f+g+h+i+j+k")
+    words = f"This page takes at most 10 words of {member}."
+    for headers in ({}, {"hx-request": "true"}):  # also as the search is typed, when the list alone is sent
+        html = browser_client.get(address, headers=headers).content.decode()
+        assert html.count(f"{words} It ignores the others.") == 1
+    refused = browser_client.get(address.replace("?", ".json?", 1))
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid-request")
+    assert words in refused.json()["detail"]
+    assert browser_client.get(address.replace("?", ".json?", 1).removesuffix("+k")).status_code == 200
+
+
 @pytest.mark.parametrize(("page", "member"), [("outcomes", "compare"), ("difference", "against")])
 def test_a_comparison_of_environments_links_to_the_one_the_other_way_round(browser_client, workspace, page, member):
     start = f"/w/{workspace.workspace.slug}"
