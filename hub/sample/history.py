@@ -17,7 +17,7 @@ from examples.bookshop.assistant import Assistant, Site, list_sites
 from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
-from hub.sample.gate import SampleGate
+from hub.sample.confirmations import SampleGate
 from hub.sample.keys import SampleKeys, find_keys
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
 from hub.sample.workspace import DAYS

@@ -4,9 +4,9 @@ import threading
 import time
 
 import pytest
+from support.calls_at_once import count_passes_at_once
 from support.store_servers import (
     RepeatingRedis,
-    count_passes_at_once,
     postgres_schema,
     redis_server,
     sqlite_in,

@@ -3,8 +3,9 @@ import threading
 import time
 
 import pytest
+from support.calls_at_once import count_passes_at_once
 from support.signed_calls import make_protection, sign_call
-from support.store_servers import RepeatingRedis, count_passes_at_once, postgres_schema, redis_server, sqlite_in
+from support.store_servers import RepeatingRedis, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import read_intent
 from affidavit._intents.stores import StoreUnavailable

