@@ -67,7 +67,7 @@ OPTIONAL = {
     "environment": "pages outside of a workspace have the same frame: signing in, failures, the API docs",
     "period": "the same pages as for `environment`",
     "unknown": "the same pages as for `environment`",
-    "cut": "the same pages as for `environment`",
+    "cut_sentence": "the same pages as for `environment`",
     "data_age": "a form that is shown again with its faults is never read from a replica",
 }
 NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})
