@@ -126,8 +126,7 @@ def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
         path,
     ]
     psql_command: Sequence[str | Path] = [
-        folder / "psql", "--no-psqlrc", "--quiet", "--no-password", "--single-transaction", "--set=ON_ERROR_STOP=1",
-        f"--output={os.devnull}",
+        folder / "psql", "--no-psqlrc", "--quiet", "--no-password", "--set=ON_ERROR_STOP=1", f"--output={os.devnull}",
     ]  # fmt: skip
     environment = build_environment(database)
     with (
@@ -138,11 +137,16 @@ def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
     ):
         if not (reader.stdout and writer.stdin and writer.stderr):
             raise AssertionError("both ends are pipes")
+        is_half = False
         with suppress(BrokenPipeError):  # psql ended at an error, and has written it to stderr
+            writer.stdin.write(b"BEGIN;\n")
             copy_script(reader.stdout, writer.stdin)
+            # Only a whole script is committed: psql takes the end of its input for the end of the script, also when
+            # this process or pg_restore was killed.
+            is_half = reader.wait() != 0
+            if not is_half:
+                writer.stdin.write(b"COMMIT;\n")
         reader.stdout.close()
-        if is_half := reader.wait() != 0 and writer.poll() is None:
-            writer.kill()  # if psql saw its input end, it would commit the half that it has
         with suppress(BrokenPipeError):
             writer.stdin.close()
         if is_half:

@@ -8,13 +8,14 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 from django.utils import timezone
 
-from hub.backup import create
+from hub.backup import create, restore
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
 from hub.backup.create import new_file_beside
@@ -131,6 +132,18 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_pa
     with pytest.raises(StartupError, match=f"{file}: cannot be read .No such file or directory.") as caught:
         read_archive(file)
     assert "HUB_DATA_DIR" not in str(caught.value)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_restoration_that_is_interrupted_leaves_nothing(monkeypatch, tmp_path):
+    def stop_in_the_middle(source: Any, target: Any) -> None:
+        target.write(b"CREATE TABLE half (id int); COPY half FROM stdin;\n1\n")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(restore, "copy_script", stop_in_the_middle)
+    with pytest.raises(KeyboardInterrupt):
+        restore.restore_dump(find_clients(18), tmp_path / "affidavit.backup", connection.settings_dict)
+    assert "half" not in connection.introspection.table_names()
 
 
 def run_migrate() -> None:
