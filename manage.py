@@ -2,6 +2,7 @@
 """Affidavit's command line on the server: `manage.py up` starts everything."""
 
 import os
+import signal
 import sys
 
 from django.core.management import execute_from_command_line
@@ -10,11 +11,13 @@ from django.db import ProgrammingError
 from hub.local.command_output import check_output
 from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, NOT_UTF_8, format_error, is_about_arguments, lacks_tables
 from hub.local.postgresql.server import lend_server
+from hub.local.supervision.stop_signals import unwind_on_signals
 
 
 def main() -> None:
     """Run one command. An expected error is printed as one line, without a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
+    unwind_on_signals()
     try:
         with check_output(), lend_server(sys.argv[1:]):
             execute_from_command_line(sys.argv)
@@ -28,6 +31,8 @@ def main() -> None:
         if not lacks_tables(error):
             raise
         sys.exit(NO_TABLES)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from hub.local.host_names import LOCAL_HOSTS, bracket
 from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
-from hub.local.supervision.stop_signals import handle_stop_signals
 from hub.local.web_role import create_embedded_role
 from hub.sample import workspace as sample
 from workspaces.secrets.unreadable import warn_of_unreadable_secrets
@@ -35,7 +34,6 @@ from workspaces.secrets.unreadable import warn_of_unreadable_secrets
 
 def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
     """Start the database, prepare it, and become the supervisor, which prints the line when the web server answers."""
-    stop_on_signals()
     with lock_data_dir(settings.HUB_DATA_DIR):
         check_port(settings.HUB_HOST, settings.HUB_PORT)
         with run_database():
@@ -43,11 +41,6 @@ def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
             plan = build_plan(write_ready_line())
             connections.close_all()
             become_supervisor(plan)
-
-
-def stop_on_signals() -> None:
-    """Let Ctrl-C, SIGTERM and a closed terminal unwind the start. Later, the supervisor handles these signals."""
-    handle_stop_signals(lambda number, frame: sys.exit(128 + number))
 
 
 def check_port(host: str, port: int) -> None:
