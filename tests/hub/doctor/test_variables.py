@@ -104,6 +104,7 @@ def test_a_secret_key_that_other_users_can_read_is_wrong(settings, tmp_path):
 
 
 def test_a_warning_of_django_is_shown(settings):
+    settings.SECRET_KEY = "abcdefghijklmnopqrstuvwxyz0123456789"  # a start takes 32 characters
     assert check_deployment().state == "ok"
     settings.SECURE_CONTENT_TYPE_NOSNIFF = False
     assert "security.W006" in check_deployment().detail
