@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -15,6 +16,7 @@ from hub.doctor.result import Result
 log = logging.getLogger("affidavit.settings")
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+HOST_NAME = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)  # as Django compares it
 LEAST_DIFFERENT_CHARACTERS = 10
 USE_TLS = "Put a proxy with TLS in front of the hub, and set BEHIND_TLS=true."
 HUB_VARIABLES = ("HUB_BALLAST_MIB", "HUB_DATA_DIR", "HUB_HOST", "HUB_PORT", "HUB_SAMPLE", "HUB_START_EMPTY")
@@ -50,6 +52,13 @@ def check_variables() -> Result:
 def check_hosts() -> Result:
     """Check that the hub accepts the host names under which it will be called."""
     public_names = list_public_names(settings.ALLOWED_HOSTS)
+    for name in public_names:
+        if not HOST_NAME.fullmatch(name):
+            return Result(
+                "wrong",
+                f"ALLOWED_HOSTS: {name} is no host name, so calls under it get 400.",
+                "Write names without scheme, port and path; addresses of IPv6 in brackets.",
+            )
     if "*" in public_names:
         return Result(
             "wrong",

@@ -53,6 +53,25 @@ def test_allowed_hosts_have_to_fit_hub_host_and_tls(settings, host, names, behin
 
 
 @pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("hub.example.com", "ok"),
+        (".example.com", "ok"),
+        ("[2001:db8::1]", "ok"),
+        ("https://hub.example.com", "wrong"),
+        ("hub.example.com:8443", "wrong"),
+        ("hub.example.com/hub", "wrong"),
+        ("2001:db8::1", "wrong"),
+        ("*.example.com", "wrong"),
+    ],
+)
+def test_a_name_under_which_no_call_is_accepted_is_wrong(settings, name, state):
+    settings.ALLOWED_HOSTS, settings.BEHIND_TLS = ["localhost", "other.example.com", name], True
+    result = check_hosts()
+    assert (result.state, f"{name} is no host name" in result.detail) == (state, state == "wrong")
+
+
+@pytest.mark.parametrize(
     ("names", "behind_tls", "proxies", "state"),
     [
         (["localhost"], False, [], "ok"),
