@@ -137,13 +137,16 @@ def read_email() -> dict[str, Any]:
     with suppress(ValueError):  # for example a port that is no number
         server = urlsplit(address)
         extra = server.path.strip("/") or server.query or server.fragment
+        user, password = unquote(server.username or ""), unquote(server.password or "")
+        if not f"{user}{password}".isascii():  # smtplib fails at them
+            raise StartupError("EMAIL_URL: the user and the password may have ASCII characters only. Set another one.")
         if server.scheme in MAIL_PORTS and server.hostname and not extra:
             return {
                 "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
                 "EMAIL_HOST": server.hostname,
                 "EMAIL_PORT": server.port or MAIL_PORTS[server.scheme],
-                "EMAIL_HOST_USER": unquote(server.username or ""),
-                "EMAIL_HOST_PASSWORD": unquote(server.password or ""),
+                "EMAIL_HOST_USER": user,
+                "EMAIL_HOST_PASSWORD": password,
                 "EMAIL_USE_TLS": server.scheme == "smtp+tls",
                 "EMAIL_USE_SSL": server.scheme == "smtp+ssl",
             }

@@ -48,6 +48,13 @@ def test_an_address_that_is_no_mail_server_stops_the_start(monkeypatch, address)
         read_email()
 
 
+def test_a_password_that_cannot_be_sent_stops_the_start(monkeypatch):
+    monkeypatch.setenv("EMAIL_URL", "smtp+tls://u:caf%C3%A9@h")
+    with pytest.raises(StartupError, match="ASCII") as caught:
+        read_email()
+    assert "caf" not in str(caught.value)
+
+
 def test_without_an_address_mail_is_printed(monkeypatch, settings, capsys):
     monkeypatch.delenv("EMAIL_URL", raising=False)
     for name, value in read_email().items():
