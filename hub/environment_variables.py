@@ -81,6 +81,21 @@ def read_database_url(variable: str) -> dict[str, Any]:
     return {**connection_settings, "ENGINE": DATABASE_ENGINE}
 
 
+def read_replica_url(primary: dict[str, Any]) -> dict[str, Any]:
+    """Return Django's settings of the replica: those of the primary with the address and options of its own."""
+    connection_settings = read_database_url("REPLICA_DATABASE_URL")
+    options = {
+        **primary["OPTIONS"],
+        # If the replica vanishes from the network, the hub soon notices, and reads from the primary.
+        "connect_timeout": 2,
+        "keepalives_idle": 2,
+        "keepalives_interval": 2,
+        "keepalives_count": 2,
+        **connection_settings.get("OPTIONS", {}),
+    }
+    return {**primary, **connection_settings, "OPTIONS": options}
+
+
 def read_broker_url() -> str:
     """Return the address of the message broker; several, separated by semicolons, are tried in turn."""
     url = env.str("CELERY_BROKER_URL", "") or "filesystem://"

@@ -17,6 +17,7 @@ from hub.environment_variables import (
     read_number,
     read_origins,
     read_rate,
+    read_replica_url,
     read_variable_or_file,
     strip_items,
 )
@@ -249,18 +250,7 @@ DATABASES = {
 }
 if REPLICA_DATABASE_URL:
     DATABASE_ROUTERS = ["wire.postgresql.replica.ReplicaRouter"]
-    DATABASES["replica"] = {
-        **DATABASES["default"],
-        **read_database_url("REPLICA_DATABASE_URL"),
-        # If the replica vanishes from the network, the hub soon notices, and reads from the primary.
-        "OPTIONS": {
-            **DATABASES["default"]["OPTIONS"],
-            "connect_timeout": 2,
-            "keepalives_idle": 2,
-            "keepalives_interval": 2,
-            "keepalives_count": 2,
-        },
-    }
+    DATABASES["replica"] = read_replica_url(DATABASES["default"])
 
 LANGUAGE_CODE = "en-us"
 USE_I18N = False

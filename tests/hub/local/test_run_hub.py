@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pytest
 
-from hub.environment_variables import is_broker, read_broker_url
+from hub.environment_variables import is_broker, read_broker_url, read_replica_url
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import ROOT, Hub, running_hub
@@ -258,6 +258,14 @@ def test_a_broker_url_that_kombu_knows_is_accepted(address):
 @pytest.mark.parametrize("address", ["", "nonsense", "redis", "http://localhost", "redis://localhost:70000", "://"])
 def test_a_broker_url_that_kombu_does_not_know_is_refused(address):
     assert not is_broker(address)
+
+
+def test_options_of_the_replica_are_those_of_its_own_address(monkeypatch):
+    monkeypatch.setenv("REPLICA_DATABASE_URL", "postgresql://r:p@replica/x?sslmode=verify-full")
+    primary = {"NAME": "x", "HOST": "primary", "OPTIONS": {"sslmode": "prefer", "application_name": "affidavit"}}
+    replica = read_replica_url(primary)
+    assert (replica["HOST"], replica["OPTIONS"]["application_name"]) == ("replica", "affidavit")
+    assert replica["OPTIONS"]["sslmode"] == "verify-full"
 
 
 @pytest.mark.parametrize("address", ["redis://localhost", "amqp://localhost;rediss://localhost", "sentinel://a:1"])
