@@ -46,9 +46,11 @@ def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
 
 
 def read_origins(name: str) -> list[str]:
-    origins = strip_items(env.list(name, []))
+    """Return origins as browsers send them, without a slash at the end."""
+    origins = [origin.removesuffix("/") for origin in strip_items(env.list(name, []))]
     for origin in origins:
-        if not split_address(origin).netloc:
+        address = split_address(origin)
+        if not address.netloc or address.path:
             raise StartupError(f"{name}: {origin} is no origin. Write it with its scheme: https://NAME.")
     return origins
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pytest
 
-from hub.environment_variables import is_broker, read_broker_url, read_replica_url
+from hub.environment_variables import is_broker, read_broker_url, read_origins, read_replica_url
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import ROOT, Hub, running_hub
@@ -266,6 +266,14 @@ def test_options_of_the_replica_are_those_of_its_own_address(monkeypatch):
     replica = read_replica_url(primary)
     assert (replica["HOST"], replica["OPTIONS"]["application_name"]) == ("replica", "affidavit")
     assert replica["OPTIONS"]["sslmode"] == "verify-full"
+
+
+def test_an_origin_is_what_browsers_send(monkeypatch):
+    monkeypatch.setenv("CSRF_TRUSTED_ORIGINS", "https://hub.example.com/, https://hub.example.com:8443")
+    assert read_origins("CSRF_TRUSTED_ORIGINS") == ["https://hub.example.com", "https://hub.example.com:8443"]
+    monkeypatch.setenv("CSRF_TRUSTED_ORIGINS", "https://hub.example.com/sign-in")
+    with pytest.raises(StartupError, match="is no origin"):
+        read_origins("CSRF_TRUSTED_ORIGINS")
 
 
 @pytest.mark.parametrize("address", ["redis://localhost", "amqp://localhost;rediss://localhost", "sentinel://a:1"])
