@@ -110,7 +110,7 @@
   }
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.method !== "post" || event.defaultPrevented) return;
+    if ((event.submitter?.formMethod || form.method) !== "post" || event.defaultPrevented) return;
     if (event.timeStamp - (sentAt.get(form) ?? -Infinity) < 5_000) return event.preventDefault();
     sentAt.set(form, event.timeStamp);
     rememberScroll();

@@ -15,6 +15,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from affidavit import IntentRejected, IntentVerifier, MemoryNonces
+from alerts.models import Alert
+from tests.alerts.alerts import make_target
 from tests.workspaces.people.authenticator_app import read_code
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, Provider, run_provider
 from workspaces.create import NewWorkspace
@@ -184,15 +186,25 @@ def test_on_a_phone_a_new_key_is_in_sight_once_it_is_created(new_tab, start_of_p
     expect(page.locator("#new-key")).to_be_in_viewport()
 
 
+CLICK_TWICE = """(button) => {
+    button.click();
+    setTimeout(() => button.click(), 5);
+}"""
+
+
 def test_a_double_click_creates_one_key(new_tab: Any, start_of_pages: str) -> None:
     page = new_tab().open(f"{start_of_pages}/keys")
     form = page.locator("form[action*='keys/create']")
     form.get_by_label("Name").fill("clicked twice")
     form.get_by_label("report").check()
-    page.evaluate("""() => {
-        const button = document.querySelector("form[action*='keys/create'] button:not([type=button])");
-        button.click();
-        setTimeout(() => button.click(), 5);
-    }""")
+    form.get_by_role("button", name="Create key").evaluate(CLICK_TWICE)
     page.get_by_text("clicked twice").first.wait_for()
     assert ApiKey.objects.filter(name="clicked twice").count() == 1
+
+
+def test_a_double_click_creates_one_alert(new_tab: Any, start_of_pages: str, workspace: NewWorkspace) -> None:
+    target, _ = make_target(workspace, "https://8.8.8.8/hooks")
+    page = new_tab().open(f"{start_of_pages}/alerts?kind=drift.breaking&targets={target.pk}")
+    page.get_by_role("button", name="Save alert").evaluate(CLICK_TWICE)
+    page.get_by_role("button", name="Pause Breaking drift").first.wait_for()
+    assert Alert.objects.count() == 1
