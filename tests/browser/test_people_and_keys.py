@@ -208,3 +208,14 @@ def test_a_double_click_creates_one_alert(new_tab: Any, start_of_pages: str, wor
     page.get_by_role("button", name="Save alert").evaluate(CLICK_TWICE)
     page.get_by_role("button", name="Pause Breaking drift").first.wait_for()
     assert Alert.objects.count() == 1
+
+
+def test_after_signing_in_again_in_another_tab_a_form_that_was_open_is_accepted(
+    new_tab: Any, start_of_pages: str
+) -> None:
+    tab = new_tab()
+    page = tab.open(f"{start_of_pages}/annotations")
+    page.get_by_label("What happened").fill("Written before")
+    page.context.add_cookies([{"name": "csrftoken", "value": "b" * 32, "url": tab.base}])  # as signing in does
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("row", name="Written before").wait_for()
