@@ -27,8 +27,9 @@
     row.scrollIntoView({ block: "nearest" });
   }
 
-  // An element that scrolls sideways or has its own arrow keys keeps them.
-  function changePeriod(which) {
+  // An element that scrolls sideways or has its own arrow keys keeps them. With Shift, arrows change a selection.
+  function changePeriod(which, { shiftKey }) {
+    if (shiftKey) return;
     const element = document.activeElement;
     const keepsArrows = element.closest("pre, [role=tablist], [role=region], dialog") || element.scrollWidth > element.clientWidth + 1;
     if (!keepsArrows || element === document.body) follow(`[data-period=${which}]`);
@@ -43,8 +44,8 @@
     g: () => { gPressedAt = Date.now(); },
     j: () => moveFocus(1),
     k: () => moveFocus(-1),
-    ArrowLeft: () => changePeriod("earlier"),
-    ArrowRight: () => changePeriod("later"),
+    ArrowLeft: (event) => changePeriod("earlier", event),
+    ArrowRight: (event) => changePeriod("later", event),
   };
 
   document.addEventListener("keydown", (event) => {

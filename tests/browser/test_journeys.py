@@ -61,8 +61,12 @@ def test_keyboard_shortcuts_lead_from_page_to_page(new_tab, start_of_pages):
     page.keyboard.press("o")
     page.wait_for_url(re.compile("/outcomes"))
     page.wait_for_load_state("networkidle")
+    page.locator("h1").click(click_count=2)
+    page.keyboard.press("Shift+ArrowLeft")
+    assert page.evaluate("getSelection().toString()") == "Outcome"  # it changes the selection, not the period
     page.keyboard.press("?")
     assert page.get_by_role("dialog").is_visible()
+    assert "from=" not in page.url
 
 
 def test_the_environment_switch_keeps_page_and_range(new_tab, start_of_pages):
