@@ -46,4 +46,6 @@
   addEventListener("load", fitToWindow);
   addEventListener("resize", fitToWindow);
   document.addEventListener("htmx:afterSettle", fitToWindow);
+  document.addEventListener("replaced", makeScrollableFocusable);
+  document.addEventListener("toggle", makeScrollableFocusable, true);
 })();

@@ -68,6 +68,16 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
     assert tab.complaints == []
 
 
+def test_what_scrolls_sideways_stays_within_reach_of_the_keyboard(new_tab: Any, start_of_pages: str) -> None:
+    page = new_tab(width=740).open(f"{start_of_pages}/rejections?range=all")
+    table = page.get_by_role("region", name="Latest rejections")
+    expect(table).to_have_attribute("tabindex", "0")
+    page.locator("select[name=version]").select_option("2")
+    page.wait_for_url(re.compile("version=2"))
+    settle(page)
+    expect(table).to_have_attribute("tabindex", "0")
+
+
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
     """The card of keys has the same elements after a key is ticked as after a reload.
 
