@@ -7,15 +7,22 @@
     return source.textContent;
   }
 
+  // Screen readers say it from here: a button with a label keeps its name.
+  const status = Object.assign(document.createElement("p"), { className: "visually-hidden", role: "status" });
+  addEventListener("DOMContentLoaded", () => document.body.append(status));
+
   async function copy(button) {
     const label = button.dataset.label ??= button.textContent;
     try {
       await navigator.clipboard.writeText(textFor(button));
-      button.textContent = "Copied";
+      button.textContent = status.textContent = "Copied";
     } catch { // no clipboard without HTTPS, unless on localhost
       window.prompt("Copy this:", textFor(button));
     }
-    setTimeout(() => { button.textContent = label; }, 1500);
+    setTimeout(() => {
+      button.textContent = label;
+      status.textContent = "";
+    }, 1500);
   }
 
   // Filters may have changed the address since the page was loaded. The link shares the page as it is shown now.

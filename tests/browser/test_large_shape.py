@@ -97,6 +97,7 @@ def test_the_copied_call_is_the_shown_call(new_tab, large_operation):
         page.locator("details.codes", has=page.get_by_label(f"Copy the {kind}")).locator("summary").click()
         page.get_by_role("button", name=f"Copy the {kind}").click()
         page.locator(f'button[aria-label="Copy the {kind}"]', has_text="Copied").wait_for()
+        assert "Copied" in page.get_by_role("status").all_inner_texts()  # for screen readers: the name stays the same
         page.locator("#pasted").fill("")
         page.locator("#pasted").press("Control+v")
         copied[kind] = page.locator("#pasted").input_value()
