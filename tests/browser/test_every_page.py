@@ -17,7 +17,7 @@ LOADED_AXE = Axe(axe_script="")  # for a page in which axe is loaded already
 PAGES = {
     "overview": "/overview",
     "catalog": "/catalog",
-    "operation": "/operation?method=GET&path=/orders/{orderId}",
+    "operation": "/operation?method=GET&path=/orders/{orderId}&open=template&open=baseline&open=hints",
     "property": "/property?method=GET&path=/orders/{orderId}&part=200&at=/customer/email",
     "drift": "/drift",
     "difference": "/difference?against=staging",
