@@ -276,6 +276,10 @@ def test_bodies_without_a_shape_have_their_media_types(api, browser_client, work
     page = " ".join(open_page(browser_client, workspace, part="request").split())
     assert "Media types of all time: <code>application/pdf</code> in 1 call; 3 named no media type </p>" in page
     assert "Of 4 observations none had a JSON body." in page
+    deliver(api, workspace, observation(path="/ping"))
+    response = browser_client.get(address(workspace), {"method": "GET", "path": "/ping"})
+    page = " ".join(response.content.decode().split())
+    assert "The only observation with status 200 had no JSON body." in page
     response = browser_client.get(address(workspace, ".json"), {"method": "GET", "path": PATH})
     tables = json.loads(b"".join(response.streaming_content))["tables"]
     assert tables["responses"] == [
