@@ -94,7 +94,9 @@ def test_an_example_passes_or_fails_as_named_stores_no_intent_and_is_rejected_by
 def test_a_request_that_would_pass_passes_every_check(inspect, header):
     response = inspect(header())
     assert set(read_states(response).values()) == {"passed"}
-    assert "Would pass" in response.content.decode()
+    text = response.content.decode()
+    assert "Would pass" in text
+    assert text.count('role="img" aria-label="passed"') == 11  # a screen reader ignores the label of a mere span
 
 
 def test_the_first_failure_is_shown_with_both_values_and_its_fix(inspect, header, production):
