@@ -16,6 +16,7 @@ def describe_reasons(
     reason: str = "",
     is_partial: bool = False,
     begins_within: bool = False,
+    is_filtered: bool = False,
 ) -> str:
     """Say how many rejections the chart shows, the leading reason, and the reason that grew most, if a single one did.
 
@@ -24,10 +25,11 @@ def describe_reasons(
     reason: the reason by which the page is filtered, if any.
     is_partial: whether the last bar can still grow.
     begins_within: whether the period begins within the first bar, so that this bar is partial.
+    is_filtered: whether filters leave rejections of the period out.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not any(summary.count for summary in summaries):
-        return "No rejections in this period."
+        return f"No rejections in this period{' with these filters' if is_filtered else ''}."
     beginning = f"{count_noun(sum(summary.count for summary in summaries), 'rejection')}, one bar per {step}"
     if begins_within:
         beginning += ", the first one partial"

@@ -122,6 +122,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
             reason=analysis.filters.reason,
             is_partial=any(bucket.is_partial for bucket in analysis.buckets[-1:]),
             begins_within=any(bucket.is_partial for bucket in analysis.buckets[:-1]),
+            is_filtered=bool(analysis.filters),
         ),
         "step": step,
         "first_data": analysis.first_data,

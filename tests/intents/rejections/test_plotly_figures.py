@@ -130,3 +130,5 @@ def test_all_time_has_no_comparison():
 def test_a_period_without_rejections_says_so():
     for summaries in ([], build_summaries(("expired", 0, 3))):
         assert describe_reasons(summaries, step="day", before=BEFORE) == "No rejections in this period."
+        sentence = describe_reasons(summaries, step="day", before=BEFORE, is_filtered=True)
+        assert sentence == "No rejections in this period with these filters."

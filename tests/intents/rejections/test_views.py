@@ -316,6 +316,13 @@ def test_a_reason_without_a_rejection_has_one_sentence_in_place_of_empty_tables(
     assert "All time" not in text
 
 
+def test_the_parts_of_a_filtered_page_without_rejections_do_not_speak_of_the_whole_period(page, filled_environment):
+    record_verifications(filled_environment, [build_verification("accepted", version=2, operation="GET /books")])
+    text = page(operation="GET /books").content.decode()
+    assert "No rejections in this period." not in text
+    assert text.count("No rejections in this period with these filters.") >= 4
+
+
 def test_the_list_follows_the_reasons_and_the_tile_leads_to_it(page, filled_environment):
     text = " ".join(page().content.decode().split())
     headings = re.findall("<h2>(.*?)</h2>", text)
