@@ -71,6 +71,7 @@ def test_a_form_with_errors_keeps_the_input_and_makes_no_key(admin, change, mess
     page = admin.post(f"{PAGE}/create", {**FORM, **change}).content.decode()
     assert message in page
     assert ('value="orders-api"' in page) is ("name" not in change)
+    assert ("key-expiry-help key-expiry-fault" in page) is (change.get("expires_on") == "tomorrow")
     assert ApiKey.objects.count() == before
 
 
