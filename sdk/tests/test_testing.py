@@ -34,6 +34,11 @@ def test_options_are_passed_to_mint_intent():
     assert (admitted.intent.sub, admitted.intent.tool_call_id) == ("u", "c")
 
 
+def test_arguments_beside_their_hash_are_refused_instead_of_ignored():
+    with pytest.raises(ValueError, match="exactly one of args and args_hash"):
+        intent_headers("POST /refunds", {"id": 7}, args_hash="0" * 64)
+
+
 def test_intents_for_tests_use_the_variables_of_the_app(monkeypatch):
     monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", f"{SECRET},{'gas_' + 'o' * 43}")  # as during a rotation
     monkeypatch.setenv("AFFIDAVIT_WORKSPACE", WORKSPACE)

@@ -34,7 +34,7 @@ def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", 
         "aud": read_variable(None, AUDIENCE_VARIABLE) or AUDIENCE,
         "operation": operation,
     }
-    if "args_hash" not in options:
+    if args is not None or "args_hash" not in options:  # with both, mint_intent says that one must be left out
         facts["args"] = {} if args is None else args
     secret = split_secrets(read_variable(None, SECRET_VARIABLE) or SECRET)[0]
     return {"X-Service-Intent": mint_intent(secret, **{**facts, **options}).header}

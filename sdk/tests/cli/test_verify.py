@@ -122,6 +122,7 @@ def test_the_secret_may_be_in_a_file_or_another_variable(verify, tmp_path, monke
     assert verify(header, "--secret-file", str(file))[0] == 0
     monkeypatch.setenv("OTHER", SECRET)
     assert verify(header, "--secret-env", "OTHER")[0] == 0
+    assert "--secret-env is empty" in verify(header, "--secret-env", "")[2]
     assert verify(header)[::2] == (
         2, "affidavit: No signing secret. Set AFFIDAVIT_SIGNING_SECRET, or pass --secret-file.\n"
     )  # fmt: skip

@@ -124,6 +124,8 @@ def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
 def _read_secret(options: argparse.Namespace) -> str:
     if options.secret_file is not None:
         return _read_text(options.secret_file)
+    if not options.secret_env:
+        raise UsageError("--secret-env is empty. Name the variable that holds the signing secret.")
     secret = os.environ.get(options.secret_env)
     if not secret:
         raise UsageError(f"No signing secret. Set {options.secret_env}, or pass --secret-file.")
