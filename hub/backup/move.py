@@ -42,10 +42,9 @@ def move_database(server: Server, *, now: datetime) -> Mapping[str, Summary]:
                 raise StartupError("DATABASE_URL: the database is not empty. Name a new one. Nothing was moved.")
             migrate()
             create_partitions_of(source)
-            with transaction.atomic():
+            with transaction.atomic(), connection.cursor() as cursor:
                 summaries = copy_tables(source, connection)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+                cursor.execute("ANALYZE")  # before the commit: after it, the move must be noted at once
     target = connection.settings_dict
     address = f"{target['HOST']}:{target['PORT'] or 5432}/{target['NAME']}"
     server.moved_file.unlink(missing_ok=True)
