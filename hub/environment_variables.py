@@ -16,6 +16,7 @@ from hub.local.postgresql.server import DATABASE_ENGINE
 from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)
+REDIS_SECONDS = 5  # for a connection and for each answer
 MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}  # by the scheme of EMAIL_URL
 
 
@@ -109,6 +110,17 @@ def read_broker_url() -> str:
         cure = "Write redis://HOST:6379/0 or another address of Celery's, or leave it out."
         raise StartupError(f"CELERY_BROKER_URL: not a broker that can be used here. {cure}")
     return url
+
+
+def list_transport_options(url: str, data_dir: Path) -> dict[str, Any]:
+    """Return kombu's options for the broker."""
+    if url.startswith("filesystem:"):
+        folder = str(data_dir / "broker")
+        return {"data_folder_in": folder, "data_folder_out": folder, "control_folder": f"{folder}-control"}
+    if all(address.startswith(("redis", "sentinel")) for address in url.split(";")):
+        # By default, one that does not answer is waited for without a limit, such as one without TLS at rediss://.
+        return {"socket_connect_timeout": REDIS_SECONDS, "socket_timeout": REDIS_SECONDS, "socket_keepalive": True}
+    return {}
 
 
 def split_address(text: str) -> SplitResult:

@@ -10,6 +10,7 @@ from hub.environment_variables import (
     check_oidc,
     check_tracing,
     env,
+    list_transport_options,
     read_broker_url,
     read_database_url,
     read_email,
@@ -328,13 +329,9 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_IMPORTS = ["hub.programs.alert_sender", "hub.programs.worker_sweep", "hub.retention.tasks"]
 CELERY_BEAT_SCHEDULER = "hub.programs.beat_scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
+CELERY_BROKER_TRANSPORT_OPTIONS = list_transport_options(CELERY_BROKER_URL, HUB_DATA_DIR)
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "hub.local.filesystem_broker:Transport"
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "data_folder_in": str(HUB_DATA_DIR / "broker"),
-        "data_folder_out": str(HUB_DATA_DIR / "broker"),
-        "control_folder": str(HUB_DATA_DIR / "broker-control"),
-    }
 CELERY_BEAT_SCHEDULE = {
     "evaluate alerts": {"task": "alerts.tasks.evaluate", "schedule": 60.0},
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},

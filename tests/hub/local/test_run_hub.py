@@ -16,9 +16,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+import kombu
 import pytest
+from kombu.exceptions import OperationalError
 
-from hub.environment_variables import is_broker, read_broker_url, read_origins, read_replica_url
+from hub.environment_variables import (
+    is_broker,
+    list_transport_options,
+    read_broker_url,
+    read_origins,
+    read_replica_url,
+)
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import ROOT, Hub, running_hub
@@ -258,6 +266,16 @@ def test_a_broker_url_that_kombu_knows_is_accepted(address):
 @pytest.mark.parametrize("address", ["", "nonsense", "redis", "http://localhost", "redis://localhost:70000", "://"])
 def test_a_broker_url_that_kombu_does_not_know_is_refused(address):
     assert not is_broker(address)
+
+
+def test_a_redis_that_takes_connections_but_never_answers_counts_as_away():
+    """As one that speaks no TLS does at rediss://."""
+    with socket.create_server(("127.0.0.1", 0)) as silent_server:
+        address = f"rediss://127.0.0.1:{silent_server.getsockname()[1]}/0?ssl_cert_reqs=none"
+        options = {**list_transport_options(address, Path("var")), "socket_timeout": 0.1}
+        with kombu.Connection(address, transport_options=options) as broker, pytest.raises(OperationalError):
+            broker.ensure_connection(max_retries=1)
+    assert list_transport_options(address, Path("var"))["socket_timeout"] == 5
 
 
 def test_options_of_the_replica_are_those_of_its_own_address(monkeypatch):
