@@ -30,7 +30,7 @@ from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "9"  # increased when a document is rendered differently, so that its ETag changes
+EDITION = "10"  # increased when a document is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """The values of tools' hints that manual overrides set, by operation."""

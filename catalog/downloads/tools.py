@@ -21,7 +21,10 @@ def build_tools_document(environment: str, outlines: Sequence[Outline]) -> dict[
 
 
 def build_openai_document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:
-    """Return the tools as OpenAI's Chat Completions API takes them. They are not `strict`: most inputs are optional."""
+    """Return the tools as OpenAI's Chat Completions API takes them.
+
+    They are not `strict`, because most inputs are optional. Its Responses API makes functions without `strict` strict.
+    """
     return _rewrite_tools(
         build_tools_document(environment, outlines),
         lambda tool: {
@@ -30,6 +33,7 @@ def build_openai_document(environment: str, outlines: Sequence[Outline]) -> dict
                 "name": tool["name"],
                 "description": tool["description"],
                 "parameters": tool["inputSchema"],
+                "strict": False,
             },
         },
     )
