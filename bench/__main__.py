@@ -39,6 +39,7 @@ SIZES = {
         "BENCH_REPORTS": "300",
         "BENCH_SECONDS": "1",
         "BENCH_SEARCH_SECONDS": "5",
+        "BENCH_STARTS": "1",
     },
     "full": FULL,
     "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},

@@ -6,6 +6,7 @@ the web server, the worker and beat side by side.
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import subprocess
@@ -19,8 +20,8 @@ from bench._support.measure import Row, print_table
 from bench.hub.memory import measure_hub
 from bench.hub.outcomes import run_hub
 
-ROUNDS = 5
-IDLE_SECONDS = 30
+HUBS = int(os.environ.get("BENCH_STARTS", "5"))
+IDLE_SECONDS = 15
 FIRST_LIMIT, LATER_LIMIT = 5.0, 2.5  # seconds
 MEMORY_LIMIT = 350  # MB, of all processes
 LOAD_APPLICATION = "from hub.asgi import application; from django.urls import reverse; reverse('healthz')"
@@ -59,7 +60,7 @@ def main() -> None:
     first, later, load = [], [], []
     folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
     try:
-        for number in range(ROUNDS):
+        for number in range(HUBS):
             data_dir = folder / str(number)
             load.append(measure_load())
             first.append(measure_start(data_dir))
