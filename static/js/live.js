@@ -167,7 +167,7 @@
   }
 
   async function refresh() {
-    if (document.hidden || document.activeElement?.closest("main :is(input, select, textarea)") && !isBehind) return;
+    if (document.hidden) return;
     await update().then(markUpdated, markStale);
   }
 

@@ -78,6 +78,22 @@ def test_what_scrolls_sideways_stays_within_reach_of_the_keyboard(new_tab: Any, 
     expect(table).to_have_attribute("tabindex", "0")
 
 
+def test_a_page_stays_live_while_a_filter_has_the_focus(
+    new_tab: Any, start_of_pages: str, workspace: NewWorkspace, api: Any
+) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{start_of_pages}/catalog?range=all")
+    page.get_by_label("Method").focus()
+    page.get_by_label("Method").select_option("GET")
+    page.wait_for_url(re.compile("method=GET"))
+    settle(page)
+    deliver(api, workspace, observation(path="/reported/later"))
+    refresh(page)
+    expect(page.locator("#operations")).to_contain_text("/reported/later")
+    expect(page.get_by_label("Method")).to_be_focused()
+
+
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
     """The card of keys has the same elements after a key is ticked as after a reload.
 
