@@ -22,12 +22,20 @@
   let isStale = false;
   let isSignedOut = false;
 
+  // Whether a field has another value than it was served with.
+  function isChanged(field) {
+    if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
+    if (!field.matches("select")) return field.value !== field.defaultValue;
+    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+  }
+
   function isInUse(element) {
     const selection = getSelection();
     const focused = document.activeElement;
     return Boolean(element.querySelector("[data-steady]:hover")) || element.matches("[data-steady]:hover") // rows must not move under the pointer
       || (element.contains(focused) && !focused.matches("[data-copy]")) // a button that only copies stays focused
       || Boolean(element.querySelector("[data-menu][open], dialog[open]"))
+      || [...element.querySelectorAll("form[method=post] :is(input, select, textarea)")].some(isChanged) // not sent yet
       || (!selection.isCollapsed && element.contains(selection.anchorNode));
   }
 

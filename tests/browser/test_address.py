@@ -94,6 +94,20 @@ def test_a_page_stays_live_while_a_filter_has_the_focus(
     expect(page.get_by_label("Method")).to_be_focused()
 
 
+def test_the_live_refresh_keeps_what_was_typed_into_a_form_and_not_sent_yet(
+    new_tab: Any, start_of_pages: str, browser_client: Any
+) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{start_of_pages}{OPERATION}&open=template")
+    page.locator("#template-target").fill("/orders/{id}")
+    page.locator("h1").click()
+    hint = {"method": "GET", "path": "/orders/{orderId}", "hint": "destructiveHint", "value": "true"}
+    browser_client.post(f"{start_of_pages}/operation/hints", hint)  # in the same block of the page, by somebody else
+    refresh(page)
+    expect(page.locator("#template-target")).to_have_value("/orders/{id}")
+
+
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
     """The card of keys has the same elements after a key is ticked as after a reload.
 
