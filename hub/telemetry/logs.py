@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import threading
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
@@ -14,6 +15,8 @@ from wire.request_context import current_request_id, find_sqlstate
 MAX_MESSAGE = 1_000  # characters
 MAX_SECURITY_MESSAGE = 200  # characters of a line that strangers can cause, such as a form without a token
 MAX_FRAMES = 30  # the last frames of an exception, next to the failure
+
+log = logging.getLogger("affidavit")
 
 
 class JsonFormatter(logging.Formatter):
@@ -43,13 +46,20 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_uncaught_errors() -> None:
-    """Write the error that ends this process as one JSON line, like every other record."""
+    """Write errors that end this process or one of its threads, and warnings, as JSON lines like every other record."""
     sys.excepthook = log_uncaught_error
+    threading.excepthook = log_error_of_thread
+    logging.captureWarnings(True)
 
 
 def log_uncaught_error(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
     if not issubclass(kind, KeyboardInterrupt):
-        logging.getLogger("affidavit").critical("the process ends", exc_info=(kind, error, frames))
+        log.critical("the process ends", exc_info=(kind, error, frames))
+
+
+def log_error_of_thread(failure: threading.ExceptHookArgs) -> None:
+    if failure.exc_value is not None and not issubclass(failure.exc_type, SystemExit):
+        log.error("a thread ends", exc_info=(failure.exc_type, failure.exc_value, failure.exc_traceback))
 
 
 def format_message(record: logging.LogRecord) -> str:

@@ -8,9 +8,11 @@ import os
 import secrets
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
+import warnings
 from base64 import urlsafe_b64encode
 
 import pytest
@@ -25,7 +27,7 @@ from psycopg.errors import AdminShutdown
 
 from affidavit import make_key
 from hub.local.command_lines import WEB_SERVER_LOGS
-from hub.telemetry.logs import MAX_MESSAGE, JsonFormatter
+from hub.telemetry.logs import MAX_MESSAGE, JsonFormatter, log_uncaught_errors
 from hub.telemetry.secret_patterns import cut_secrets
 from tests.hub.hub_process import free_port
 from wire.http.problems import find_cause
@@ -103,6 +105,22 @@ def test_the_text_of_an_exception_is_not_printed(secret):
     assert random_part(secret) not in line
     assert json.loads(line)["exception"][0] == "ValueError"
     assert "in fail" in line
+
+
+def test_errors_of_threads_and_warnings_are_lines_like_every_other(monkeypatch, caplog, capfd):
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    log_uncaught_errors()
+    try:
+        thread = threading.Thread(target=int, args=["a value"])
+        thread.start()
+        thread.join()
+        warnings.warn("static files are missing", stacklevel=1)
+    finally:
+        logging.captureWarnings(False)
+    assert [record.name for record in caplog.records] == ["affidavit", "py.warnings"]
+    assert "a value" not in formatter.format(caplog.records[0])
+    assert capfd.readouterr().err == ""
 
 
 @given(size=st.integers(0, 200_000), padding=st.sampled_from(["a", "/", "x-", "gak_", "=", "eyJ", "a b "]))
