@@ -13,6 +13,7 @@ INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	$(if $(upgrade),--upgrade)
 TEMPLATES := find templates -name '*.html' -print0
+STATIC_SOURCES := $(shell find static) hub/bundles.py
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # without it, Pythons of pyenv do not start
 
 .PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock plotly clean
@@ -105,13 +106,14 @@ $(UV): requirements/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $(UV)
 
-$(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml sdk/src/affidavit/_version.py
+# With the static files: under systemd, the hub cannot write into this folder, so they must be there before it starts.
+$(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml sdk/src/affidavit/_version.py $(STATIC_SOURCES)
 	@test -e $(VENV)/.dev || $(INSTALL) --require-hashes -r requirements/run.txt
 	@$(INSTALL) --no-deps --editable ./sdk
 	@$(BIN)/python manage.py build_static
 	@touch $@
 
-$(VENV)/.dev: $(UV) requirements/dev.txt $(VENV)/.run
+$(VENV)/.dev: $(UV) requirements/run.txt requirements/dev.txt | $(VENV)/.run
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 

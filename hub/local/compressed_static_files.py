@@ -6,6 +6,7 @@ which browsers would keep for years.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import shutil
@@ -21,6 +22,8 @@ from django.contrib.staticfiles.management.commands.collectstatic import Command
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from django.core.management import call_command
 from whitenoise.compress import Compressor
+
+from hub.local.startup_errors import StartupError
 
 STAMP = "built-from.sha256"
 BROTLI_QUALITY = 9  # 0.5 s for plotly.js; the highest quality takes 9 s and saves a tenth
@@ -49,8 +52,17 @@ class HashedNames(ManifestStaticFilesStorage):
 
 
 def build() -> None:
-    """Build the static files of this version, unless they are there."""
-    root = Path(settings.STATIC_ROOT)
+    """Build the static files of this version, unless they are there. Raises StartupError if they cannot be written."""
+    try:
+        _build(Path(settings.STATIC_ROOT))
+    except OSError as error:
+        if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise
+        cure = "Run `make .venv/.run` in the project's folder, as its owner."
+        raise StartupError(f"the static files cannot be written ({error.strerror or error}). {cure}") from None
+
+
+def _build(root: Path) -> None:
     fingerprint = compute_fingerprint()
     if read_stamp(root) == fingerprint:
         return

@@ -75,6 +75,7 @@ def run_database() -> Iterator[None]:
 
 
 def prepare() -> None:
+    compressed_static_files.build()  # before the database is changed, because it fails in a folder that is read-only
     for folder in ("broker", "broker-control"):
         make_private_folder(settings.HUB_DATA_DIR / folder)
     empty_metrics_folder()
@@ -82,7 +83,6 @@ def prepare() -> None:
     if prepare_database(web_role=prepare_web_role()) and settings.HUB_SAMPLE:
         sample.create(now=timezone.now())
     warn_of_unreadable_secrets(now=timezone.now())
-    compressed_static_files.build()
 
 
 def prepare_web_role() -> str:

@@ -162,3 +162,14 @@ def test_systemd_finds_no_fault_in_the_units(tmp_path):
 @pytest.mark.skipif(not shutil.which("dash"), reason="dash is not installed")
 def test_the_script_of_the_database_image_is_plain_shell():
     subprocess.run(["dash", "-n", ROOT / "deploy/create-web-role.sh"], check=True)
+
+
+def test_an_installation_builds_static_files_that_have_changed():
+    """The units cannot write into the project's folder, so a start there cannot build them."""
+    command = [
+        "make",
+        "--dry-run",
+        f"--what-if={next((ROOT / 'static/css').iterdir()).relative_to(ROOT)}",
+        ".venv/.run",
+    ]
+    assert "manage.py build_static" in subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout

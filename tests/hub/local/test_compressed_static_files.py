@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import brotli
 import pytest
 
-from hub.local import compressed_static_files
+from hub.local import compressed_static_files, run_hub
+from hub.local.startup_errors import StartupError
 
 
 @pytest.fixture
@@ -25,6 +27,15 @@ def test_each_script_and_style_has_compressed_copies_under_its_hashed_name(root)
     assert brotli.decompress(Path(f"{script}.br").read_bytes()) == script.read_bytes()
     assert gzip.decompress(Path(f"{script}.gz").read_bytes()) == script.read_bytes()
     assert Path(f"{script}.br").stat().st_size < script.stat().st_size / 3
+
+
+def test_a_folder_that_is_read_only_is_named_with_the_cure_before_the_database_is_changed(root, monkeypatch):
+    def refuse() -> str:
+        raise OSError(errno.EROFS, "Read-only file system", "static.bundles/site.css")
+
+    monkeypatch.setattr(compressed_static_files, "compute_fingerprint", refuse)
+    with pytest.raises(StartupError, match=r"static files cannot be written .Read-only.*`make \.venv/\.run`"):
+        run_hub.prepare()
 
 
 def test_a_second_build_changes_nothing(root):
