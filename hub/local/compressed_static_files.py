@@ -62,6 +62,12 @@ def build() -> None:
         raise StartupError(f"the static files cannot be written ({error.strerror or error}). {cure}") from None
 
 
+def refuse_old_files() -> None:
+    """Raise StartupError unless the static files of this version are there: without them, each page is an error."""
+    if read_stamp(Path(settings.STATIC_ROOT)) != compute_fingerprint():
+        raise StartupError("the static files of this version are missing. Run `manage.py prepare` first.")
+
+
 def _build(root: Path) -> None:
     fingerprint = compute_fingerprint()
     if read_stamp(root) == fingerprint:

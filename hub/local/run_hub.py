@@ -133,8 +133,9 @@ def empty_metrics_folder() -> None:
 def run_process(name: str) -> NoReturn:
     """Become one process of the hub, under the operator's own supervisor; `name` is one of PROGRAMS.
 
-    Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, and for
-    a database that a newer version wrote. If the database cannot be reached, the process itself waits for it.
+    Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, for a
+    database that a newer version wrote, and for a web server without its static files. If the database cannot be
+    reached, the process itself waits for it.
     """
     require_own_database()
     with suppress(OperationalError):
@@ -142,6 +143,7 @@ def run_process(name: str) -> NoReturn:
     with suppress(DatabaseError):
         warn_of_unreadable_secrets(now=timezone.now())
     if name == "web":
+        compressed_static_files.refuse_old_files()
         check_port(settings.HUB_HOST, settings.HUB_PORT)
     make_private_folder(metrics_folder())
     command = build_command(name)

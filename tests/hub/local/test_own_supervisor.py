@@ -50,6 +50,15 @@ def test_a_database_that_a_newer_version_has_migrated_is_refused(settings, monke
 
 
 @pytest.mark.django_db
+def test_a_web_server_without_its_static_files_says_what_comes_first(settings, tmp_path, monkeypatch):
+    settings.DATABASE_URL, settings.STATIC_ROOT = "postgresql://u:p@h/x", tmp_path
+    monkeypatch.setattr("os.execvpe", lambda *arguments: None)
+    monkeypatch.setattr("os.chdir", lambda folder: None)
+    with pytest.raises(StartupError, match="`manage[.]py prepare` first"):
+        run_process("web")
+
+
+@pytest.mark.django_db
 def test_a_start_with_a_key_that_decrypts_no_signing_secret_says_so(workspace, settings, tmp_path, monkeypatch, caplog):
     settings.DATABASE_URL, settings.HUB_DATA_DIR = "postgresql://u:p@h/x", tmp_path
     monkeypatch.setattr("os.execvpe", lambda *arguments: None)
