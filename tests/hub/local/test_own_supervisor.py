@@ -54,7 +54,7 @@ def test_a_web_server_without_its_static_files_says_what_comes_first(settings, t
     settings.DATABASE_URL, settings.STATIC_ROOT = "postgresql://u:p@h/x", tmp_path
     monkeypatch.setattr("os.execvpe", lambda *arguments: None)
     monkeypatch.setattr("os.chdir", lambda folder: None)
-    with pytest.raises(StartupError, match="`manage[.]py prepare` first"):
+    with pytest.raises(StartupError, match=r"`manage\.py prepare` first"):
         run_process("web")
 
 
