@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from django.db.backends.postgresql import base
+from psycopg import OperationalError, ProgrammingError
 
 from wire.postgresql.confirm import confirm_commit
 
@@ -20,7 +21,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Connect, and note the time of the server's answer."""
-        connection = super().get_new_connection(conn_params)
+        try:
+            connection = super().get_new_connection(conn_params)
+        except ProgrammingError as error:  # an option that libpq does not know
+            raise OperationalError(str(error).strip()) from error
         self._answered_at = time.monotonic()
         return connection
 

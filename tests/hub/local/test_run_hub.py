@@ -309,6 +309,7 @@ def test_redis_without_its_package_is_refused_with_what_to_install(monkeypatch, 
         (["up"], "postgresql://affidavit:hidden@{socket}/affidavit", "password authentication failed"),
         (["up"], "postgresql://affidavit:{password}@{socket}/nothing", 'database "nothing" does not exist'),
         (["migrate"], "postgresql://affidavit:hidden@127.0.0.1:1/x", "Connection refused"),
+        (["migrate"], "postgresql://affidavit:hidden@127.0.0.1:1/x?pgbouncer=true", 'option "pgbouncer"'),
         (["create_workspace", "Tea House"], "postgresql://affidavit:hidden@127.0.0.1:1/x", "Connection refused"),
     ],
 )
