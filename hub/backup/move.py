@@ -56,10 +56,6 @@ def check_target() -> None:
     refuse_pooler(connection)
     check_server_version()
     check_written_version()
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_encoding")
-        if cursor.fetchone()[0] != "UTF8":
-            raise StartupError("DATABASE_URL: the database's encoding is not UTF8. Create it with ENCODING 'UTF8'.")
 
 
 @contextmanager

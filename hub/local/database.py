@@ -103,12 +103,17 @@ def is_empty() -> bool:
 
 
 def check_server_version() -> None:
+    """Raise StartupError if the server is too old, or the database cannot hold every character."""
     try:
         major = cast(DatabaseWrapper, connection).pg_version // 10_000
     except NotSupportedError:  # Django itself refuses still older servers
         major = 0
     if major < OLDEST_POSTGRES:
         raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_encoding")
+        if cursor.fetchone()[0] != "UTF8":
+            raise StartupError("DATABASE_URL: the database's encoding is not UTF8. Create it with ENCODING 'UTF8'.")
 
 
 def check_written_version(migrations: Iterable[tuple[str, str]] | None = None, *, subject: str = "database") -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -47,6 +48,18 @@ def test_a_database_that_a_newer_version_has_migrated_is_refused(settings, monke
     MigrationRecorder(connection).record_applied("outcomes", "9999_future")
     with pytest.raises(StartupError, match="newer version"):
         start()
+
+
+def test_a_database_that_cannot_hold_every_character_is_refused(hub, django_db_blocker):
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("DROP DATABASE IF EXISTS latin")
+        cursor.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
+    facts = connection.settings_dict
+    user, password, socket = (quote(str(facts[name]), safe="") for name in ("USER", "PASSWORD", "HOST"))
+    hub.settings = {"DATABASE_URL": f"postgresql://{user}:{password}@{socket}/latin", "SECRET_KEY": "k" * 40}
+    result = hub.manage("prepare")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "the database's encoding is not UTF8" in result.stderr
 
 
 @pytest.mark.django_db
