@@ -100,10 +100,18 @@ def check_page(page, name, width, schemes):
     page.set_viewport_size({"width": width, "height": 900})
 
 
+FITS = """() => document.documentElement.scrollWidth <= innerWidth
+    && (innerWidth > 720 || [...document.querySelectorAll(".phone-rows")].every((list) => list.scrollWidth <= list.clientWidth))
+"""
+
+
 def fits_soon(page):
-    """Return whether the page becomes no wider than its window. Charts adapt to the window after a moment."""
+    """Return whether the page becomes no wider than its window, and on a phone no list wider than its card.
+
+    Charts adapt to the window after a moment.
+    """
     for _ in range(50):
-        if page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+        if page.evaluate(FITS):
             return True
         page.wait_for_timeout(100)
     return False
