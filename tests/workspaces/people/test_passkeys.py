@@ -62,6 +62,8 @@ def test_a_passkey_is_asked_for_after_the_password(ada, browser, django_capture_
         assert add(browser, passkey)["Location"] == f"{FACTOR}/codes"
     client = begin()
     assert not is_signed_in(client)
+    for answer in (client.get(f"{FACTOR}/sign-in"), browser.get(f"{FACTOR}/passkeys/add")):
+        assert 'class="stack only-script" data-passkey' in answer.content.decode()  # without a script it does nothing
     use(client, passkey)
     assert is_signed_in(client)
     assert "second factor added" in AuditEntry.objects.filter(actor="ada").values_list("action", flat=True)
