@@ -61,6 +61,7 @@
   document.addEventListener("htmx:afterSwap", (event) => {
     const box = findBox(event.target);
     if (!box) return;
+    box.querySelector("[role=status]").textContent = box.querySelector("[data-said]")?.textContent ?? ""; // for screen readers
     box.dataset.shows = new URL(event.detail.xhr.responseURL).searchParams.get("q") ?? "";
     if (waiting && isCurrent(box)) openFirst(box);
   });

@@ -223,10 +223,13 @@ def test_the_search_over_everything_is_opened_and_used_by_keyboard(new_tab, star
     page.locator("#quick-results").get_by_role("region", name="Operations").wait_for()
     page.keyboard.press("Enter")  # nothing is typed, and Enter opens none of the examples
     assert page.url.endswith("/outcomes")
+    # A screen reader reads a status whose text changes, not one that comes with its text.
+    status = page.get_by_role("dialog").get_by_role("status").element_handle(timeout=5_000)
     with delayed_answers(page, 400), page.expect_response(lambda response: "/search?q=email" in response.url):
         page.keyboard.type("email", delay=200)  # each letter ends the request of the letter before
     expect(page.locator("#quick-results mark").first).to_have_text("email")
     page.get_by_role("region", name="Properties").wait_for()
+    assert re.fullmatch(r"\d+ results?", status.inner_text())
     assert page.evaluate("document.activeElement.name") == "q"
     assert page.url.endswith("/outcomes")
     assert Axe().run(page).response["violations"] == []

@@ -123,7 +123,7 @@ def test_results_are_grouped_by_kind_marked_and_linked(browser_client, start):
     assert '<section aria-label="Properties">' in page
     assert 'value="email"' in page
     partial = open_page(browser_client, start, "email", **{"HX-Request": "true"})
-    assert partial.startswith('<p class="visually-hidden" role="status">3 results</p>')
+    assert partial.startswith('<p class="visually-hidden" data-said>3 results</p>')
     assert "<html" not in partial
 
 
