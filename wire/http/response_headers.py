@@ -7,12 +7,14 @@ them anew each time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from csp.utils import build_policy
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_vary_headers
 
 # Features of browsers that nobody may use on our pages. A feature that is not listed is allowed to this origin alone;
 # pages use the clipboard and passkeys.
@@ -22,6 +24,7 @@ DENIED_FEATURES = (
     "microphone", "midi", "payment", "picture-in-picture", "screen-wake-lock", "serial", "sync-xhr", "usb",
     "window-management", "xr-spatial-tracking",
 )  # fmt: skip
+REFUSES_GZIP = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)", re.IGNORECASE)  # Django's middleware ignores q
 PERMISSIONS_POLICY = ", ".join(f"{feature}=()" for feature in DENIED_FEATURES)
 
 
@@ -47,5 +50,9 @@ class PageCompressionMiddleware(GZipMiddleware):
     COMPRESSED = ("text/html", "application/vnd.oai.openapi+json")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        is_compressible = "ETag" in response and response.get("Content-Type", "").startswith(self.COMPRESSED)
-        return super().process_response(request, response) if is_compressible else response
+        if "ETag" not in response or not response.get("Content-Type", "").startswith(self.COMPRESSED):
+            return response
+        if REFUSES_GZIP.search(request.headers.get("Accept-Encoding", "")):
+            patch_vary_headers(response, ["Accept-Encoding"])
+            return response
+        return super().process_response(request, response)

@@ -149,6 +149,19 @@ def test_a_browser_keeps_the_document_until_it_changes(client, db):
     assert client.get("/api/openapi.json", headers={"If-None-Match": answer["ETag"]}).status_code == 304
 
 
+@pytest.mark.parametrize(
+    ("accepted", "is_compressed"),
+    [
+        ("gzip;q=0", False), ("br, GZIP; q=0.000", False), ("gzip;q=0, *", False), ("gzip;q=0.001", True),
+        ("br;q=0, gzip", True),
+    ],
+)  # fmt: skip
+def test_a_client_can_refuse_a_compressed_document(client, db, accepted, is_compressed):
+    answer = client.get("/api/openapi.json", headers={"Accept-Encoding": accepted})
+    assert ("Content-Encoding" in answer) is is_compressed
+    assert answer["Vary"] == "Accept-Encoding"
+
+
 @pytest.mark.parametrize("name", ["openapi", "tools"])
 def test_downloads_of_the_catalog_have_file_names(api, workspace, name):
     answer = api.get(f"/api/catalog/{name}.json")
