@@ -181,16 +181,18 @@ def test_each_member_of_a_tool_is_compared(member, value, text):
 
 def test_inputs_are_compared_node_by_node():
     before = {"inputSchema": {"type": "object", "properties": {"query": schema(page="string", sort="string")}}}
-    query = {**schema(page="integer", size="integer"), "required": ["page", "size"]}
+    query = {**schema(page="integer", size="integer", **{"": "string"}), "required": ["page", "size"]}
     after = {"inputSchema": {"type": "object", "properties": {"query": query, "path": schema(id="integer")}}}
     assert describe(before, after) == [
         "input /path: new, object",
+        "input /query/: new, string",
         "input /query/page: type changed from string to integer, now required",
         "input /query/size: new, integer, required",
         "input /query/sort: removed, was string",
     ]
     assert [(change.part, change.pointer) for change in list_changes(before, after)] == [
         ("path", ""),
+        ("query", "/"),
         ("query", "/page"),
         ("query", "/size"),
         ("query", "/sort"),

@@ -118,8 +118,9 @@ def _locate(name: str, pointer: str) -> tuple[str, str]:
     """Return part and pointer of a node as the hub's drift names them."""
     if name == "output":
         return SUCCESSES, pointer
-    _, step, rest = (*pointer.split("/", 2), "", "")[:3]
-    return _INPUT_PARTS.get(step, ""), f"/{rest}" if rest else ""
+    _, *steps = pointer.split("/")
+    part = _INPUT_PARTS.get(steps[0], "") if steps else ""
+    return part, "".join(f"/{step}" for step in steps[1:])
 
 
 def _index_nodes(schema: Any) -> _Nodes:
