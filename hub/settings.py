@@ -308,6 +308,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Affidavit hub",
     "VERSION": __version__,
     "DESCRIPTION": "Signed intents, witness descriptors and outcomes. Errors are application/problem+json.",
+    "SERVERS": [{"url": "/"}],
     "SERVE_PERMISSIONS": [],
     "SERVE_AUTHENTICATION": [],
     "SERVE_INCLUDE_SCHEMA": False,

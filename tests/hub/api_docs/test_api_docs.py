@@ -142,6 +142,10 @@ def test_members_are_redirected_to_their_workspace_and_anybody_can_read_the_docs
     assert "gak_…" in page.content.decode()
 
 
+def test_the_document_says_that_the_api_is_served_where_it_is() -> None:
+    assert json.loads(render_document())["servers"] == [{"url": "/"}]
+
+
 def test_a_browser_keeps_the_document_until_it_changes(client, db):
     answer = client.get("/api/openapi.json", headers={"Accept-Encoding": "gzip"})
     assert 'filename="affidavit-openapi.json"' in answer["Content-Disposition"]
