@@ -66,13 +66,20 @@ def test_a_single_outcome_is_sent_without_a_flush(reporter_for):
     ("conversation_id", "key"),
     [("", "k"), ("x" * 256, "k"), ("c", "k" * 129), (None, "k"), (7, "k"), ("a\0", "k"), ("\ud800", "k"), ("c", b"k")],
 )
-def test_an_invalid_outcome_is_counted_and_does_not_spoil_its_batch(reporter_for, conversation_id, key):
+def test_an_invalid_outcome_is_counted_and_logged_and_does_not_spoil_its_batch(
+    reporter_for, conversation_id, key, caplog
+):
     with ScriptedHub(answer_stored(1)) as hub:
         reporter = reporter_for(hub)
         assert not reporter.report(conversation_id, key)
+        assert not reporter.report(conversation_id, key)
         assert reporter.report("😀" * 255, "é" * 128)
         assert reporter.flush(5)
-    assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
+    assert reporter.counts == OutcomeCounts(reported=3, delivered=1, recorded=1, undelivered=2)
+    fault = "an outcome key is not text of 1 to 128"
+    if conversation_id != "c":
+        fault = "a conversation id is not text of 1 to 255"
+    assert [record.getMessage() for record in caplog.records] == [f"outcomes are discarded: {fault} characters"]
 
 
 def test_a_full_queue_neither_blocks_nor_grows_and_is_logged_once(reporter_for, caplog):
@@ -181,6 +188,7 @@ def test_closing_gives_up_after_its_timeout_and_counts_the_rest(caplog):
     assert reporter.counts == OutcomeCounts(reported=700, undelivered=700)
     assert "700 outcomes could not be delivered" in caplog.text
     assert not reporter.report("late", "k")
+    assert "outcomes are discarded: the reporter is closed" in caplog.text
 
 
 def test_after_closing_no_thread_works_on_what_was_given_up():

@@ -22,7 +22,7 @@ from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_r
 MAX_ID_LENGTH, MAX_KEY_LENGTH = 255, 128  # code points
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds between retries while the hub is away
 _FLUSH_PAUSE = 0.2  # the same during `flush`
-_WARN_FULL_EVERY = 60.0  # seconds between two warnings that the queue is full
+_WARN_EVERY = 60.0  # seconds between two warnings that outcomes are discarded for the same reason
 _log = logging.getLogger("affidavit")
 
 
@@ -54,8 +54,8 @@ class OutcomeReporter(Reporter):
     most `exit_timeout` seconds to send the rest. A forked child starts with an empty queue: the parent sends its own.
 
     environment: None for the environment that the variable AFFIDAVIT_ENVIRONMENT names, or for `production` without it.
-    capacity: how many outcomes may be queued. Further ones are counted and discarded, with at most one warning a
-        minute.
+    capacity: how many outcomes may be queued. Further ones are counted and discarded, as are invalid ones, with at most
+        one warning a minute of each reason.
     on_error: called in the thread with a ReportError each time that outcomes are lost, mostly because the hub refused
         their content. Without `on_error` these errors are logged.
     transport: used in place of `base_url` and `timeout`.
@@ -91,7 +91,8 @@ class OutcomeReporter(Reporter):
         self._queue: deque[tuple[str, str]] = deque()
         self._outbox = Outbox(self._post, self._count_loss, Availability("outcomes", _log))
         self._report_count = self._recorded_count = self._loss_count = 0
-        self._due = self._next_full_warning = 0.0
+        self._due = 0.0
+        self._next_warnings: dict[str, float] = {}  # by reason
         self._pause = _FIRST_PAUSE
         self._is_hurried = self._is_closed = False
         self._background.reset()
@@ -105,18 +106,16 @@ class OutcomeReporter(Reporter):
             self._background.start()
             with self._lock:
                 self._report_count += 1
-                is_full = len(self._queue) >= self._capacity
-                is_refused = is_full or self._is_closed or not _fits(conversation_id, outcome_key)
-                if is_refused:
-                    self._loss_count += 1
-                else:
+                fault = self._find_fault(conversation_id, outcome_key)
+                if fault is None:
                     self._queue.append((conversation_id, outcome_key))
+                else:
+                    self._loss_count += 1
                 queue_length = len(self._queue)
                 if queue_length == 1 and not self._outbox.weight:
                     self._due = time.monotonic() + self._flush_every
-            if is_full:
-                self._warn_of_full_queue()
-            if is_refused:
+            if fault is not None:
+                self._warn_of_loss(fault)
                 return False
             if queue_length in (1, MAX_OUTCOMES):
                 self._background.wake()
@@ -125,12 +124,25 @@ class OutcomeReporter(Reporter):
             return False
         return True
 
-    def _warn_of_full_queue(self) -> None:
-        if time.monotonic() >= self._next_full_warning:
-            self._next_full_warning = time.monotonic() + _WARN_FULL_EVERY
-            _log.warning(
-                "the queue of %d outcomes is full: more are discarded until the hub takes some", self._capacity
-            )
+    def _find_fault(self, conversation_id: object, outcome_key: object) -> str | None:
+        """Return why the outcome is discarded, None if it can be queued.
+
+        The hub would refuse the whole batch of an outcome that is not two texts of a valid length.
+        """
+        if self._is_closed:
+            return "outcomes are discarded: the reporter is closed"
+        if len(self._queue) >= self._capacity:
+            return f"the queue of {self._capacity} outcomes is full: more are discarded until the hub takes some"
+        if not is_valid_text(conversation_id, MAX_ID_LENGTH):
+            return f"outcomes are discarded: a conversation id is not text of 1 to {MAX_ID_LENGTH} characters"
+        if not is_valid_text(outcome_key, MAX_KEY_LENGTH):
+            return f"outcomes are discarded: an outcome key is not text of 1 to {MAX_KEY_LENGTH} characters"
+        return None
+
+    def _warn_of_loss(self, reason: str) -> None:
+        if time.monotonic() >= self._next_warnings.get(reason, 0.0):
+            self._next_warnings[reason] = time.monotonic() + _WARN_EVERY
+            _log.warning(reason)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Send the queue now. Return True once it is empty, False if it is not empty after `timeout` seconds."""
@@ -224,11 +236,6 @@ class OutcomeReporter(Reporter):
             self._on_error(error)
         except Exception:  # the caller's function must not end the thread
             _log.exception("on_error failed")
-
-
-def _fits(conversation_id: object, outcome_key: object) -> bool:
-    """Return whether the hub accepts the outcome. If not, it would refuse the whole batch with it."""
-    return is_valid_text(conversation_id, MAX_ID_LENGTH) and is_valid_text(outcome_key, MAX_KEY_LENGTH)
 
 
 def is_valid_text(value: object, max_length: int) -> bool:
