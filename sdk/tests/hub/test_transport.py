@@ -130,6 +130,14 @@ def test_a_redirect_is_not_followed_and_its_target_is_reported_without_its_query
     assert "abc" not in str(caught.value)
 
 
+def test_a_path_that_the_hub_does_not_have_is_reported_as_a_wrong_address(open_transport):
+    missing_page = problem(404, "not-found", "This page does not exist, or you have no access.")
+    advice = "without a path such as /api"
+    with ScriptedHub(missing_page) as hub, pytest.raises(ReportError, match=advice) as caught:
+        open_transport(f"{hub.url}/api").post_json("/api/x", b"{}", HEADERS)
+    assert (caught.value.code, caught.value.status) == ("not-found", 404)
+
+
 def test_a_refusal_during_the_upload_is_reported(open_transport):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

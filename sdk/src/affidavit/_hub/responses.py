@@ -10,6 +10,10 @@ from affidavit._json import InvalidJson, Json, parse
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNDOCUMENTED = "http-"
 """The prefix of the error code for an answer without a problem document."""
+_NO_SUCH_CALL = (
+    "The hub has no such call. Give its address without a path such as /api. If it has none, the hub may be older than "
+    "this package."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ def read_refusal(answer: HubAnswer, key: str) -> ReportError:
     code, detail = _read_text(problem, "code", key), _read_text(problem, "detail", key)
     if not (code and detail):
         problem, (code, detail) = {}, _describe_undocumented(answer)
+    elif code == "not-found":  # the hub's detail is for a person who opened a page
+        detail = _NO_SUCH_CALL
     return ReportError(
         _erase_key(key, detail),
         code=code,
