@@ -32,6 +32,7 @@ _CHECK_THE_HUB = "Check that the hub runs there and can be reached from here"
 _CHECK_THE_CERTIFICATE = (
     "Give the address for which it was issued, or name a file of the certificates that you trust in SSL_CERT_FILE"
 )
+_CHECK_THE_SCHEME = "Check that the hub speaks TLS there: the address of a hub without TLS begins with http://"
 _MAX_ANSWER = 4 * 1024 * 1024
 _UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")  # characters that http.client refuses in a host and a path
 
@@ -236,7 +237,7 @@ def describe_failure(error: Exception, timeout: float) -> str:
         reason = f"nothing came for {timeout:g} s"
     else:
         reason = getattr(error, "strerror", None) or type(error).__name__
-    return f"{reason}. {_CHECK_THE_HUB}"
+    return f"{reason}. {_CHECK_THE_SCHEME if isinstance(error, ssl.SSLError) else _CHECK_THE_HUB}"
 
 
 @lru_cache(maxsize=8)
