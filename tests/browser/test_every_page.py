@@ -101,7 +101,8 @@ def check_page(page, name, width, schemes):
 
 
 FITS = """() => document.documentElement.scrollWidth <= innerWidth
-    && (innerWidth > 720 || [...document.querySelectorAll(".phone-rows")].every((list) => list.scrollWidth <= list.clientWidth))
+    && (innerWidth > 720
+        || [...document.querySelectorAll(".phone-rows")].every((list) => list.scrollWidth <= list.clientWidth))
 """
 
 
