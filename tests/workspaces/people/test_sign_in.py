@@ -63,6 +63,17 @@ def test_a_form_without_its_csrf_value_is_refused(ada):
     careful = Client(enforce_csrf_checks=True)
     answer = careful.post("/sign-in", {"login": "ada", "password": "correct horse"})
     assert answer.status_code == 403
+    assert "Allow cookies" in answer.content.decode()
+    assert not is_signed_in(careful)
+
+
+def test_a_refused_form_names_its_cause(ada):
+    careful = Client(enforce_csrf_checks=True)
+    careful.cookies["csrftoken"] = "b" * 32  # that of a sign-in in another tab, after the page was opened
+    form = {"login": "ada", "password": "correct horse", "csrfmiddlewaretoken": "a" * 32}
+    assert "You may have signed in since" in careful.post("/sign-in", form).content.decode()
+    origin = {"origin": "https://other.example"}
+    assert "came from another address" in careful.post("/sign-in", form, headers=origin).content.decode()
     assert not is_signed_in(careful)
 
 
