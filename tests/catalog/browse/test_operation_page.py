@@ -168,6 +168,11 @@ def test_an_operation_is_found_by_a_path_with_other_parameter_names(browser_clie
     assert "/orders/<wbr>{orderId}</h1>" in response.content.decode()
 
 
+def test_the_name_of_a_field_is_its_label_alone(browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace)
+    assert '<label for="template-target">Show under another template</label>' in page
+
+
 def test_a_status_without_a_body_says_so(browser_client, filled_workspace):
     response = browser_client.get(address(filled_workspace), {"method": "DELETE", "path": PATH})
     assert "none had a JSON body" in response.content.decode()
