@@ -23,8 +23,12 @@ def build_curl_command(outline: Outline) -> str:
 
 def build_arguments(outline: Outline) -> Iterator[str]:
     url = f"{ORIGIN}{outline['path']}{build_query(outline['query'] or {})}"
-    yield f"curl --globoff -X {quote(outline['method'])} {quote(url)}"
+    # With -X HEAD, curl would wait for a body; with --head it sends none.
+    method_option = "--head" if outline["method"] == "HEAD" else f"-X {quote(outline['method'])}"
+    yield f"curl --globoff {method_option} {quote(url)}"
     yield f"-H {quote('X-Service-Intent: <intent>')}"
+    if outline["method"] == "HEAD":
+        return
     contents = list_contents(outline, REQUEST)
     media_type = [*filter(is_json, contents), *contents, ""][0]
     shape = contents.get(media_type)

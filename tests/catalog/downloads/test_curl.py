@@ -25,6 +25,13 @@ def test_the_command_of_a_read_has_placeholders_for_parameters():
     )
 
 
+def test_the_command_of_a_head_does_not_wait_for_a_body():
+    """`curl -X HEAD` waits for as many bytes as Content-Length says, and curl refuses --head beside --data."""
+    assert build_curl_command(outline("HEAD", "/orders", request={"id": 1})) == (
+        "curl --globoff --head https://api.example.com/orders \\\n  -H 'X-Service-Intent: <intent>'"
+    )
+
+
 def test_the_body_has_types_in_place_of_values():
     body = {"id": 17, "lines": [{"sku": "secret-sku"}], "none": [], "empty": {}, "by": {"2026-01-01": 1.5}}
     line = build_curl_command(outline(request=body))
