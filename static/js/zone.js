@@ -7,7 +7,8 @@
   const PATIENCE = 2_000; // ms, beyond which times in UTC are better than nothing
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const address = new URL(location.href);
-  if (!("inZone" in root.dataset) || !zone || zone === "UTC" || address.searchParams.has("tz")) return;
+  const hasName = Boolean(zone) && zone !== "Etc/Unknown" && !/^[+-]/.test(zone); // a machine may have an offset only
+  if (!("inZone" in root.dataset) || !hasName || zone === "UTC" || address.searchParams.has("tz")) return;
   address.searchParams.append("tz", zone);
   root.style.visibility = "hidden";
   setTimeout(() => { root.style.visibility = ""; }, PATIENCE);

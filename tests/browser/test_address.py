@@ -232,6 +232,19 @@ def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: An
     assert tab.complaints == []
 
 
+def test_a_machine_whose_zone_has_no_name_reads_times_in_utc(new_tab: Any, start_of_pages: str) -> None:
+    tab = new_tab()
+    tab.page.add_init_script("""
+        const read = Intl.DateTimeFormat.prototype.resolvedOptions;
+        Intl.DateTimeFormat.prototype.resolvedOptions = function () {
+            return { ...read.call(this), timeZone: "+02:00" };
+        };
+    """)
+    page = tab.open(f"{start_of_pages}/joins")
+    assert "tz=" not in page.url
+    assert not page.get_by_text("There is no such time zone").count()
+
+
 def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_times_are_in_utc(
     new_tab: Any, start_of_pages: str
 ) -> None:
