@@ -140,6 +140,14 @@ def test_a_retry_has_the_same_idempotency_key(reporter_for):
     assert reporter.counts.delivered == 1
 
 
+def test_the_log_counts_one_lost_outcome_in_the_singular(reporter_for, caplog):
+    with ScriptedHub(problem(400, "unknown-environment", "No.")) as hub:
+        reporter = reporter_for(hub)
+        reporter.report("a", "k")
+        assert reporter.flush(5)
+    assert "1 outcome was not reported: No. (unknown-environment" in caplog.text
+
+
 def test_a_refusal_costs_its_batch_only_and_is_reported_once(reporter_for):
     errors = []
     with ScriptedHub(problem(400, "unknown-environment", "No."), answer_stored(1)) as hub:
@@ -186,7 +194,7 @@ def test_closing_gives_up_after_its_timeout_and_counts_the_rest(caplog):
     assert not reporter.close(0.3)
     assert time.monotonic() - began < 2
     assert reporter.counts == OutcomeCounts(reported=700, undelivered=700)
-    assert "700 outcomes could not be delivered" in caplog.text
+    assert "700 outcomes were not reported" in caplog.text
     assert not reporter.report("late", "k")
     assert "outcomes are discarded: the reporter is closed" in caplog.text
 

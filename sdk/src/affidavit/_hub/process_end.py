@@ -11,6 +11,7 @@ SIGKILL, `os._exit` and a crash of the interpreter end a process unnoticed: its 
 """
 
 import atexit
+import logging
 import multiprocessing
 import os
 import signal
@@ -39,9 +40,12 @@ class Reporter(ABC):
     """Keeps reports until they are sent. It is reset in a forked child, and settled when the process ends.
 
     exit_timeout: seconds that the end of the process waits for it.
+    _noun, _logger: what one item is called in the log, and the log.
     """
 
     exit_timeout = EXIT_PATIENCE
+    _noun: str
+    _logger: logging.Logger
     _announced_loss = 0
 
     def _follow_process(self) -> None:
@@ -64,10 +68,6 @@ class Reporter(ABC):
         """Return how many items would be lost if the process ended now."""
 
     @abstractmethod
-    def _log_loss(self, count: int) -> None:
-        """Log that the process ends and `count` items were not sent."""
-
-    @abstractmethod
     def flush(self, timeout: float) -> bool:
         """Send all that is unsent. Return whether that took no more than `timeout` seconds."""
 
@@ -84,8 +84,12 @@ class Reporter(ABC):
     def _announce_loss(self, count: int) -> None:
         """Log a loss, unless `_settle` logged the same loss before, when the process was likely to end."""
         if count and count != self._announced_loss:
-            self._log_loss(count)
+            self._log_loss(count, "the process ended before the delivery")
         self._announced_loss = count
+
+    def _log_loss(self, count: int, reason: object, level: int = logging.WARNING) -> None:
+        items = f"1 {self._noun} was" if count == 1 else f"{count} {self._noun}s were"
+        self._logger.log(level, "%s not reported: %s", items, reason)
 
 
 _reporters: "WeakSet[Reporter]" = WeakSet()

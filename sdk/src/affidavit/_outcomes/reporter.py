@@ -63,6 +63,8 @@ class OutcomeReporter(Reporter):
     Raises ReportError at once for an invalid key or address, or an empty environment.
     """
 
+    _noun, _logger = "outcome", _log
+
     def __init__(
         self,
         api_key: str | None = None,
@@ -177,9 +179,6 @@ class OutcomeReporter(Reporter):
     def _count_unsent(self) -> int:
         return self.counts.waiting
 
-    def _log_loss(self, count: int) -> None:
-        _log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", count)
-
     @property
     def counts(self) -> OutcomeCounts:
         """Return the counts of all outcomes so far."""
@@ -230,7 +229,7 @@ class OutcomeReporter(Reporter):
         with self._lock:
             self._loss_count += count
         if self._on_error is None:
-            _log.error("%d outcomes were not taken: %s", count, error)
+            self._log_loss(count, error, logging.ERROR)
             return
         try:
             self._on_error(error)

@@ -74,6 +74,8 @@ class VerificationReports(Reporter):
     an invalid key or address, or an empty environment.
     """
 
+    _noun, _logger = "verification", _log
+
     def __init__(
         self,
         api_key: str | None = None,
@@ -159,9 +161,6 @@ class VerificationReports(Reporter):
     def _count_unsent(self) -> int:
         return self._count_pending()
 
-    def _log_loss(self, count: int) -> None:
-        _log.warning("%d verifications were not reported: the process ended before the hub took them", count)
-
     def _find_tally(self, verification: _Verification) -> _Tally | None:
         """Return the tally to count in; None if there is no room, as after months without a hub."""
         tally = self._pending.get(verification)
@@ -204,7 +203,7 @@ class VerificationReports(Reporter):
     def _drop(self, count: int, cause: object) -> None:
         with self._lock:
             self.dropped += count
-        _log.warning("%d verifications were not reported: %s", count, cause)
+        self._log_loss(count, cause)
 
 
 def _build_verification(

@@ -97,6 +97,8 @@ class Witness(Reporter):
     that is async.
     """
 
+    _noun, _logger = "request", _log
+
     def __init__(
         self,
         api_key: str | None = None,
@@ -247,7 +249,7 @@ class Witness(Reporter):
         stats = self.stats
         self._intake.drop(stats.waiting)
         if stats.held_back:
-            _log.info("%d requests were not reported: their paths may hold values", stats.held_back)
+            self._log_loss(stats.held_back, "a path may hold values", logging.INFO)
         self._announce_loss(stats.waiting - stats.held_back)
 
     def _hurry(self) -> None:
@@ -258,9 +260,6 @@ class Witness(Reporter):
     def _count_unsent(self) -> int:
         stats = self.stats
         return stats.waiting - stats.held_back
-
-    def _log_loss(self, count: int) -> None:
-        _log.warning("%d requests were not reported: the process ended before the hub took them", count)
 
     @property
     def stats(self) -> WitnessStats:
@@ -338,7 +337,7 @@ class Witness(Reporter):
 
     def _count_loss(self, count: int, reason: ReportError) -> None:
         self._intake.drop(count)
-        _log.warning("%d requests were not reported: %s", count, reason)
+        self._log_loss(count, reason)
 
     def _warn_once(self, message: str, reason: str) -> None:
         """Log each message once, because the same failure repeats for many requests."""
