@@ -63,7 +63,7 @@ def test_a_script_sends_its_reports_when_it_ends(hub, tmp_path):
 def test_a_terminated_script_still_ends_by_the_signal(hub, tmp_path, activity):
     script = f"import signal, time\nwork(20)\nprint('ready', flush=True)\n{activity}\ntime.sleep(60)"
     with Program(hub, tmp_path, ["app.py"], app=script) as program:
-        program.wait_for("ready")
+        program.wait_for("ready\n")
         assert program.terminate() == -signal.SIGTERM, program.log
         assert program.log == "ready\n"
     assert count_items(hub) == all_three(20)
