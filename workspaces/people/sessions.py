@@ -52,8 +52,8 @@ class SessionStore(db.SessionStore):
         stored = self.decode(row.session_data) if row else {}
         own = dict(self.items())
         changes = {name: value for name, value in own.items() if name not in loaded or loaded[name] != value}
-        kept = {name: value for name, value in stored.items() if name in own or name not in loaded}
-        return {**kept, **changes}
+        not_removed = {name: value for name, value in stored.items() if name in own or name not in loaded}
+        return {**not_removed, **changes}
 
     def encode(self, session_dict: dict[str, Any]) -> str:
         return encrypt(self.serializer().dumps(session_dict)).decode()
