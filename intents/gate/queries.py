@@ -32,10 +32,10 @@ def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirm
     return pending.order_by("created_at", "id")
 
 
-def list_undecided(
+def list_open(
     environment: Environment, filters: ConfirmationFilters = NO_FILTERS, *, now: datetime
 ) -> QuerySet[Confirmation]:
-    """Return the pending confirmations, and the decided ones whose decision can still be undone.
+    """Return the open confirmations: the pending ones, and the decided ones whose decision can still be undone.
 
     So a decided row stays at its position on the page until its decision takes effect. The filter on the state is
     not applied.

@@ -26,7 +26,7 @@ from workspaces.pages.page import Page
 UNDO = "undo"
 SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # what a decision removes from the address
 ROWS_PER_PAGE = 10
-MAX_ROWS = 50  # undecided confirmations on the page; the export has all
+MAX_ROWS = 50  # open confirmations on the page; the export has all
 FIRST_CONFIRMATION = """{"environment": "%s", "sub": "user_17", "operation": "POST /refunds",
     "args": {"orderId": 8412, "amount": 1250}, "summary": "Refund 12.50 for order 8412"}"""
 
@@ -35,10 +35,10 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     """Show pending confirmations, and those requested in the period."""
     now = timezone.now()
     filters = parse_confirmation_filters(request.GET)
-    undecided_confirmations = queries.list_undecided(environment, filters, now=now)
+    open_confirmations = queries.list_open(environment, filters, now=now)
     confirmations = queries.list_confirmations(environment, period, filters, now=now)
     tables = [
-        Table("waiting", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(undecided_confirmations.iterator(), now)),
+        Table("waiting", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(open_confirmations.iterator(), now)),
         Table("confirmations", CONFIRMATION_COLUMNS, lambda: list_confirmation_rows(confirmations.iterator(), now)),
     ]
 
@@ -57,11 +57,11 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             **common_context,
-            "undecided": [
-                (confirmation, show_args_hash(confirmation, now)) for confirmation in undecided_confirmations[:MAX_ROWS]
+            "open_confirmations": [
+                (confirmation, show_args_hash(confirmation, now)) for confirmation in open_confirmations[:MAX_ROWS]
             ],
-            "undecided_total": undecided_confirmations.count(),
-            "pending_total": undecided_confirmations.filter(state=Confirmation.PENDING).count(),
+            "open_total": open_confirmations.count(),
+            "pending_total": open_confirmations.filter(state=Confirmation.PENDING).count(),
             "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
             "expired_total": confirmations.filter(queries.match_state(Confirmation.EXPIRED, now)).count(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from outcomes.tallies.keys import read_keys
 from wire.postgresql.replica import get_read_connection
@@ -15,7 +15,7 @@ from workspaces.models import Environment
 
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
 
-RECENT = timedelta(hours=24)  # so soon after one key, a conversation may well still reach the next one
+RECENT_HOURS = 24  # so soon after one key, a conversation may well still reach the next one
 MAX_LOST = 20  # lost conversations on the page
 
 # The first step reads its conversations from the index by key and time, the latest first. Each later step looks up the
@@ -54,7 +54,7 @@ class FunnelStep:
     """The number of followed conversations that reached this key after the keys of all steps before it.
 
     previous: the number that reached the step before; for the first step, the same as `conversations`.
-    recent: how many conversations did not reach this key, but reached the key before it less than RECENT ago.
+    recent: how many conversations did not reach this key, but reached the key before it less than RECENT_HOURS ago.
     """
 
     number: int
@@ -86,6 +86,7 @@ class Funnel:
 
     steps: Sequence[FunnelStep]
     total: int
+    recent_hours: ClassVar[int] = RECENT_HOURS
 
     @property
     def followed_conversations(self) -> int:
@@ -132,7 +133,7 @@ def read_lost(
 def _list_parameters(environment: Environment, period: Period, keys: Sequence[str]) -> dict[str, Any]:
     start, end = widen_to_quarters(period)
     key_parameters = {f"key_{number}": key for number, key in enumerate(keys, 1)}
-    limits = {"limit": MAX_CONVERSATIONS, "recent": (period.now or period.end) - RECENT}
+    limits = {"limit": MAX_CONVERSATIONS, "recent": (period.now or period.end) - timedelta(hours=RECENT_HOURS)}
     return {"environment": environment.pk, "start": start, "end": end, **limits, **key_parameters}
 
 

@@ -97,12 +97,12 @@ def test_a_person_decides_on_the_page_in_two_steps(
     pending_confirmation.refresh_from_db()
     assert (pending_confirmation.state, pending_confirmation.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
-    assert [row.pk for row, _ in page.context["undecided"]] == [pending_confirmation.pk]  # still in this table
+    assert [row.pk for row, _ in page.context["open_confirmations"]] == [pending_confirmation.pk]  # still in this table
     assert [shown_state for _, shown_state in page.context["rows"]] == ["pending"]
     assert "takes effect at" in page.content.decode()
     set_clock(pending_confirmation.effective_at)
     page = browser_client.get(address)
-    assert list(page.context["undecided"]) == []
+    assert list(page.context["open_confirmations"]) == []
     assert [shown_state for _, shown_state in page.context["rows"]] == [state]
 
 
@@ -228,7 +228,7 @@ def test_an_unknown_decision_is_refused(decide, pending_confirmation):
 def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, production):
     confirmations.request_confirmation(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
     page = browser_client.get(address)
-    assert list(page.context["undecided"]) == []
+    assert list(page.context["open_confirmations"]) == []
     assert [state for _, state in page.context["rows"]] == ["expired"]
 
 
@@ -247,7 +247,7 @@ def test_the_page_counts_a_long_queue(browser_client, address, production):
     for number in range(52):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     page = browser_client.get(address)
-    assert len(page.context["undecided"]) == 50
+    assert len(page.context["open_confirmations"]) == 50
     assert "The first 50 of 52" in page.content.decode()
 
 
