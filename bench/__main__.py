@@ -25,7 +25,7 @@ from typing import Any
 
 import bench.hub
 import bench.sdk
-from bench._support.measure import PRINTED_ROWS, Row, print_table
+from bench._support.result_table import PRINTED_ROWS, Row, print_table
 
 FULL = {"BENCH_OUTCOMES": "10000000"}
 # The environment variables that the modules read, by size. A variable that is set already keeps its value. `small` ends

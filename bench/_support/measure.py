@@ -5,36 +5,11 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 ROUNDS = 25
 SECONDS_PER_ROUND = 0.02
-
-
-class Row(NamedTuple):
-    """One line of a table.
-
-    figure: the ratio of the measured value and the reference; with a unit other than x, a value in that unit.
-    limit: the largest figure that meets the goal, if there is a goal.
-    """
-
-    label: str
-    measured: str
-    reference: str
-    figure: float
-    limit: float | None = None
-    unit: str = "x"
-
-    @property
-    def is_met(self) -> bool | None:
-        """Return whether the figure is within its limit; None if it has none."""
-        return None if self.limit is None else self.figure <= self.limit
-
-
-PRINTED_ROWS: list[Row] = []
-"""All rows of this process that were printed."""
 
 
 def measure_medians(
@@ -79,20 +54,3 @@ def _time_per_call(call: Callable[[], object], repeats: int) -> float:
 
 def percentile(times: Sequence[float], share: float) -> float:
     return sorted(times)[min(len(times) - 1, round(share * len(times)))]
-
-
-def print_table(rows: Iterable[Row]) -> None:
-    """Print one line per row, with `over` if its figure exceeds its limit."""
-    rows = list(rows)
-    PRINTED_ROWS.extend(rows)
-    headings = ("", "measured", "against", "figure", "limit", "")
-    cells = [(row.label, row.measured, row.reference, f"{row.figure:.2f} {row.unit}", *_verdict(row)) for row in rows]
-    widths = [max(len(line[column]) for line in [headings, *cells]) for column in range(len(headings))]
-    for line in [headings, *cells]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-
-
-def _verdict(row: Row) -> tuple[str, str]:
-    if row.limit is None:
-        return "", ""
-    return f"{row.limit:.2f}", "ok" if row.is_met else "over"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from bench._support.hub_client import measure_seconds
-from bench._support.measure import Row, percentile
+from bench._support.measure import percentile
+from bench._support.result_table import Row
 
 BARE = "bare view"
 ROUNDS = 40

@@ -17,8 +17,9 @@ from time import perf_counter
 from urllib.parse import quote
 
 from bench._support.hub_client import build_request, measure_seconds
-from bench._support.measure import Row, percentile, print_table
+from bench._support.measure import percentile
 from bench._support.pages import measure_pages
+from bench._support.result_table import Row, print_table
 from bench.hub.data.catalog import Catalog, fill
 from bench.hub.outcomes import run_hub
 

@@ -28,8 +28,9 @@ from urllib.parse import urlsplit
 import psycopg
 
 from bench._support.hub_client import FORK, measure_rate, send_request
-from bench._support.measure import Row, percentile, print_table
+from bench._support.measure import percentile
 from bench._support.namespaces import FOLDER_VARIABLE, Host, Network, describe_obstacle, run_within
+from bench._support.result_table import Row, print_table
 from bench.hub.data.catalog import generate_observations
 from bench.hub.outcomes import wait_until_ready
 from hub.celery import app

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench._support.hub_client import build_request
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from bench.hub.outcomes import run_hub
 from tests.faults.clients import Client
 from tests.faults.ledger import Ledger

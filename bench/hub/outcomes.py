@@ -22,7 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench._support.hub_client import count_lines, make_poster, measure_rate, measure_seconds
-from bench._support.measure import Row, percentile, print_table
+from bench._support.measure import percentile
+from bench._support.result_table import Row, print_table
 from bench.hub.data.outcomes import BenchWorkspace, load_workspaces, measure_bare_sql, measure_copy
 
 OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))

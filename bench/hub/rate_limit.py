@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench._support.hub_client import make_poster, measure_rate
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from bench.hub.data.outcomes import BenchWorkspace, load_workspaces
 from bench.hub.outcomes import run_hub
 

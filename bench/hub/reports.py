@@ -28,7 +28,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
 from bench._support.hub_client import FORK, measure_rate
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from bench.hub.data.catalog import create_workspace, generate_observations
 from bench.hub.outcomes import run_hub
 

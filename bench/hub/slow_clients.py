@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench._support.hub_client import make_poster, measure_rate
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from bench.hub.data.outcomes import load_workspaces
 from bench.hub.outcomes import run_hub
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from bench.hub.memory import measure_hub
 from bench.hub.outcomes import run_hub
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from secrets import token_urlsafe
 
 from affidavit import IntentRejected, IntentVerifier, mint_intent
-from bench._support.measure import Row, pause_garbage_collection, print_table
+from bench._support.measure import pause_garbage_collection
+from bench._support.result_table import Row, print_table
 from bench.sdk.intents import AUDIENCE, AcceptAllNonces
 
 SAMPLES = 100_000

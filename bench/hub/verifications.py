@@ -6,8 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench._support.measure import print_table
 from bench._support.pages import measure_pages
+from bench._support.result_table import print_table
 from bench.hub.data.verifications import fill_verifications
 from bench.hub.outcomes import ZONE, run_hub
 

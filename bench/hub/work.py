@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from bench.hub.data.hostile_bodies import Body, Endpoint, Recipe, choose_recipe, list_endpoints, list_known, mutate
 from bench.hub.outcomes import run_hub
 

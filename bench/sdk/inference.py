@@ -23,7 +23,8 @@ from genson import SchemaBuilder
 from affidavit import Evidence, template
 from affidavit._har.file import scan
 from affidavit._shapes.values_to_evidence import observe
-from bench._support.measure import Row, pause_garbage_collection, print_table
+from bench._support.measure import pause_garbage_collection
+from bench._support.result_table import Row, print_table
 from bench.sdk.accuracy import RECORDED, TRAFFIC
 
 ROUNDS = 21

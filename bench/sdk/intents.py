@@ -10,7 +10,8 @@ import rfc8785
 
 from affidavit import IntentVerifier, MintedIntent, mint_intent
 from affidavit._intents.args import request_args
-from bench._support.measure import Row, measure_medians, print_table
+from bench._support.measure import measure_medians
+from bench._support.result_table import Row, print_table
 
 SECRET = "gas_" + "A" * 43
 WORKSPACE = "ws_0123456789abcdef"

@@ -20,7 +20,8 @@ from django.urls import path
 
 from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, mint_intent
 from affidavit.contrib.asgi import IntentMiddleware
-from bench._support.measure import Row, measure_medians, print_table
+from bench._support.measure import measure_medians
+from bench._support.result_table import Row, print_table
 from bench._support.servers import REQUESTS, SERVERS, build_request, measure_servers
 from bench._support.servers import ROUNDS as SERVER_ROUNDS
 from bench.sdk.intents import AUDIENCE, SECRET, WORKSPACE

@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from bench._support.measure import Row, print_table
+from bench._support.result_table import Row, print_table
 from sdk.tests.support.faulty_hub import FAULTS, FaultyHub, run_faulty_hub
 
 ROUNDS, REQUESTS = 12, 2_000

@@ -19,7 +19,8 @@ from affidavit import MemoryDeliveries, MemoryNonces, SqliteDeliveries, SqliteNo
 from affidavit._intents.nonces import BURN, CREATE_NONCES, INDEX_NONCES
 from affidavit._protection.idempotency import Claim
 from affidavit._protection.idempotency_stores import CREATE_DELIVERIES, INDEX_DELIVERIES
-from bench._support.measure import Row, measure_medians, print_table
+from bench._support.measure import measure_medians
+from bench._support.result_table import Row, print_table
 
 LIMIT_BARE = 1.6
 LIMIT_PROCESSES = 1.6

@@ -24,7 +24,8 @@ from affidavit._witness.aggregator import Aggregator
 from affidavit._witness.bodies import RawBody
 from affidavit._witness.intake import Intake
 from affidavit.contrib.wsgi import WitnessMiddleware
-from bench._support.measure import Row, measure_medians, print_table
+from bench._support.measure import measure_medians
+from bench._support.result_table import Row, print_table
 from bench._support.servers import SERVERS, build_request, measure_servers
 
 CALLS = 100
