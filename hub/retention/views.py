@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django import forms
 from django.apps import apps
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -15,12 +14,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from hub.retention.data_kinds import KINDS
 from hub.retention.delete_on_request import delete_conversation, delete_user, request_workspace_deletion
-from intents.gate.delete_user import count_user
-from outcomes.ingest.delete_conversation import count_conversation
+from hub.retention.deletion_form import SUBJECTS, DeletionForm
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment
-from workspaces.forms import set_choices
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
 from workspaces.pages.page import Page
@@ -30,52 +27,6 @@ from workspaces.settings_pages.retention import DaysForm, change_retention
 NAME = "retention"
 REPORT = "deletion report"
 COLUMNS = ("kind", "days", "rowsBeyond")
-SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Workspace"}
-
-
-class DeletionForm(forms.Form):
-    """The form of a deletion.
-
-    environment: the environment of a conversation, "" for all environments.
-    typed: the name as it was typed again in step 2.
-    """
-
-    subject = forms.ChoiceField(choices=list(SUBJECTS.items()))
-    name = forms.CharField(max_length=255, strip=False, error_messages={"required": "Say what to delete."})
-    environment = forms.ChoiceField(required=False)
-    typed = forms.CharField(max_length=255, strip=False, required=False)
-
-    def __init__(self, data: Any, workspace: Workspace) -> None:
-        super().__init__(data)
-        self.workspace = workspace
-        names = workspace.environments.values_list("name", flat=True)
-        set_choices(self, "environment", [("", "All"), *((name, name) for name in names)])
-
-    def clean(self) -> dict[str, Any]:
-        values: dict[str, Any] = super().clean() or {}
-        typed_name = values.get("typed")
-        if typed_name and typed_name != values.get("name"):
-            self.add_error("typed", "This is not the same. Nothing was deleted.")
-        if values.get("subject") == "workspace" and values.get("name") not in (None, self.workspace.name):
-            self.add_error("name", "This page deletes only the workspace that it belongs to.")
-        return values
-
-    @property
-    def environment_names(self) -> list[str]:
-        name = self.cleaned_data.get("environment")
-        return [name] if name else []
-
-    @property
-    def only_environment(self) -> str:
-        """Return the environment that alone loses a conversation; "" if all do, and for other subjects."""
-        return self.cleaned_data["environment"] if self.cleaned_data["subject"] == "conversation" else ""
-
-    def count_rows(self) -> Mapping[str, int]:
-        """Return how many rows each table would lose; {} for a workspace, which is not counted beforehand."""
-        subject, name = self.cleaned_data["subject"], self.cleaned_data["name"]
-        if subject == "conversation":
-            return count_conversation(self.workspace, name, self.environment_names)
-        return count_user(self.workspace, name) if subject == "user" else {}
 
 
 def show_retention(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
@@ -18,6 +17,7 @@ from intents.rejections import chart_sentence, plotly_figures, queries
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
+from intents.rejections.first_verification import build_first_lines, build_first_report
 from intents.rejections.intents_before import find_users
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from intents.rejections.tallies import totals
@@ -32,21 +32,6 @@ from workspaces.templatetags.periods import preceding
 ROWS_PER_PAGE = 10
 MAIN_REASONS = 6  # the others are folded; a single further one is not
 MAX_OPERATIONS = 50  # on the page; the export has all
-FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
-    {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
-    {"result": "expired", "version": 2, "operation": "POST /refunds", "toolCallId": "call_81"}]}"""
-
-FIRST_LINES = """from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, VerificationReports
-
-protection = Protection(
-    IntentVerifier(
-        workspace="%s",
-        audience="%s",
-        nonces=MemoryNonces(),
-    ),
-    MemoryDeliveries(),
-    reports=VerificationReports(API_KEY, base_url=BASE_URL%s),
-)"""
 
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -57,7 +42,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
 
     def build_context() -> Mapping[str, Any]:
         if not has_verifications(environment):
-            return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
+            return {"first_report": build_first_report(environment), "first_lines": build_first_lines(environment)}
         rejections = Paginator(analysis.rejections, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         lists_singles = bool(filters.since or reporter)  # sums name neither a key nor a moment within a quarter hour
         sums: Mapping[str, Any] = {} if lists_singles else {**_build_overview(analysis), **_build_breakdown(analysis)}
@@ -87,18 +72,6 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         "since": lambda _: filters.since,
     }
     return Page("intents/rejections.html", build_context, build_tables(analysis), takes=takes)
-
-
-def _build_first_report(environment: Environment) -> str:
-    """Return a body to try out; its id is the environment's own and stays the same."""
-    report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}")
-    return FIRST_REPORT % (environment.name, report_id)
-
-
-def _build_first_lines(environment: Environment) -> str:
-    """Return the SDK's lines for this environment; reports go to production unless they name another."""
-    argument = "" if environment.name == "production" else f', environment="{environment.name}"'
-    return FIRST_LINES % (environment.workspace_id, environment.audience, argument)
 
 
 def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
