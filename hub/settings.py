@@ -218,7 +218,10 @@ TEMPLATES = [
             ],
             "builtins": [
                 "django.contrib.humanize.templatetags.humanize",
-                "workspaces.templatetags.format",
+                "workspaces.templatetags.addresses",
+                "workspaces.templatetags.numbers",
+                "workspaces.templatetags.texts",
+                "workspaces.templatetags.times",
                 "hub.templatetags.glossary",
             ],
             "loaders": [

@@ -18,7 +18,7 @@ from outcomes.tallies.moved_counts import (
 )
 from outcomes.tallies.series import Totals
 from wire.significance import is_within_chance
-from workspaces.templatetags.format import rate_change
+from workspaces.templatetags.numbers import rate_change
 
 ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
 MIN_ALARMING_CASES = 10

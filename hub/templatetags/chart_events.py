@@ -13,7 +13,7 @@ from catalog.drift.queries import list_breaking_drift
 from catalog.models import Drift
 from workspaces.annotations.marks import DRIFT, ChartEvent, place_marks
 from workspaces.annotations.queries import list_annotations_of_period
-from workspaces.templatetags.format import page_url
+from workspaces.templatetags.addresses import page_url
 
 MAX_OF_A_KIND = 200  # the latest, on a chart and below it; the downloads have all
 LISTED = 3  # listed below a chart; a click shows the others

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from hub.glossary.terms import Term, read_terms
-from workspaces.templatetags.format import page_url
+from workspaces.templatetags.addresses import page_url
 
 register = template.Library()
 

@@ -18,7 +18,7 @@ from outcomes.tallies.series import read_totals
 from wire.time.period import Period, parse_period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
-from workspaces.templatetags.format import page_url
+from workspaces.templatetags.addresses import page_url
 
 register = template.Library()
 MAX_COUNTED = 999

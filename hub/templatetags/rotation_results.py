@@ -12,7 +12,7 @@ from django.utils import timezone
 from hub.rotation_results.queries import SigningResult
 from hub.rotation_results.queries import read_signing_results as read_results_of_workspace
 from workspaces.models import Environment
-from workspaces.templatetags.format import environment_page_url
+from workspaces.templatetags.addresses import environment_page_url
 
 register = template.Library()
 

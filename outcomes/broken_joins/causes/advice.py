@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from outcomes.broken_joins.causes.diagnose import ADVICE
 from outcomes.broken_joins.causes.groups import Cause
-from outcomes.templatetags.outcome_words import format_length
+from workspaces.templatetags.times import format_length
 
 
 def write_advice(cause: Cause, longest: timedelta | None) -> str:

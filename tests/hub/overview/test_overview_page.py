@@ -23,7 +23,7 @@ from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
 from wire.time.period import parse_period
 from workspaces.models import Annotation, SampleWorkspace
-from workspaces.templatetags.format import SMALLEST_POINTS
+from workspaces.templatetags.numbers import SMALLEST_POINTS
 
 PAGE = "/w/lumen-books/production/overview"
 STEPS = ["Create a workspace", "Observe an API", "Report an outcome", "Verify an intent", "Confirm a call"]

@@ -14,7 +14,7 @@ from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
-from outcomes.templatetags import outcome_words
+from outcomes.templatetags.chart_rows import render_rows
 from tests.outcomes.reading import read_rows, read_tables
 from wire.time.buckets import Bucket
 from wire.time.period import parse_period
@@ -270,25 +270,6 @@ def test_a_search_finds_any_part_of_a_key_whatever_its_case_and_is_exported(prod
     assert browser_client.get(PAGE, {"q": "\0", "show": "\0", "rank": "-3", "page": "9" * 30}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.4, "under 1 s"),
-        (1.5, "2 s"),
-        (119.4, "119 s"),
-        (24.8 * 60, "25 min"),
-        (24.4 * 60, "24 min"),
-        (119.7 * 60, "120 min"),
-        (2.5 * 3600, "3 h"),
-        (47.6 * 3600, "48 h"),
-        (2.4 * 86400, "2 days"),
-        (-24.8 * 60, "25 min before the start"),
-    ],
-)
-def test_a_length_is_rounded_to_the_unit_that_it_is_written_in(seconds, words):
-    assert outcome_words.format_lag(timedelta(seconds=seconds)) == words
-
-
 def test_a_search_narrows_the_table_alone_and_says_how_much_it_found(production, browser_client):
     reach_keys(production, {"Ticket-closed": 2, "purchase": 3})
     whole = read_tables(browser_client.get(f"{PAGE}.json"))
@@ -459,7 +440,7 @@ def test_of_many_keys_only_the_top_key_is_drawn_with_its_previous_period(product
 def test_the_table_of_a_chart_escapes_markup():
     now = timezone.now()
     rows = [(Bucket(now, now, "Mon 2 Mar"), [1234567, 0]), (Bucket(now, now, "<b>"), [-3])]
-    assert [row.strip() for row in outcome_words.render_rows(rows).splitlines()][:2] == [
+    assert [row.strip() for row in render_rows(rows).splitlines()][:2] == [
         '<tr><th scope="row" class="nowrap">Mon 2 Mar</th><td class="num">1,234,567</td><td class="num">0</td></tr>',
         '<tr><th scope="row" class="nowrap">&lt;b&gt;</th><td class="num">-3</td></tr>',
     ]

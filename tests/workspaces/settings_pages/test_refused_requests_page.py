@@ -16,7 +16,7 @@ from workspaces.models import ApiKey, Membership
 from workspaces.refusals import counter
 from workspaces.refusals.counter import Refusal, RefusalSum
 from workspaces.refusals.record import record_refusals
-from workspaces.templatetags.format import code_spans
+from workspaces.templatetags.texts import code_spans
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/refused-requests"
