@@ -37,8 +37,8 @@ from workspaces.people.invitations import (
     is_invited,
     list_invitations_of,
 )
-from workspaces.people.oidc import complete_sign_in, redirect_to_provider
 from workspaces.people.sign_in_links import find_link_user, use_link
+from workspaces.people.single_sign_on.sign_in import complete_sign_in, redirect_to_provider
 from workspaces.people.throttle import count_dead_link
 
 View = Callable[..., HttpResponseBase]

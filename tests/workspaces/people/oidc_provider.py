@@ -16,10 +16,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, build_opener
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+START = "/account/oidc"  # where the hub sends a browser to the provider
 CLIENT_ID, CLIENT_SECRET = "affidavit-hub", "provider-secret"
 ADA = {"sub": "ada-17", "email": "ada@example.com", "email_verified": True, "name": "Ada"}
 
@@ -134,3 +136,27 @@ def run_provider() -> Iterator[Provider]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *args):
+        return None
+
+
+def ask_provider(address):
+    """Return the path of the hub to which the provider redirects the browser."""
+    try:
+        build_opener(_NoRedirect).open(address)
+    except OSError as answer:
+        return answer.headers["Location"].removeprefix("http://testserver")
+    raise AssertionError("the provider did not redirect")
+
+
+def sign_in(client, target="/"):
+    redirect = client.get(f"{START}?next={target}")
+    assert redirect.status_code == 302
+    return client.get(ask_provider(redirect["Location"]))
+
+
+def is_signed_in(client):
+    return "_auth_user_id" in client.session

@@ -1,7 +1,6 @@
 """Signing in through an OpenID Connect provider that the tests run."""
 
 from urllib.parse import parse_qs, urlsplit
-from urllib.request import HTTPRedirectHandler, build_opener
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -11,58 +10,11 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, run_provider
+from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
 from workspaces.models import AuditEntry, Membership
-from workspaces.people.invitations import create_invited_user, invite
+from workspaces.people.invitations import invite
 
 pytestmark = pytest.mark.django_db
-START = "/account/oidc"
-
-
-class NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *args):
-        return None
-
-
-@pytest.fixture(scope="module")
-def _running_provider():
-    with run_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(_running_provider, settings):
-    _running_provider.person, _running_provider.signs_with = ADA, _running_provider.key
-    for overrides in (_running_provider.claims, _running_provider.discovery, _running_provider.information):
-        overrides.clear()
-    settings.OIDC_ISSUER = _running_provider.issuer
-    settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
-    settings.OIDC_NAME = "Example login"
-    return _running_provider
-
-
-@pytest.fixture
-def ada(db):
-    return create_invited_user(ADA["email"], now=timezone.now(), username="ada")
-
-
-def ask_provider(address):
-    """Return the path of the hub to which the provider redirects the browser."""
-    try:
-        build_opener(NoRedirect).open(address)
-    except OSError as answer:
-        return answer.headers["Location"].removeprefix("http://testserver")
-    raise AssertionError("the provider did not redirect")
-
-
-def sign_in(client, target="/"):
-    redirect = client.get(f"{START}?next={target}")
-    assert redirect.status_code == 302
-    return client.get(ask_provider(redirect["Location"]))
-
-
-def is_signed_in(client):
-    return "_auth_user_id" in client.session
 
 
 def test_the_sign_in_page_offers_the_provider_by_its_name(client, provider):

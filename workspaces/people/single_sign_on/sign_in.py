@@ -20,10 +20,9 @@ from requests import RequestException
 
 from workspaces.people.adapters import OIDC_PROVIDER_ID, ProviderAdapter
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
+from workspaces.people.single_sign_on.identity_token import decode_identity_token
 
-ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
-CLOCK_TOLERANCE = 60  # seconds
 log = logging.getLogger("affidavit.people")
 UNUSABLE_ANSWERS = (
     KeyError,
@@ -73,21 +72,10 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             response = session.get(self.openid_config["jwks_uri"])
             response.raise_for_status()
         try:
-            keys = jwt.PyJWKSet.from_dict(response.json()).keys
-            key_id = jwt.get_unverified_header(id_token).get("kid")
-            key = next(key for key in keys if key_id in {None, key.key_id})
-            return dict(
-                jwt.decode(
-                    id_token,
-                    key,
-                    algorithms=ALGORITHMS,
-                    audience=app.client_id,
-                    issuer=self.openid_config["issuer"],
-                    leeway=CLOCK_TOLERANCE,
-                    options={"require": ["iss", "sub", "aud", "exp", "iat"]},
-                )
+            return decode_identity_token(
+                id_token, response.json(), client_id=app.client_id, issuer=self.openid_config["issuer"]
             )
-        except (jwt.PyJWTError, StopIteration) as error:
+        except jwt.PyJWTError as error:
             raise OAuth2Error(f"the identity token is not valid: {error}") from error
 
 

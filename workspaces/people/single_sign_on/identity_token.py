@@ -1,0 +1,62 @@
+"""Check the identity token of a provider: its signature, and for whom, by whom and when it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import jwt
+
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+CLOCK_TOLERANCE = 60  # seconds
+
+
+def decode_identity_token(token: str, key_set: Mapping[str, Any], *, client_id: str, issuer: str) -> dict[str, Any]:
+    """Return the claims of a valid token. Raises PyJWTError, and ValueError if the key set is none."""
+    header = jwt.get_unverified_header(token)
+    keys = list_possible_keys(key_set, header)
+    if not keys:
+        raise jwt.InvalidKeyError("the provider has no key of its algorithm and key id")
+    for key in keys[:-1]:
+        with suppress(jwt.InvalidSignatureError):  # a key that the token's header does not exclude
+            return _decode(token, key, client_id=client_id, issuer=issuer)
+    return _decode(token, keys[-1], client_id=client_id, issuer=issuer)
+
+
+def list_possible_keys(key_set: Mapping[str, Any], header: Mapping[str, Any]) -> list[jwt.PyJWK]:
+    """Return the keys with which a token with this header may be signed; raise ValueError if the key set is none.
+
+    `alg`, `use` and `kid` of a key are optional (RFC 7517). If the token names a key, keys without a name follow it.
+    """
+    documents = key_set.get("keys") if isinstance(key_set, dict) else None
+    if not isinstance(documents, list):
+        raise ValueError("the provider's key set is none")
+    algorithm, key_id = header.get("alg"), header.get("kid")
+    if algorithm not in ALGORITHMS:
+        raise jwt.InvalidAlgorithmError("the algorithm is not allowed")
+    keys: list[jwt.PyJWK] = []
+    for document in documents:
+        if (
+            isinstance(document, dict)
+            and document.get("alg") in (None, algorithm)
+            and document.get("use") in (None, "sig")
+            and (key_id is None or document.get("kid") in (None, key_id))
+        ):
+            with suppress(jwt.PyJWTError):  # a key of another type
+                keys.append(jwt.PyJWK(document, algorithm))
+    return sorted(keys, key=lambda key: key.key_id is None)
+
+
+def _decode(token: str, key: jwt.PyJWK, *, client_id: str, issuer: str) -> dict[str, Any]:
+    return dict(
+        jwt.decode(
+            token,
+            key,
+            algorithms=ALGORITHMS,
+            audience=client_id,
+            issuer=issuer,
+            leeway=CLOCK_TOLERANCE,
+            options={"require": ["iss", "sub", "aud", "exp", "iat"]},
+        )
+    )
