@@ -21,7 +21,8 @@ def _running_provider():
 @pytest.fixture
 def provider(_running_provider, settings):
     _running_provider.person, _running_provider.signs_with = ADA, _running_provider.key
-    for overrides in (_running_provider.claims, _running_provider.discovery, _running_provider.information):
+    answers = (_running_provider.discovery, _running_provider.information, _running_provider.token_answer)
+    for overrides in (_running_provider.claims, *answers):
         overrides.clear()
     settings.OIDC_ISSUER = _running_provider.issuer
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, build_opener
 
 import jwt
@@ -31,6 +31,7 @@ class Provider:
 
     claims: values that replace claims of the identity token.
     signs_with: the key that signs tokens. A test sets another key to forge tokens.
+    discovery, information, token_answer: values that replace members of these answers.
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class Provider:
         self.claims: dict[str, Any] = {}
         self.discovery: dict[str, Any] = {}
         self.information: dict[str, Any] = {}
+        self.token_answer: dict[str, Any] = {}
         self.issuer = ""
         self.requests: list[str] = []
         self._grants: dict[str, dict[str, str]] = {}
@@ -69,13 +71,20 @@ class Provider:
         self._grants[code] = dict(query)
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
 
-    def exchange(self, form: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return tokens for a code. A code is valid once. Return None if the request is not right."""
+    def exchange(self, form: Mapping[str, str], authorization: str = "") -> dict[str, Any] | None:
+        """Return tokens for a code. A code is valid once. Return None if the request is not right.
+
+        authorization: the header. The client's credentials are in it if the provider only takes them there.
+        """
+        credentials = (form.get("client_id"), form.get("client_secret"))
+        if "client_secret_post" not in (self.discover().get("token_endpoint_auth_methods_supported") or []):
+            name, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+            credentials = (unquote_plus(name), unquote_plus(secret))
         grant = self._grants.pop(form.get("code", ""), None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if (
             grant is None
-            or (form.get("client_id"), form.get("client_secret")) != (CLIENT_ID, CLIENT_SECRET)
+            or credentials != (CLIENT_ID, CLIENT_SECRET)
             or form.get("redirect_uri") != grant["redirect_uri"]
             or challenge.decode().rstrip("=") != grant["code_challenge"].rstrip("=")
         ):
@@ -83,7 +92,7 @@ class Provider:
         now = int(time.time())
         facts = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": grant["nonce"]}
         token = jwt.encode({**facts, **self.person, **self.claims}, self.signs_with, "RS256", headers={"kid": "one"})
-        return {"access_token": "provider-access-token", "token_type": "Bearer", "id_token": token}
+        return {"access_token": "provider-access-token", "token_type": "Bearer", "id_token": token, **self.token_answer}
 
 
 @contextmanager
@@ -112,7 +121,8 @@ def run_provider() -> Iterator[Provider]:
         def do_POST(self) -> None:
             provider.requests.append(self.path)
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            tokens = provider.exchange({name: values[0] for name, values in parse_qs(body).items()})
+            form = {name: values[0] for name, values in parse_qs(body).items()}
+            tokens = provider.exchange(form, self.headers.get("Authorization", ""))
             self.answer(tokens or {"error": "invalid_grant"}, status=200 if tokens else 400)
 
         def answer(self, document: Mapping[str, Any], status: int = 200) -> None:

@@ -21,6 +21,7 @@ from requests import RequestException
 from workspaces.people.adapters import OIDC_PROVIDER_ID, ProviderAdapter
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
 from workspaces.people.single_sign_on.identity_token import decode_identity_token
+from workspaces.people.single_sign_on.token_request import ProviderClient
 
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 log = logging.getLogger("affidavit.people")
@@ -39,6 +40,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     """
 
     nonce = ""
+    client_class = ProviderClient
 
     def __init__(self, request: HttpRequest, provider_id: str = OIDC_PROVIDER_ID) -> None:
         super().__init__(request, provider_id)
@@ -51,6 +53,12 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         if config["issuer"].rstrip("/") != settings.OIDC_ISSUER:
             raise ValueError("the discovery document is of another issuer")
         return config
+
+    @property
+    def basic_auth(self) -> bool:
+        """Return whether the client's secret goes into the header, as it does if the provider does not say how."""
+        methods = self.openid_config.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        return "client_secret_post" not in methods and "client_secret_basic" in methods
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
         """Return the person who signed in. Their e-mail address is from the identity token or the user information."""
