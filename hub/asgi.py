@@ -32,8 +32,9 @@ Environ = dict[str, Any]
 Headers = list[tuple[bytes, bytes]]
 
 THREADS = 4
-DOWNLOADS = "/api/catalog"  # answers to addresses that begin like this may take seconds to compute
-DOWNLOAD_THREADS = 2  # downloads use no more, so that other requests are answered meanwhile
+# How many threads answers to addresses that begin like this may use, so that other requests are answered meanwhile:
+# downloads take seconds to compute, and signing in waits for the OpenID Connect provider.
+SLOW_PATHS = {"/api/catalog": 2, "/account/oidc": 1}
 BODY_SECONDS = 60  # for a whole body
 GRACE_SECONDS = 10  # before the minimum rate of a body applies
 MIN_BYTES_PER_SECOND = 16 * 1024
@@ -170,7 +171,7 @@ class Application:
         self.pool = ThreadPoolExecutor(threads + STREAMS, thread_name_prefix="request")
         self.streams = threading.Semaphore(STREAMS)
         self.slots = asyncio.Semaphore(threads)
-        self.download_slots = asyncio.Semaphore(DOWNLOAD_THREADS)
+        self.slow_slots = {path: asyncio.Semaphore(threads) for path, threads in SLOW_PATHS.items()}
         self.buffer = Buffer()
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -197,7 +198,7 @@ class Application:
         """Wait until a thread may be used for this path. Return the semaphores to release afterwards."""
         slots: list[asyncio.Semaphore] = []
         try:
-            for slot in [self.download_slots, self.slots] if path.startswith(DOWNLOADS) else [self.slots]:
+            for slot in [*(slots for prefix, slots in self.slow_slots.items() if path.startswith(prefix)), self.slots]:
                 await slot.acquire()
                 slots.append(slot)
         except BaseException:  # above all a cancellation, when the client has gone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -159,6 +160,34 @@ def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_ne
 
 
 @pytest.mark.xdist_group("whole hub")
+def test_people_who_wait_for_the_sign_in_service_occupy_no_thread_that_others_need():
+    provider_answered = threading.Event()
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        if environ["PATH_INFO"].startswith("/account/oidc"):
+            provider_answered.wait(10)
+        start_response("200 OK", [])
+        return [b""]
+
+    async def call(application: asgi.Application, path: str) -> None:
+        async def send(_: Any) -> None:
+            pass
+
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "http_version": "1.1"}
+        await application({**scope, "headers": []}, receive_pieces([]), send)
+
+    async def run() -> None:
+        application = asgi.Application(answer)
+        paths = ["/account/oidc", "/account/oidc/callback"] * 10
+        sign_ins = [asyncio.create_task(call(application, path)) for path in paths]
+        await asyncio.sleep(0.1)
+        await asyncio.wait_for(call(application, "/sign-in"), timeout=1)
+        provider_answered.set()
+        await asyncio.gather(*sign_ins)
+
+    asyncio.run(run())
+
+
 def test_silent_clients_and_stalled_forms_block_nobody_and_are_closed(hub):
     host, port = hub.address.removeprefix("http://").split(":")
     head = (
