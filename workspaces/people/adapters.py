@@ -27,13 +27,14 @@ from django.forms import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from requests import RequestException
+from requests import RequestException, Session
 
 from wire.redelivery.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import find_account, record_account_action, record_failed_sign_in
 from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused, TooManyAttempts
 from workspaces.people.invitations import create_invited_user, has_open_invitation
+from workspaces.people.provider_requests import open_session
 
 OIDC_PROVIDER_ID = "oidc"
 ACCOUNT_LIMIT_SECONDS = 300
@@ -177,6 +178,9 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
                 settings={"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True},
             )
         ]
+
+    def get_requests_session(self) -> Session:
+        return open_session()
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return False

@@ -10,18 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from alerts.delivery import http_post
 from alerts.delivery.http_post import RequestFailed, post
 from alerts.targets import host_lookup
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
+from tests.certificates import write_certificate
 
 
 @contextmanager
@@ -178,25 +174,6 @@ def test_a_receiver_that_accepts_no_connection_is_said_to_be_out_of_reach(monkey
             connection.connect_ex(address)
         with pytest.raises(RequestFailed, match=r"no connection within 0\.3 s"):
             post(parse_webhook_address(f"http://127.0.0.1:{address[1]}/"), b"{}", {})
-
-
-def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:
-    """Write a self-signed certificate for this host. Return the paths of the certificate and of its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(1).not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )  # fmt: skip
-    paths = folder / f"{host}.pem", folder / f"{host}.key"
-    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
-    return paths
 
 
 def test_the_certificate_is_checked_against_the_name_and_not_the_ip_address(tmp_path, monkeypatch):

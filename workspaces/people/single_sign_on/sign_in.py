@@ -18,8 +18,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from requests import RequestException
 
-from workspaces.people.adapters import OIDC_PROVIDER_ID, ProviderAdapter
+from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
+from workspaces.people.provider_requests import open_session
 from workspaces.people.single_sign_on.identity_token import decode_identity_token
 from workspaces.people.single_sign_on.token_request import ProviderClient
 
@@ -76,7 +77,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
-        with ProviderAdapter().get_requests_session() as session:
+        with open_session() as session:
             response = session.get(self.openid_config["jwks_uri"])
             response.raise_for_status()
         try:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote_plus, urlsplit
 from allauth.socialaccount.providers.oauth2.client import OAuth2Client, OAuth2Error
 from requests import Response
 
-from workspaces.people.adapters import ProviderAdapter
+from workspaces.people.provider_requests import open_session
 
 MAX_REASON = 200  # characters of the provider's own words in the log
 
@@ -34,7 +34,7 @@ class ProviderClient(OAuth2Client):  # type: ignore[misc]  # allauth has no type
         else:
             form["client_id"] = self.consumer_key
             form |= {"client_secret": self.consumer_secret} if self.consumer_secret else {}
-        with ProviderAdapter().get_requests_session() as session:
+        with open_session() as session:
             # A redirect would send the client's secret to another address.
             response = session.post(self.access_token_url, data=form, auth=credentials, allow_redirects=False)
             if response.status_code >= 500:
