@@ -201,6 +201,10 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         Raises SignInRefused.
         """
         address = next((address.email for address in sociallogin.email_addresses if address.verified), None)
+        if not sociallogin.email_addresses:
+            raise SignInRefused(
+                f"{settings.OIDC_NAME} does not send your e-mail address. Add it there, or ask its administrator."
+            )
         if address is None:
             raise SignInRefused(
                 f"{settings.OIDC_NAME} does not say that your e-mail address is verified. Verify it there, or ask "

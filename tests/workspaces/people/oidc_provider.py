@@ -57,6 +57,9 @@ class Provider:
             **self.discovery,
         }
 
+    def encode(self, document: Mapping[str, Any]) -> bytes:
+        return json.dumps(document).encode()
+
     def list_keys(self) -> dict[str, Any]:
         public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
         return {"keys": [{**public, "kid": "one", "alg": "RS256", "use": "sig"}]}
@@ -104,7 +107,7 @@ def run_provider() -> Iterator[Provider]:
             provider.requests.append(self.path)
             address = urlsplit(self.path)
             match address.path:
-                case "/.well-known/openid-configuration":
+                case "/.well-known/openid-configuration" | "/new/.well-known/openid-configuration":
                     self.answer(provider.discover())
                 case "/keys":
                     self.answer(provider.list_keys())
@@ -126,7 +129,7 @@ def run_provider() -> Iterator[Provider]:
             self.answer(tokens or {"error": "invalid_grant"}, status=200 if tokens else 400)
 
         def answer(self, document: Mapping[str, Any], status: int = 200) -> None:
-            body = json.dumps(document).encode()
+            body = provider.encode(document)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

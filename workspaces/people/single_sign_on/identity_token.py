@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 import jwt
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 CLOCK_TOLERANCE = 60  # seconds
+MAX_SUBJECT = 255  # characters (OpenID Connect Core, section 2)
 
 
 def decode_identity_token(token: str, key_set: Mapping[str, Any], *, client_id: str, issuer: str) -> dict[str, Any]:
@@ -46,6 +47,24 @@ def list_possible_keys(key_set: Mapping[str, Any], header: Mapping[str, Any]) ->
             with suppress(jwt.PyJWTError):  # a key of another type
                 keys.append(jwt.PyJWK(document, algorithm))
     return sorted(keys, key=lambda key: key.key_id is None)
+
+
+def describe_person(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the hub stores of a person. A name or an address that is no text is left out.
+
+    Raises InvalidTokenError if the subject is none that can be stored.
+    """
+    subject, email, name = (claims.get(claim) for claim in ("sub", "email", "name"))
+    if not _is_text(subject) or len(subject) > MAX_SUBJECT:
+        raise jwt.InvalidTokenError("the subject is no text of at most 255 characters")
+    texts = {"sub": subject, "email": email, "name": name}
+    person: dict[str, Any] = {claim: text for claim, text in texts.items() if _is_text(text)}
+    return {**person, "email_verified": claims.get("email_verified") in (True, "true")}
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    """Return whether the value is text that PostgreSQL stores: without NUL, and without half a surrogate pair."""
+    return isinstance(value, str) and value != "" and value.isprintable()
 
 
 def _decode(token: str, key: jwt.PyJWK, *, client_id: str, issuer: str) -> dict[str, Any]:

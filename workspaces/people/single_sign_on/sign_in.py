@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import secrets
 from collections.abc import Mapping
@@ -21,17 +23,13 @@ from requests import RequestException
 from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
 from workspaces.people.provider_requests import open_session
-from workspaces.people.single_sign_on.identity_token import decode_identity_token
+from workspaces.people.single_sign_on.identity_token import decode_identity_token, describe_person
 from workspaces.people.single_sign_on.token_request import ProviderClient
 
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 log = logging.getLogger("affidavit.people")
-UNUSABLE_ANSWERS = (
-    KeyError,
-    TypeError,
-    ValueError,
-    AttributeError,
-)  # the errors that an unexpected answer of a provider raises
+# The errors that an unexpected answer of a provider raises; the last one is that of deeply nested JSON.
+UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
@@ -71,10 +69,16 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             if information.get("sub") != claims["sub"]:
                 raise OAuth2Error("the user information is about somebody else")
             claims = {**claims, **information}
-        # Only this much is stored, and no token.
-        person: dict[str, Any] = {name: claims[name] for name in ("sub", "email", "name") if name in claims}
-        person["email_verified"] = claims.get("email_verified") in {True, "true"}
-        return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
+        try:
+            person = describe_person(claims)  # Only this much is stored, and no token.
+        except jwt.PyJWTError as error:
+            raise OAuth2Error(f"the identity token is not valid: {error}") from error
+        # A subject names a person at its issuer only. The digest of both also fits into the column.
+        subject = hashlib.sha256(json.dumps([settings.OIDC_ISSUER, person["sub"]]).encode()).hexdigest()
+        response = {"userinfo": {**person, "sub": subject}}
+        login: SocialLogin = self.get_provider().sociallogin_from_response(request, response)
+        login.account.extra_data = {"userinfo": person}
+        return login
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         with open_session() as session:

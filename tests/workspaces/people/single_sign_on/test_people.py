@@ -1,0 +1,71 @@
+"""Whom a provider may name: people with unusual claims, and people of another provider."""
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
+from django.test import Client
+from django.utils import timezone
+
+from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
+from workspaces.people.invitations import create_invited_user
+
+pytestmark = pytest.mark.django_db
+HALF_A_PAIR = "\ud800"
+DEEP_JSON = f'{{"keys": {"[" * 100_000}{"]" * 100_000}}}'
+
+
+@pytest.mark.parametrize("name", ["a\0b", 5, ["Ada"], HALF_A_PAIR, "", None, "n" * 10_000], ids=repr)
+def test_whatever_the_name_is_a_person_can_sign_in(client, provider, ada, name):
+    provider.person = {**ADA, "name": name}
+    sign_in(client)
+    assert is_signed_in(client)
+
+
+@pytest.mark.parametrize("length", [191, 192, 255])
+def test_the_provider_may_name_a_person_by_up_to_255_characters(client, provider, ada, length):
+    provider.person = {**ADA, "sub": "s" * length}
+    sign_in(client)
+    sign_in(other_client := Client())
+    assert is_signed_in(client)
+    assert is_signed_in(other_client)
+    assert SocialAccount.objects.count() == 1
+
+
+@pytest.mark.parametrize("subject", ["s" * 256, "a\0b", "", HALF_A_PAIR], ids=lambda subject: repr(subject)[:20])
+def test_a_person_whom_the_provider_does_not_name_is_refused(client, provider, ada, subject):
+    provider.person = {**ADA, "sub": subject}
+    assert sign_in(client).status_code == 400
+    assert not is_signed_in(client)
+
+
+@pytest.mark.parametrize("email", [["ada@example.com"], 17, {"value": "ada@example.com"}, "ada", "", None], ids=repr)
+def test_somebody_without_an_address_reads_what_is_missing(client, provider, ada, email):
+    provider.person = {**ADA, "email": email}
+    answer = sign_in(client)
+    assert answer.status_code == 403
+    assert "Example login does not send your e-mail address" in answer.content.decode()
+
+
+@pytest.mark.parametrize("verified", [["true"], {}, "TRUE", "1"], ids=repr)
+def test_only_true_means_that_an_address_is_verified(client, provider, ada, verified):
+    provider.person = {**ADA, "email_verified": verified}
+    answer = sign_in(client)
+    assert answer.status_code == 403
+    assert "does not say that your e-mail address is verified" in answer.content.decode()
+
+
+def test_an_answer_of_deeply_nested_json_is_no_fault_of_the_hub(client, provider, ada, monkeypatch):
+    callback = ask_provider(client.get(START)["Location"])
+    monkeypatch.setattr(provider, "encode", lambda document: DEEP_JSON.encode())
+    assert client.get(START).status_code == client.get(callback).status_code == 503
+
+
+def test_a_subject_of_another_issuer_is_another_person(client, provider, ada, settings):
+    sign_in(client)
+    grace = create_invited_user("grace@example.com", now=timezone.now(), username="grace")
+    provider.person = {**ADA, "email": "grace@example.com"}
+    provider.discovery["issuer"] = settings.OIDC_ISSUER = f"{provider.issuer}/new"
+    provider.claims["iss"] = settings.OIDC_ISSUER
+    sign_in(other_client := Client())
+    assert other_client.session["_auth_user_id"] == str(grace.pk)
+    assert EmailAddress.objects.get(user=ada).email == ADA["email"]
