@@ -182,11 +182,21 @@ def read_email() -> dict[str, Any]:
     raise StartupError("EMAIL_URL: not a mail server. Write smtp+tls://USER:PASSWORD@HOST:587.")
 
 
+def read_oidc_issuer() -> str:
+    """Return the issuer without a slash at its end, or "". Raise StartupError for what is no issuer."""
+    issuer = (
+        env.str("OIDC_ISSUER", "").strip().rstrip("/").removesuffix("/.well-known/openid-configuration").rstrip("/")
+    )
+    parts = split_address(issuer)
+    is_local = parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    has_extra = not issuer.isprintable() or set(issuer) & set(" ?#@")  # an issuer has none of these
+    if issuer and (has_extra or not parts.hostname or not (parts.scheme == "https" or is_local)):
+        raise StartupError("OIDC_ISSUER: not an https:// address. Write the provider's issuer or discovery address.")
+    return issuer
+
+
 def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:
     """Raise StartupError if the settings of OpenID Connect do not fit together."""
-    address = split_address(issuer)
-    if issuer and not (address.scheme == "https" or address.hostname in {"localhost", "127.0.0.1", "::1"}):
-        raise StartupError("OIDC_ISSUER: not an https:// address. Write the provider's issuer or discovery address.")
     if issuer and not client_id:
         raise StartupError("OIDC_CLIENT_ID: required with OIDC_ISSUER. Register this hub with the provider first.")
     if only and not issuer:

@@ -16,6 +16,7 @@ from hub.environment_variables import (
     read_email,
     read_networks,
     read_number,
+    read_oidc_issuer,
     read_origins,
     read_rate,
     read_replica_url,
@@ -162,9 +163,9 @@ EMAIL_URL = env.str("EMAIL_URL", "")
 vars().update(read_email())
 EMAIL_TIMEOUT = 10  # seconds
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", f"affidavit@{HUB_HOST}")
-OIDC_ISSUER = env.str("OIDC_ISSUER", "").removesuffix("/.well-known/openid-configuration").rstrip("/")
-OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
-OIDC_CLIENT_SECRET = read_variable_or_file("OIDC_CLIENT_SECRET")
+OIDC_ISSUER = read_oidc_issuer()
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "").strip()
+OIDC_CLIENT_SECRET = read_variable_or_file("OIDC_CLIENT_SECRET").strip()
 OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
 OIDC_ONLY = env.bool("OIDC_ONLY", False)
 check_oidc(OIDC_ISSUER, OIDC_CLIENT_ID, only=OIDC_ONLY)
