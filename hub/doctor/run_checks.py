@@ -22,6 +22,7 @@ from hub.doctor.mail_server import check_mail_server
 from hub.doctor.messages import check_alerts, check_broker, check_fold_lag, check_worker
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
+from hub.doctor.single_sign_on import check_single_sign_on
 from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls, check_variables
 from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
@@ -52,6 +53,7 @@ def list_checks(seed: int) -> list[Check]:
         Check("disk", check_disk),
         Check("static files", check_static_files),
         Check("e-mail", check_mail_server),
+        Check("OIDC", check_single_sign_on),
         Check("database", check_database),
         Check("migrations", check_migrations, needs="database"),
         Check("web role", check_web_role, needs="migrations"),

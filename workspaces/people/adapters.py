@@ -230,7 +230,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if isinstance(exception, ImmediateHttpResponse):
             raise exception
         if isinstance(exception, RequestException):
-            log.warning("the OpenID Connect provider does not answer: %s", type(exception).__name__)
+            log.warning("the OpenID Connect provider cannot be used: %s", exception)
             raise ProviderUnavailable
         if error == AuthError.CANCELLED:
             raise SignInFailed("You cancelled signing in. Start again when you like.")

@@ -40,7 +40,7 @@ def test_a_hub_is_examined_while_it_runs_without_its_worker_or_broker_and_after_
     hub.start()
     lines = hub.manage("doctor").stdout.splitlines()
     assert [line for line in lines if not line.startswith("ok ")] == []
-    assert len(lines) == 20
+    assert len(lines) == 21
 
     password_file = hub.folder / "var/postgres-web.password"
     password = password_file.read_text()

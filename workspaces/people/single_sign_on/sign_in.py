@@ -7,6 +7,7 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import jwt
@@ -22,11 +23,10 @@ from requests import RequestException
 
 from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
-from workspaces.people.provider_requests import open_session
+from workspaces.people.single_sign_on.discovery import fetch_discovery, fetch_json
 from workspaces.people.single_sign_on.identity_token import decode_identity_token, describe_person
 from workspaces.people.single_sign_on.token_request import ProviderClient
 
-REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 log = logging.getLogger("affidavit.people")
 # The errors that an unexpected answer of a provider raises; the last one is that of deeply nested JSON.
 UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
@@ -44,14 +44,9 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     def __init__(self, request: HttpRequest, provider_id: str = OIDC_PROVIDER_ID) -> None:
         super().__init__(request, provider_id)
 
-    @property
+    @cached_property
     def openid_config(self) -> Mapping[str, Any]:
-        config: Mapping[str, Any] = super().openid_config
-        if any(not isinstance(config[name], str) for name in REQUIRED_ADDRESSES):
-            raise TypeError("the discovery document lacks an address")
-        if config["issuer"].rstrip("/") != settings.OIDC_ISSUER:
-            raise ValueError("the discovery document is of another issuer")
-        return config
+        return fetch_discovery(settings.OIDC_ISSUER)
 
     @property
     def basic_auth(self) -> bool:
@@ -65,7 +60,8 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), self.nonce.encode()):
             raise OAuth2Error("the identity token has another nonce")
         if not {"email", "email_verified"} <= claims.keys() and "userinfo_endpoint" in self.openid_config:
-            information = self._fetch_user_info(token.token)
+            headers = {"Authorization": f"Bearer {token.token}"}
+            information = fetch_json(self.openid_config["userinfo_endpoint"], headers)
             if information.get("sub") != claims["sub"]:
                 raise OAuth2Error("the user information is about somebody else")
             claims = {**claims, **information}
@@ -81,12 +77,10 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         return login
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
-        with open_session() as session:
-            response = session.get(self.openid_config["jwks_uri"])
-            response.raise_for_status()
+        key_set = fetch_json(self.openid_config["jwks_uri"])
         try:
             return decode_identity_token(
-                id_token, response.json(), client_id=app.client_id, issuer=self.openid_config["issuer"]
+                id_token, key_set, client_id=app.client_id, issuer=self.openid_config["issuer"]
             )
         except jwt.PyJWTError as error:
             raise OAuth2Error(f"the identity token is not valid: {error}") from error
