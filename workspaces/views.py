@@ -58,7 +58,7 @@ def add_workspace(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("workspace_facts")
 def show_created_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the keys and the signing secret of a new workspace, once; after that, lead to its pages."""
-    workspace_facts = take_once(request, NEW_WORKSPACE)
-    if workspace_facts is None or workspace_facts["slug"] != slug:
+    workspace_facts = take_once(request, NEW_WORKSPACE, slug=slug)
+    if not workspace_facts:
         return redirect("overview", slug, "production")
-    return render(request, "workspaces/created.html", {"created": workspace_facts})
+    return render(request, "workspaces/created.html", {"created": workspace_facts[0]})

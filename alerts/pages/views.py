@@ -58,7 +58,6 @@ def build_alerts_page(
         rows, target_rows = list_alert_rows(workspace, now=now), list_target_rows(workspace)
         row_to_edit = _find(rows, "alert", request, "edit")
         alert_form = form or _read_form(request, environment, row_to_edit.alert if row_to_edit else None)
-        new_secret = take_once(request, NEW_SECRET)
         return {
             "fault": fault,
             "done": DONE.get(request.GET.get("done", ""), ""),
@@ -71,7 +70,7 @@ def build_alerts_page(
             "sent_target": {name: read_text(request.POST, name) for name in ("name", "address")} if fault else None,
             "target_to_delete": _find(target_rows, "target", request, "delete_target"),
             "target_to_rotate": _find(target_rows, "target", request, "rotate"),
-            "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,
+            "new_secrets": take_once(request, NEW_SECRET, workspace=workspace.pk),
             "form": alert_form,
             "was_sent": form is not None,
             "is_form_open": not rows or form is not None or any(name in request.GET for name in ALERT_MEMBERS),

@@ -90,8 +90,7 @@ def _build_page(
     policy = RetentionPolicy.objects.filter(workspace=workspace).first()
 
     def build_context() -> Mapping[str, Any]:
-        report = take_once(request, REPORT)
-        own_report = report if report and report["workspace"] == workspace.pk else None
+        reports = take_once(request, REPORT, workspace=workspace.pk)
         has_second_step = deletion is not None and not deletion.errors.keys() - {"typed"}
         valid_days = days if days and days.is_valid() else None
         expired = list_newly_expired(workspace, valid_days.cleaned_data, now=timezone.now()) if valid_days else []
@@ -104,8 +103,7 @@ def _build_page(
             "deletion": deletion,
             "found": label_tables(deletion.count_rows()) if deletion and has_second_step else [],
             "has_second_step": has_second_step,
-            "report": own_report,
-            "deleted": label_tables(own_report["rows"]) if own_report else [],
+            "reports": [(report, label_tables(report["rows"])) for report in reports],
         }
 
     tables = [Table("retention", COLUMNS, lambda: _export_rows(workspace, policy))]

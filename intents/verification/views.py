@@ -25,7 +25,7 @@ from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import read_form_period, redirect_to_page
 from workspaces.pages.page import Page, render_html
-from workspaces.pages.shown_once import find_for_a_while, keep_for_next_page
+from workspaces.pages.shown_once import find_for_a_while, keep_for_a_while
 
 CHECK = "inspector check"
 MAX_KEPT_CHARACTERS = 64 * 1024  # a larger form is not kept in the session, which every request of a person reads
@@ -89,7 +89,7 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     if sum(map(len, form.values())) <= MAX_KEPT_CHARACTERS:
         check_id = secrets.token_urlsafe(9)
         fields = {name: form[name] for name in RequestForm.base_fields if name in form}
-        keep_for_next_page(request, CHECK, {"id": check_id, "form": fields, "checked_at": now.isoformat()})
+        keep_for_a_while(request, CHECK, {"id": check_id, "form": fields, "checked_at": now.isoformat()})
         members = read_form_period(request, environment_row)
         members["check"] = check_id
         return redirect_to_page("inspector", environment_row, members)

@@ -123,12 +123,11 @@ def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -
 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
-        new_key = take_once(request, NEW_KEY)
         revoking = request.GET.get("revoke", "")
         active = [key for key in keys if key.revoked_at is None]
         revoked = [key for key in keys if key.revoked_at is not None]
         return {
-            "new_key": new_key if new_key and new_key["workspace"] == environment.workspace_id else None,
+            "new_keys": take_once(request, NEW_KEY, workspace=environment.workspace_id),
             "active": [(key, key.expires_at is not None and key.expires_at <= now) for key in active],
             "new_since": now - STILL_NEW,
             "revoked": revoked,

@@ -110,11 +110,9 @@ def _build_page(request: HttpRequest, environment: Environment, form: Invitation
     def build_context() -> Mapping[str, Any]:
         members = list_members(workspace)
         chosen_role = form["role"].value() or Membership.VIEWER
-        new_invitation = take_once(request, NEW_INVITATION)
         removing = request.GET.get("remove", "")
-        is_own = new_invitation is not None and new_invitation["workspace"] == workspace.pk
         return {
-            "new_invitation": new_invitation if is_own else None,
+            "new_invitations": take_once(request, NEW_INVITATION, workspace=workspace.pk),
             "members": members,
             "to_remove": next((member for member, _ in members if str(member.user_id) == removing), None),
             "invitations": list_open_invitations(workspace, now=timezone.now()),

@@ -102,11 +102,10 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
         signer = next((row.secret for row in active_rows if row.state == "signs"), None)
         prepared = next((row.secret for row in active_rows if row.state == "prepared"), None)
         is_asked = prepared is not None and request.GET.get("activate", "") == str(prepared.pk)
-        new_secret = take_once(request, NEW_SECRET)
         revoking = request.GET.get("revoke", "")
         return {
             "fault": fault,
-            "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,
+            "new_secrets": take_once(request, NEW_SECRET, workspace=workspace.pk),
             "rows": active_rows,
             "ended_rows": [row for row in rows if row.state not in ACTIVE_STATES],
             "signer": signer,

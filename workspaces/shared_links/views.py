@@ -149,12 +149,10 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
     workspace = environment.workspace
 
     def build_context() -> Mapping[str, Any]:
-        new_link = take_once(request, NEW_LINK)
-        is_own = new_link is not None and new_link["workspace"] == workspace.pk
         links = list_links(workspace)
         return {
             "fault": fault,
-            "new_link": new_link if is_own else None,
+            "new_links": take_once(request, NEW_LINK, workspace=workspace.pk),
             "links": links,
             "to_revoke": _find_working(links, read_number(request.GET, "revoke")),
             "now": timezone.now(),

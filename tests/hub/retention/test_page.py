@@ -133,8 +133,8 @@ def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):
     assert Conversation.objects.filter(conversation_id="conv_1").exists()
     answer = admin.post(DELETIONS, {**body, "typed": "conv_1"})
     assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}#deletions")
-    assert admin.get(PAGE).context["report"]["rows"] == {"outcomes_conversation": 1, "outcomes_outcome": 1}
-    assert not admin.get(PAGE).context["report"]
+    assert admin.get(PAGE).context["reports"][0][0]["rows"] == {"outcomes_conversation": 1, "outcomes_outcome": 1}
+    assert not admin.get(PAGE).context["reports"]
     assert not Conversation.objects.filter(conversation_id="conv_1").exists()
     assert "conv_1" not in str(list(AuditEntry.objects.values_list("facts", flat=True)))
 
@@ -161,7 +161,7 @@ def test_a_user_is_deleted_and_an_unknown_user_is_reported(admin, api):
     assert api.post("/api/intents", {"sub": "user_1", "operation": "GET /a", "args": {}}).status_code == 201
     body = {"subject": "user", "name": "user_1", "typed": "user_1"}
     assert admin.post(DELETIONS, body).status_code == 303
-    assert admin.get(PAGE).context["report"]["rows"] == {"intents_mintedintent": 1}
+    assert admin.get(PAGE).context["reports"][0][0]["rows"] == {"intents_mintedintent": 1}
     admin.post(DELETIONS, body)
     assert "Nothing was stored about this user." in admin.get(PAGE).content.decode()
 

@@ -37,7 +37,7 @@ def rows(client, query="") -> list[dict]:
 def test_the_page_lists_who_did_what_from_where_with_the_latest_first(admin, workspace):
     form = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "yes"}
     admin.post("/w/lumen-books/production/keys/create", form, REMOTE_ADDR="198.51.100.7")
-    text = admin.get("/w/lumen-books/production/keys").context["new_key"]["text"]
+    text = admin.get("/w/lumen-books/production/keys").context["new_keys"][0]["text"]
     latest = rows(admin)[0]
     assert (latest["actor"], latest["action"], latest["address"]) == ("admin", "key created", "198.51.100.7")
     assert latest["facts"]["key"] == text[:12]

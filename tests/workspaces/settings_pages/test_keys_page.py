@@ -8,6 +8,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
+from tests.at_once import run_twice_at_once
+from workspaces.create import create_workspace
 from workspaces.keys.lookup import hash_key
 from workspaces.models import ApiKey, Membership
 
@@ -33,7 +35,7 @@ def test_a_new_key_is_shown_once_after_a_redirect_and_works(admin, api):
     answer = admin.post(f"{PAGE}/create", {**FORM, "expires_on": "2099-01-31"})
     assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}#new")
     page = admin.get(PAGE)
-    text = page.context["new_key"]["text"]
+    text = page.context["new_keys"][0]["text"]
     assert page.content.decode().count(text) == 1
     assert text not in admin.get(PAGE).content.decode()
     key = ApiKey.objects.get(digest=hash_key(text))
@@ -45,6 +47,29 @@ def test_a_new_key_is_shown_once_after_a_redirect_and_works(admin, api):
     )
     assert f"{key.expires_at:%Y-%m-%d %H:%M}" == "2099-01-31 00:00"
     assert api.get("/api/catalog", key=text, environment="staging").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_keys_that_are_created_at_the_same_moment_are_both_shown(admin):
+    run_twice_at_once(lambda: admin.post(f"{PAGE}/create", FORM))
+    page = admin.get(PAGE)
+    texts = {new_key["text"] for new_key in page.context["new_keys"]}
+    assert {hash_key(text) for text in texts} == set(
+        ApiKey.objects.filter(name="orders-api").values_list("digest", flat=True)
+    )
+    assert len(texts) == 2
+    ids = re.findall(r' id="([^"]+)"', page.content.decode())
+    assert sorted(ids) == sorted(set(ids))
+    assert set(re.findall(r'data-copy="(new-key[^"]*)"', page.content.decode())) == {"new-key", "new-key-2"}
+    assert not admin.get(PAGE).context["new_keys"]
+
+
+def test_a_new_key_is_not_lost_on_the_page_of_another_workspace(admin):
+    other = create_workspace("Other", actor="test", now=timezone.now()).workspace
+    Membership.objects.create(workspace=other, user=get_user_model().objects.get(), role=Membership.ADMIN)
+    admin.post(f"{PAGE}/create", FORM)
+    assert not admin.get("/w/other/production/keys").context["new_keys"]
+    assert len(admin.get(PAGE).context["new_keys"]) == 1
 
 
 def test_the_page_is_never_stored_by_a_browser(admin):

@@ -25,7 +25,7 @@ def admin(workspace) -> Client:
 def rotate(admin) -> str:
     """Prepare and activate a secret on the page; return it."""
     assert admin.post(f"{PAGE}/prepare")["Location"] == PAGE
-    text = admin.get(PAGE).context["new_secret"]["text"]
+    text = admin.get(PAGE).context["new_secrets"][0]["text"]
     assert admin.post(f"{PAGE}/activate").status_code == 303
     return text
 
@@ -33,7 +33,7 @@ def rotate(admin) -> str:
 def test_a_prepared_secret_is_shown_once_and_signs_after_the_second_step(admin, workspace):
     admin.post(f"{PAGE}/prepare")
     page = admin.get(PAGE)
-    text = page.context["new_secret"]["text"]
+    text = page.context["new_secrets"][0]["text"]
     assert page.content.decode().count(text) == 1
     assert "no-store" in page["Cache-Control"]
     assert text not in admin.get(PAGE).content.decode()
