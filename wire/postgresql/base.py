@@ -15,6 +15,9 @@ from wire.postgresql.confirm import confirm_commit
 TRUSTED_FOR = 1.0
 """For this many seconds after it was opened or tested, a connection counts as working without another test."""
 
+FORMATS = {"DateStyle": "ISO, MDY", "IntervalStyle": "postgres", "standard_conforming_strings": "on"}
+"""The formats that psycopg and our SQL need. A database or a role may set others."""
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     _answered_at = -math.inf
@@ -27,6 +30,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise OperationalError(str(error).strip()) from error
         self._answered_at = time.monotonic()
         return connection
+
+    def _configure_connection(self, connection: Any) -> bool:
+        """Set the formats that differ, as Django sets the time zone; return whether something was set.
+
+        The server reports these settings when it accepts a connection, so none is asked for.
+        """
+        is_changed: bool = super()._configure_connection(connection)  # type: ignore[misc]  # the stubs leave it out
+        changes = {name: value for name, value in FORMATS.items() if connection.info.parameter_status(name) != value}
+        for name, value in changes.items():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
+        return is_changed or bool(changes)
 
     def is_usable(self) -> bool:
         """Return whether the connection works.

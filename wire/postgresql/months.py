@@ -18,7 +18,7 @@ from wire.postgresql.lock_timeout import is_lock_timeout
 MONTHS_AHEAD = 3
 UNDEFINED_TABLE = "42P01"
 SELECT_PARTITIONS = """
-SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1
+SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = %s::regclass ORDER BY 1
 """
 SELECT_OWNERS = """
 WITH RECURSIVE stored AS (
