@@ -6,10 +6,10 @@ import signal
 import sys
 
 from django.core.management import execute_from_command_line
-from django.db import ProgrammingError
+from django.db import DatabaseError
 
 from hub.local.command_output import check_output
-from hub.local.error_lines import EXPECTED_ERRORS, NO_TABLES, NOT_UTF_8, format_error, is_about_arguments, lacks_tables
+from hub.local.error_lines import EXPECTED_ERRORS, NOT_UTF_8, describe_refusal, format_error, is_about_arguments
 from hub.local.postgresql.server import lend_server
 from hub.local.supervision.stop_signals import unwind_on_signals
 
@@ -27,10 +27,10 @@ def main() -> None:
         if not is_about_arguments(error, sys.argv):
             raise
         sys.exit(NOT_UTF_8)
-    except ProgrammingError as error:
-        if not lacks_tables(error):
-            raise
-        sys.exit(NO_TABLES)
+    except DatabaseError as error:
+        if line := describe_refusal(error):
+            sys.exit(line)
+        raise
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
 

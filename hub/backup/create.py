@@ -20,7 +20,7 @@ from affidavit import __version__
 from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
 from hub.backup.client_programs import build_environment, find_clients, find_first_error, read_major
 from hub.backup.tables import count_rows, refuse_pooler
-from hub.local.database import hold_back_migrations, is_unused
+from hub.local.database import check_server_version, hold_back_migrations, is_unused
 from hub.local.startup_errors import StartupError
 
 
@@ -32,6 +32,7 @@ def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
     Raises StartupError.
     """
     refuse_pooler(connection)
+    check_server_version()
     if is_unused():
         raise StartupError("there is nothing to back up: the database is empty.")
     clients = find_clients(cast(DatabaseWrapper, connection).pg_version // 10_000)

@@ -21,7 +21,7 @@ from psycopg import sql
 from hub.local.first_schema import load_first_schema
 from hub.local.partitions import create_partitions
 from hub.local.postgresql.server import Server
-from hub.local.startup_errors import StartupError
+from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError
 from hub.local.web_role import grant_web_role
 
 OLDEST_POSTGRES = 15
@@ -103,7 +103,7 @@ def is_empty() -> bool:
 
 
 def check_server_version() -> None:
-    """Raise StartupError if the server is too old, or the database cannot hold every character."""
+    """Raise StartupError if the server is too old, or the database takes no changes or cannot hold every character."""
     try:
         major = cast(DatabaseWrapper, connection).pg_version // 10_000
     except NotSupportedError:  # Django itself refuses still older servers
@@ -111,8 +111,11 @@ def check_server_version() -> None:
     if major < OLDEST_POSTGRES:
         raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
     with connection.cursor() as cursor:
-        cursor.execute("SHOW server_encoding")
-        if cursor.fetchone()[0] != "UTF8":
+        cursor.execute("SELECT current_setting('server_encoding'), current_setting('transaction_read_only')")
+        encoding, read_only = cursor.fetchone()
+        if read_only == "on":
+            raise StartupError(TAKES_NO_CHANGES)
+        if encoding != "UTF8":
             raise StartupError("DATABASE_URL: the database's encoding is not UTF8. Create it with ENCODING 'UTF8'.")
 
 

@@ -6,10 +6,10 @@ import errno
 from collections.abc import Sequence
 
 from django.conf import settings
-from django.db import OperationalError, ProgrammingError
+from django.db import DatabaseError, OperationalError
 from environs import EnvError
 
-from hub.local.startup_errors import StartupError
+from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError
 
 OWN_FOLDER = "Set HUB_DATA_DIR to a folder of your own that can be written."
 CURES = {
@@ -20,11 +20,16 @@ CURES = {
     errno.EROFS: OWN_FOLDER,
 }
 EXPECTED_ERRORS = (StartupError, EnvError, OperationalError, OSError)
-UNDEFINED_TABLE, UNDEFINED_COLUMN = "42P01", "42703"
 NO_TABLES = (
     "affidavit: the database lacks tables of this version of the hub. Set HUB_DATA_DIR or DATABASE_URL as for the hub; "
     "if they are right, start the hub once."
 )
+REFUSALS = {  # by SQLSTATE
+    "42P01": NO_TABLES,  # no such table
+    "42703": NO_TABLES,  # no such column
+    "42501": "affidavit: DATABASE_URL: this user of the database may not do this. Name the user who owns the tables.",
+    "25006": f"affidavit: {TAKES_NO_CHANGES}",
+}
 
 NOT_UTF_8 = "affidavit: an argument is not text in UTF-8. Check the encoding of your terminal."
 
@@ -35,10 +40,9 @@ def is_about_arguments(error: UnicodeEncodeError, arguments: Sequence[str]) -> b
     return "\ud800" <= character <= "\udfff" and any(character in argument for argument in arguments)
 
 
-def lacks_tables(error: ProgrammingError) -> bool:
-    """Return whether a command failed because no hub of this version has used the database yet."""
-    state = getattr(error.__cause__, "sqlstate", None)
-    return state in {UNDEFINED_TABLE, UNDEFINED_COLUMN}
+def describe_refusal(error: DatabaseError) -> str:
+    """Say in one line why the database does not let a command do its work; return "" if the command itself is wrong."""
+    return REFUSALS.get(getattr(error.__cause__, "sqlstate", None) or "", "")
 
 
 def format_error(error: BaseException) -> str:

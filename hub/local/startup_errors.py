@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+TAKES_NO_CHANGES = (
+    "DATABASE_URL: the database takes no changes: it is a replica, or default_transaction_read_only is on. Name the "
+    "primary, or turn that off."
+)
+
 
 class StartupError(Exception):
     """The hub refuses to start; the message says why and what to do."""

@@ -30,6 +30,15 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
         yield hub
 
 
+def name_database(name: str, **changes: str) -> dict[str, str]:
+    """Return the variables of a hub with this database of the tests' server; `changes` name another user."""
+    facts = {"user": connection.settings_dict["USER"], "password": connection.settings_dict["PASSWORD"], **changes}
+    user, password, socket = (
+        quote(str(part), safe="") for part in (facts["user"], facts["password"], connection.settings_dict["HOST"])
+    )
+    return {"DATABASE_URL": f"postgresql://{user}:{password}@{socket}/{name}", "SECRET_KEY": "k" * 40}
+
+
 @pytest.mark.parametrize("command", [["prepare"], ["run", "web"]])
 def test_without_a_database_url_no_database_is_started_and_the_cure_is_printed(hub, command):
     result = hub.manage(*command)
@@ -54,12 +63,39 @@ def test_a_database_that_cannot_hold_every_character_is_refused(hub, django_db_b
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("DROP DATABASE IF EXISTS latin")
         cursor.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
-    facts = connection.settings_dict
-    user, password, socket = (quote(str(facts[name]), safe="") for name in ("USER", "PASSWORD", "HOST"))
-    hub.settings = {"DATABASE_URL": f"postgresql://{user}:{password}@{socket}/latin", "SECRET_KEY": "k" * 40}
+    hub.settings = name_database("latin")
     result = hub.manage("prepare")
     assert (result.returncode, result.stdout) == (1, "")
     assert "the database's encoding is not UTF8" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["prepare"], ["backup", "x.backup"], ["create_workspace", "Shop"]], ids=" ".join)
+def test_a_database_that_takes_no_changes_is_refused_in_one_line(hub, django_db_blocker, command):
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("DROP DATABASE IF EXISTS unchangeable")
+        cursor.execute("CREATE DATABASE unchangeable TEMPLATE template0 ENCODING 'UTF8'")
+        cursor.execute("ALTER DATABASE unchangeable SET default_transaction_read_only = on")
+    hub.settings = name_database("unchangeable")
+    result = hub.manage(*command)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("affidavit: DATABASE_URL: the database takes no changes")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_of_a_user_who_does_not_own_the_tables_says_so_in_one_line(hub):
+    with connection.cursor() as cursor:
+        cursor.execute("DROP ROLE IF EXISTS stranger")
+        cursor.execute("CREATE ROLE stranger LOGIN PASSWORD 'stranger'")
+    try:
+        hub.settings = name_database(connection.settings_dict["NAME"], user="stranger", password="stranger")
+        result = hub.manage("prune")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP ROLE stranger")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("affidavit: DATABASE_URL: this user of the database may not do this.")
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.django_db
