@@ -1,10 +1,11 @@
 """The retries of a transport: which requests it sends again, how long it waits, and when it gives up."""
 
 import socket
+import time
 from email.utils import formatdate
 
 import pytest
-from support.scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
+from support.scripted_hub import ScriptedHub, answer, drip, problem, raw, reset, silent
 
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key
@@ -130,6 +131,33 @@ def test_an_endless_answer_is_given_up(open_transport):
     with ScriptedHub(step) as hub, pytest.raises(HubUnreachable):
         open_transport(hub.url, retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
     assert len(hub.received) == 1
+
+
+@pytest.mark.parametrize(
+    "beginning", [b"", b"HTTP/1.1 200 OK\r\nX-Slow:", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"]
+)
+def test_an_answer_that_trickles_for_ever_is_given_up(open_transport, beginning):
+    began = time.monotonic()
+    with ScriptedHub(drip(beginning)) as hub, pytest.raises(HubUnreachable, match=r"not complete after 0\.3 s"):
+        open_transport(hub.url, longest_answer=0.3, retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
+    assert 0.3 <= time.monotonic() - began < 3
+
+
+def test_an_endless_series_of_interim_answers_is_given_up(open_transport):
+    def step(handler):
+        while True:
+            handler.wfile.write(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+            time.sleep(0.01)
+
+    with ScriptedHub(step) as hub, pytest.raises(HubUnreachable, match=r"not complete after 0\.3 s"):
+        open_transport(hub.url, longest_answer=0.3, retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
+
+
+def test_an_answer_in_time_leaves_the_timeout_of_its_connection(open_transport):
+    with ScriptedHub(answer(200, {})) as hub:
+        transport = open_transport(hub.url, 5.0, longest_answer=2.0)
+        transport.post_json("/x", b"{}", HEADERS)
+        assert transport._thread.opened.connection.sock.gettimeout() == 5.0
 
 
 def test_a_get_has_no_body_and_is_retried_like_a_post(open_transport):

@@ -155,3 +155,15 @@ def raw(data: bytes) -> Step:
         handler.close_connection = True
 
     return step
+
+
+def drip(data: bytes, *, pause: float = 0.02) -> Step:
+    """Return a step that sends these bytes, then spaces for ever: one at a time, until the client hangs up."""
+
+    def step(handler: Handler) -> None:
+        handler.wfile.write(data)
+        while True:
+            handler.wfile.write(b" ")
+            time.sleep(pause)
+
+    return step

@@ -15,15 +15,17 @@ from urllib.parse import SplitResult, urlsplit
 from affidavit._cli._hub import Undelivered, UsageError, read_hub_options
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.connection import build_connection
 from affidavit._hub.responses import HubAnswer, parse_answer, read_refusal
 from affidavit._hub.transport import (
     DEFAULT_TIMEOUT,
     USER_AGENT,
-    build_connection,
     describe_failure,
     resolve_base_url,
 )
 
+_LONGEST_DOWNLOAD = 3_600.0
+"""Seconds for a document of any size."""
 NOT_FROM_A_HUB = "The answer does not come from a hub. Check that --hub leads to the hub."
 
 
@@ -62,7 +64,9 @@ class HubReader:
     def _connect(self) -> http.client.HTTPConnection:
         """Return a connection to the hub, whose address is valid: http or https, with a host."""
         context = ssl.create_default_context() if self.hub.scheme == "https" else None
-        return build_connection(str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context)
+        return build_connection(
+            str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context, longest_answer=_LONGEST_DOWNLOAD
+        )
 
 
 def read_document(answer: HubAnswer, key: str, member: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from affidavit._json import Json
 from affidavit._version import __version__
 
 from .api_keys import KEY_HEADER
+from .connection import LONGEST_ANSWER, build_connection
 from .responses import HubAnswer, is_temporary, parse_answer, read_refusal
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
@@ -101,6 +102,7 @@ class HttpTransport:
 
     base_url: http or https, path prefix included; see `resolve_base_url`.
     timeout: seconds for each step on the wire (connecting, sending, waiting for a piece of the answer).
+    longest_answer: seconds for a whole answer.
 
     Raises ReportError `invalid-base-url`.
     """
@@ -110,6 +112,7 @@ class HttpTransport:
         base_url: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         *,
+        longest_answer: float = LONGEST_ANSWER,
         retry: Retry | None = None,
         context: ssl.SSLContext | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -119,7 +122,7 @@ class HttpTransport:
     ) -> None:
         self._hub = _HubAddress.parse(resolve_base_url(base_url))
         self._context = context or (ssl.create_default_context() if self._hub.secure else None)
-        self._timeout = timeout
+        self._timeout, self._longest_answer = timeout, longest_answer
         self._retry = retry or Retry()
         self._sleep, self._clock, self._wall_clock, self._chance = sleep, clock, wall_clock, chance
         self._thread = _ThreadConnection()
@@ -176,7 +179,7 @@ class HttpTransport:
         return self._send_over(self._connect(), method, path, body, headers)
 
     def _connect(self) -> http.client.HTTPConnection:
-        connection = self._hub.build_connection(self._timeout, self._context)
+        connection = self._hub.build_connection(self._timeout, self._context, self._longest_answer)
         self._thread.opened = _OpenConnection(connection)
         return connection
 
@@ -233,7 +236,7 @@ def describe_failure(error: Exception, timeout: float) -> str:
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}). {_CHECK_THE_CERTIFICATE}"
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError) and not error.strerror:  # that of a socket
         reason = f"nothing came for {timeout:g} s"
     else:
         reason = getattr(error, "strerror", None) or type(error).__name__
@@ -273,35 +276,11 @@ class _HubAddress:
         port = "" if self.port is None else f":{self.port}"
         return f"{'https' if self.secure else 'http'}://{host}{port}{self.prefix}"
 
-    def build_connection(self, timeout: float, context: ssl.SSLContext | None) -> http.client.HTTPConnection:
-        return build_connection(self.host, self.port, timeout, context if self.secure else None)
-
-
-def build_connection(
-    host: str, port: int | None, timeout: float, context: ssl.SSLContext | None
-) -> http.client.HTTPConnection:
-    """Return a connection that is not open yet.
-
-    port: None for the usual one. It is always named, because http.client takes the end of an IPv6 address for a port.
-    context: None for plain HTTP.
-    """
-    connection = (
-        http.client.HTTPConnection(host, port or http.client.HTTP_PORT, timeout=timeout)
-        if context is None
-        else http.client.HTTPSConnection(host, port or http.client.HTTPS_PORT, timeout=timeout, context=context)
-    )
-    connection.response_class = _FinalResponse
-    return connection
-
-
-class _FinalResponse(http.client.HTTPResponse):
-    """The answer after all interim ones, such as 103 of a proxy. Of these, http.client itself passes over 100 only."""
-
-    def begin(self) -> None:
-        super().begin()
-        while http.client.PROCESSING <= self.status < http.client.OK:
-            self.headers = self.msg = None  # type: ignore[assignment]  # as before the first answer
-            super().begin()
+    def build_connection(
+        self, timeout: float, context: ssl.SSLContext | None, longest_answer: float
+    ) -> http.client.HTTPConnection:
+        own_context = context if self.secure else None
+        return build_connection(self.host, self.port, timeout, own_context, longest_answer=longest_answer)
 
 
 def _make_invalid_base_url() -> ReportError:
