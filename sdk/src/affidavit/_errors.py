@@ -5,7 +5,7 @@ An invalid value or text raises a ValueError, such as `InvalidJson`. No message 
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _MAX_FAULTS_SHOWN = 3
 _MAX_SHOWN = 4_000
@@ -103,7 +103,14 @@ class ReportError(AffidavitError):
 
 
 class HubUnreachable(ReportError):
-    """The last try got no response: the hub or the network is down. Whether anything was stored is unknown."""
+    """The last try got no response: the hub or the network is down.
+
+    was_sent: whether any try was sent. If so, it is unknown whether anything was stored; if not, nothing was.
+    """
+
+    def __init__(self, detail: str, *, was_sent: bool = True, **facts: Any) -> None:
+        super().__init__(detail, **facts)
+        self.was_sent = was_sent
 
 
 def end_sentence(text: str) -> str:

@@ -97,6 +97,15 @@ def test_without_once_a_failure_says_that_repeating_may_annotate_twice(options, 
     assert ("with --once KEY, repeating adds nothing" in str(failure.value)) == says_so
 
 
+def test_a_connection_that_never_opened_is_not_said_to_have_annotated(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with ScriptedHub() as hub:
+        pass  # closed: the connection is refused
+    with pytest.raises(Undelivered, match="refused") as failure:
+        run(hub, "Deploy")
+    assert "may have been recorded" not in str(failure.value)
+
+
 def test_the_error_for_a_missing_key_names_only_options_of_the_command():
     parser = argparse.ArgumentParser()
     annotate.add_parser(parser.add_subparsers())

@@ -283,11 +283,13 @@ def test_an_untrusted_certificate_is_refused_at_once(open_transport, sleeper, ce
         assert hub.received == sleeper.waits == []
 
 
-def test_https_at_the_address_of_a_hub_without_tls_is_named_as_such(open_transport):
+def test_https_at_the_address_of_a_hub_without_tls_is_named_as_such_at_once(open_transport, sleeper):
     with ScriptedHub(answer(200, {})) as hub:
         with pytest.raises(HubUnreachable, match=r"without TLS begins with http://") as caught:
-            open_transport(hub.url.replace("http:", "https:"), retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
+            open_transport(hub.url.replace("http:", "https:")).post_json("/x", b"{}", HEADERS)
         assert "Check that the hub runs" not in str(caught.value)
+        assert not caught.value.was_sent
+        assert sleeper.waits == []
 
 
 @pytest.mark.parametrize(

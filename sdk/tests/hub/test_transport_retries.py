@@ -3,6 +3,7 @@
 import socket
 import time
 from email.utils import formatdate
+from functools import partial
 
 import pytest
 from support.scripted_hub import ScriptedHub, answer, drip, problem, raw, reset, silent
@@ -103,8 +104,18 @@ def test_a_port_without_a_listener_is_unreachable_after_all_tries(open_transport
     port = unused_port()
     with pytest.raises(HubUnreachable, match=f"127.0.0.1:{port}.*refused") as caught:
         open_transport(f"http://127.0.0.1:{port}").post_json("/x", b"{}", HEADERS)
-    assert caught.value.status is None
+    assert (caught.value.status, caught.value.was_sent) == (None, False)
     assert len(sleeper.waits) == Retry().attempts - 1
+
+
+@pytest.mark.parametrize("first", [reset(), answer(503, {}, hang_up=True)])
+def test_a_try_that_was_sent_counts_although_the_last_connection_is_refused(open_transport, first):
+    with ScriptedHub(first) as hub:
+        close = partial(hub.server.socket.shutdown, socket.SHUT_RDWR)
+        transport = open_transport(hub.url, retry=Retry(attempts=2), sleep=lambda seconds: close())
+        with pytest.raises(HubUnreachable, match="refused") as caught:
+            transport.post_json("/x", b"{}", HEADERS)
+    assert caught.value.was_sent
 
 
 def test_a_silent_hub_is_unreachable_after_the_timeout(open_transport):

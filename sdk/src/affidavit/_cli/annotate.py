@@ -8,7 +8,7 @@ from typing import Any
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._times import parse_time
-from affidavit._errors import ReportError, escape_unprintable
+from affidavit._errors import HubUnreachable, ReportError, escape_unprintable
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import HubAnswer, bad_answer, parse_answer
 
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> None:
     except ReportError as error:
         if options.once and error.code == "idempotency-key-reused":
             raise UsageError("--once: this key was used with another text within a day. Give another key.") from None
-        is_uncertain = not options.once and (error.code == "unreachable" or (error.status or 0) >= 500)
-        raise Undelivered(f"{error}{_UNCERTAIN if is_uncertain else ''}") from None
+        is_uncertain = error.was_sent if isinstance(error, HubUnreachable) else (error.status or 0) >= 500
+        raise Undelivered(f"{error}{_UNCERTAIN if is_uncertain and not options.once else ''}") from None
     is_repeat = options.once and answer.headers.get(_REPEAT_HEADER) == "true"
     print(f"{'Was already recorded' if is_repeat else 'Annotated'}: {escape_unprintable(options.text)}")
 

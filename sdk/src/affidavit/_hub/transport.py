@@ -35,6 +35,8 @@ _CHECK_THE_CERTIFICATE = (
 )
 _CHECK_THE_SCHEME = "Check that the hub speaks TLS there: the address of a hub without TLS begins with http://"
 _MAX_ANSWER = 4 * 1024 * 1024
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"})
+"""What OpenSSL, depending on its version, says of a server that does not speak TLS."""
 _UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")  # characters that http.client refuses in a host and a path
 
 
@@ -86,9 +88,10 @@ class _OpenConnection:
 
 
 class _ThreadConnection(threading.local):
-    """The connection that a thread keeps open."""
+    """The connection that a thread keeps open, and whether its present call has sent anything."""
 
     opened: _OpenConnection | None = None
+    has_sent = False
 
 
 def resolve_base_url(base_url: str | None) -> str:
@@ -138,21 +141,23 @@ class HttpTransport:
     def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HubAnswer:
         """Deliver `body` at least once, with the same bytes and headers on every try. Return the 2xx answer.
 
-        These are retried: connection errors except an untrusted certificate, time-outs, 408, 429, 5xx and 409
-        `idempotency-key-in-use` (the hub still works on an earlier try). Raises the error of the last try:
+        These are retried: connection errors except an untrusted certificate and a hub without TLS at an https address,
+        time-outs, 408, 429, 5xx and 409 `idempotency-key-in-use` (the hub still works on an earlier try). Raises the
+        error of the last try:
         HubUnreachable if it got no answer, ReportError for any answer other than 2xx.
         """
         return self._call("POST", path, body, headers)
 
     def _call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> HubAnswer:
         give_up_at = self._clock() + self._retry.total
+        self._thread.has_sent = False
         for attempt in itertools.count():
             retry_after = 0.0
             try:
                 answer = self._try_once(method, path, body, headers)
             except (OSError, http.client.HTTPException) as error:
                 failure: ReportError = self._make_unreachable(error)
-                is_retryable = not isinstance(error, ssl.SSLCertVerificationError)
+                is_retryable = not _is_lasting(error)
             else:
                 if 200 <= answer.status < 300:
                     return answer
@@ -173,7 +178,7 @@ class HttpTransport:
     def _try_once(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> HubAnswer:
         """Send the request once. An open connection that the hub has closed meanwhile is replaced at once."""
         opened = self._thread.opened
-        if opened is not None and opened.pid == os.getpid():
+        if opened is not None and opened.pid == os.getpid() and opened.connection.sock is not None:
             with suppress(ConnectionError, ssl.SSLEOFError):
                 return self._send_over(opened.connection, method, path, body, headers)
         return self._send_over(self._connect(), method, path, body, headers)
@@ -181,6 +186,11 @@ class HttpTransport:
     def _connect(self) -> http.client.HTTPConnection:
         connection = self._hub.build_connection(self._timeout, self._context, self._longest_answer)
         self._thread.opened = _OpenConnection(connection)
+        try:
+            connection.connect()
+        except BaseException:
+            self.close()
+            raise
         return connection
 
     def _send_over(
@@ -193,6 +203,7 @@ class HttpTransport:
     ) -> HubAnswer:
         content_type = {} if body is None else {"Content-Type": "application/json"}
         standard_headers = {**content_type, "Accept": "application/json", "User-Agent": USER_AGENT}
+        self._thread.has_sent = True
         try:
             with suppress(BrokenPipeError):  # refused before all was sent: the answer may have arrived already
                 connection.request(method, self._hub.prefix + path, body, {**standard_headers, **headers})
@@ -226,7 +237,14 @@ class HttpTransport:
 
     def _make_unreachable(self, error: Exception) -> HubUnreachable:
         detail = f"No answer from {self._hub.text}: {describe_failure(error, self._timeout)}, then send again."
-        return HubUnreachable(detail, code="unreachable")
+        return HubUnreachable(detail, code="unreachable", was_sent=self._thread.has_sent)
+
+
+def _is_lasting(error: Exception) -> bool:
+    """Return whether each further try would fail, too, until somebody changes the address or the certificate."""
+    return isinstance(error, ssl.SSLCertVerificationError) or (
+        isinstance(error, ssl.SSLError) and error.reason in _NO_TLS
+    )
 
 
 def describe_failure(error: Exception, timeout: float) -> str:
