@@ -56,6 +56,19 @@ def test_nothing_is_sent_after_an_answer_without_rules():
     assert hub.attempts == []
 
 
+@pytest.mark.parametrize("rules", [
+    [{"kind": "sensitive", "name": f"n{number}"} for number in range(80_000)], [{"kind": "drop", "name": "a*" * 101}],
+])  # fmt: skip
+def test_more_rules_than_anybody_writes_are_refused_and_nothing_is_sent(rules, caplog):
+    witness = make_witness(hub := Hub(*rules))
+    observe_get(witness, body={"a": 1}, **ORDERS_ROUTE)
+    assert not witness.flush()
+    assert hub.attempts == []
+    assert "It has over 10,000 rules, or one of over 200 characters" in caplog.text
+    hub.rules = ()
+    assert witness.flush()
+
+
 def test_with_rules_switched_off_the_hub_is_not_asked():
     witness = make_witness(hub := Hub(rules_fault=HUB_AWAY), rules=False)
     observe_get(witness, body={}, **ORDERS_ROUTE)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
@@ -11,6 +12,41 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 def normalize_name(name: str) -> str:
     """Return a name as lower-case words: `cardNumber`, `card_number` and `Card-Number` are all `card number`."""
     return " ".join(_WORDS.findall(name)).lower()
+
+
+class NameIndex:
+    """Names that are looked up in other names, in a time that does not grow with their number."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._breaks: dict[str, list[frozenset[int]]] = {}
+        self._max_words = 0
+        for words in {tuple(normalize_name(name).split()) for name in names}:
+            self._breaks.setdefault("".join(words), []).append(frozenset(accumulate(map(len, words))))
+            self._max_words = max(self._max_words, len(words))
+
+    def is_in(self, words: Sequence[str]) -> bool:
+        """Return whether adjacent words are one of the names: `api key` is also `apikey`, `api keys` and `apikeys`.
+
+        Nothing that begins with `tokens` is, because that is mostly a count.
+        """
+        return any(
+            self._begins_at(words[start : start + self._max_words])
+            for start, word in enumerate(words)
+            if word != "tokens"
+        )
+
+    def _begins_at(self, words: Sequence[str]) -> bool:
+        text, breaks = "", set[int]()
+        for word in words:
+            text += word
+            if self._holds(text, breaks) or (text.endswith("s") and self._holds(text[:-1], breaks)):
+                return True
+            breaks.add(len(text))
+        return False
+
+    def _holds(self, text: str, breaks: set[int]) -> bool:
+        """Return whether `text` is one of the names, with no break between words where that name has none."""
+        return any(breaks <= own_breaks for own_breaks in self._breaks.get(text, ()))
 
 
 class Wildcard:
@@ -21,13 +57,16 @@ class Wildcard:
         self._first, self._last = f" {first}", f"{last} "
         self._between = [piece for piece in between if piece]
 
-    def is_in(self, name: str) -> bool:
-        """Return whether adjacent words of the name match."""
-        return _stand_in_order([self._first, *self._between, self._last], f" {normalize_name(name)} ")
+    def is_in(self, words: str) -> bool:
+        """Return whether adjacent words of a name match.
 
-    def is_all_of(self, name: str) -> bool:
-        """Return whether the whole name matches."""
-        words = f" {normalize_name(name)} "
+        words: the name as `normalize_name` returns it, between two spaces. So it is normalized once for all wildcards.
+        """
+        is_possible = self._first in words and self._last in words  # of many wildcards, hardly one passes this
+        return is_possible and _stand_in_order([self._first, *self._between, self._last], words)
+
+    def is_all_of(self, words: str) -> bool:
+        """Return whether the whole name matches; see `is_in`."""
         inner = words[len(self._first) : -len(self._last)]
         fits = len(words) >= len(self._first) + len(self._last)
         return (

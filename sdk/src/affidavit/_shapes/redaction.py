@@ -11,7 +11,7 @@ from affidavit._json import Json
 
 from .data_like import MAX_REMEMBERED, is_data
 from .evidence import MAX_DEPTH
-from .name_patterns import Wildcard, normalize_name
+from .name_patterns import NameIndex, Wildcard, normalize_name
 
 _T = TypeVar("_T")
 
@@ -48,7 +48,7 @@ class Redactor:
     sensitive: Iterable[Sensitive] = ()
     drop: Iterable[str] = ()
     replace: Callable[[Json], Json] | None = None
-    _pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _sensitive_names: NameIndex = field(init=False, repr=False, compare=False)
     _sensitive_wildcards: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
     _dropped_names: frozenset[str] = field(init=False, repr=False, compare=False)
     _dropped_wildcards: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
@@ -60,9 +60,7 @@ class Redactor:
         object.__setattr__(self, "sensitive", _require_list("sensitive", self.sensitive))
         object.__setattr__(self, "drop", _require_list("drop", self.drop))
         names, wildcards = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
-        # `api key` also matches `api_keys` and `apikey`. `tokens` is excluded, because it is mostly a count.
-        alternatives = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *names])
-        object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{alternatives})s? "))
+        object.__setattr__(self, "_sensitive_names", NameIndex([*SENSITIVE_NAMES, *names]))
         object.__setattr__(self, "_sensitive_wildcards", wildcards)
         names, wildcards = _split_wildcards(self.drop)
         object.__setattr__(self, "_dropped_names", frozenset(map(normalize_name, names)))
@@ -81,9 +79,10 @@ class Redactor:
         return judgement
 
     def _judge(self, name: str) -> bool:
-        if self._pattern.search(f" {normalize_name(name)} "):
+        words = normalize_name(name)
+        if self._sensitive_names.is_in(words.split()):
             return True
-        if any(wildcard.is_in(name) for wildcard in self._sensitive_wildcards):
+        if any(wildcard.is_in(f" {words} ") for wildcard in self._sensitive_wildcards):
             return True
         return any(
             bool(rule.search(name)) if isinstance(rule, re.Pattern) else rule(name)
@@ -95,9 +94,10 @@ class Redactor:
         """Return whether this name is left out with everything inside."""
         if not self.drop:
             return False
-        if normalize_name(name) in self._dropped_names:
+        words = normalize_name(name)
+        if words in self._dropped_names:
             return True
-        return any(wildcard.is_all_of(name) for wildcard in self._dropped_wildcards)
+        return any(wildcard.is_all_of(f" {words} ") for wildcard in self._dropped_wildcards)
 
     def redact(self, value: Json) -> Json:
         """Return the value as inference may see it: without dropped names and, if `erase`, without scalar values.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import ReadingTransport
@@ -13,6 +14,8 @@ from affidavit._json import Json
 from affidavit._shapes.redaction import Redactor
 
 _PATH = "/api/witness-rules"
+_MAX_RULES = 10_000
+_MAX_NAME = 200  # characters; the hub takes 100
 
 
 def fetch_rules(channel: ReadingTransport, key: str, environment: str | None) -> Json:
@@ -26,16 +29,17 @@ def apply_rules(redactor: Redactor, answer: Json) -> Redactor:
 
     answer: `{"rules": [{"kind": "sensitive" or "drop", "name": "user*Email"}]}`.
 
-    Raises ReportError for an answer of another form.
+    Raises ReportError for an answer of another form, and for more or longer rules than anybody writes: each new name is
+    compared with all of them.
     """
     rules = answer.get("rules") if isinstance(answer, dict) else None
     if not isinstance(rules, list):
         raise bad_answer()
-    return replace(
-        redactor,
-        sensitive=(*redactor.sensitive, *_list_names(rules, "sensitive")),
-        drop=(*redactor.drop, *_list_names(rules, "drop")),
-    )
+    sensitive, drop = [*_list_names(rules, "sensitive")], [*_list_names(rules, "drop")]
+    if len(rules) > _MAX_RULES or any(len(name) > _MAX_NAME for name in sensitive + drop):
+        detail = f"It has over {_MAX_RULES:,} rules, or one of over {_MAX_NAME} characters. Undo some in the hub."
+        raise ReportError(detail, code="bad-answer")
+    return replace(redactor, sensitive=(*redactor.sensitive, *sensitive), drop=(*redactor.drop, *drop))
 
 
 def _list_names(rules: list[Json], kind: str) -> Iterator[str]:
