@@ -179,6 +179,7 @@ class Gate:
         path = entrance.path
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
+        self._has_refused = False
         self._admitting: asyncio.Task[StoredResponse | None] | None = None
         self._is_deciding = asyncio.Lock()
         self._demands_before_response: list[Demands] = []
@@ -245,13 +246,20 @@ class Gate:
             if self._admitting is not None or self._is_unsettled():
                 # A task of its own, because frameworks such as Starlette cancel a cancelled request again and again.
                 await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
-        if self._refusal is not None:
-            await _send_whole(self._refusal, self._send)
+        await self._send_refusal()
+
+    async def _send_refusal(self) -> None:
+        """Send the refusal, if there is one and it was not sent yet."""
+        refusal = self._refusal
+        if refusal is not None and not self._has_refused:
+            self._has_refused = True
+            await _send_whole(refusal, self._send)
 
     async def _send_for_app(self, message: Message) -> None:
         """Send the app's response. The response to an admitted call waits: it is kept before its first byte is sent."""
-        if self._refusal is not None:
-            return  # the framework's response to IntentRefused is discarded
+        if self._refusal is not None:  # it takes the place of the framework's response to IntentRefused
+            await self._send_refusal()  # now, because some frameworks end only after the client has its answer
+            return
         while self._demands_before_response and message["type"] == "http.response.start":
             await self.admit(self._demands_before_response.pop())
         response = self._response or self._hold_from(message)
