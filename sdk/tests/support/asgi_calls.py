@@ -39,12 +39,18 @@ async def exchange(
         for number, chunk in enumerate(chunks)
     ]
     messages: list[Any] = []
+    is_answered = asyncio.Event()
 
     async def receive() -> Any:
-        return requests.pop(0) if requests else await asyncio.Event().wait()
+        if requests:
+            return requests.pop(0)
+        await is_answered.wait()
+        return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
         messages.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            is_answered.set()
 
     facts = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",

@@ -10,10 +10,11 @@ app.add_middleware(WitnessMiddleware, witness=witness)  # the last to be added: 
 """
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -47,6 +48,7 @@ _READ_HEADERS = frozenset({_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
 _GATE_IN_SCOPE = "affidavit.gate"
 _POLICY_VIOLATION = 1008
+_CLIENT_ERRORS = (("quart", "werkzeug.exceptions", "Forbidden"), ("falcon.asgi", "falcon", "HTTPForbidden"))
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -55,6 +57,19 @@ _T = TypeVar("_T")
 
 class IntentRefused(Exception):
     """Ends a view whose call may not run; the middleware sends the response. Do not catch it."""
+
+
+def _make_refused() -> IntentRefused:
+    """Return the exception, as an error of the client where the framework logs any other as a fault of the app."""
+    for framework, module, name in _CLIENT_ERRORS:
+        if framework in sys.modules:
+            return _join_error_classes(getattr(sys.modules[module], name))()
+    return IntentRefused()
+
+
+@cache
+def _join_error_classes(client_error: type[Exception]) -> type[IntentRefused]:
+    return type(IntentRefused.__name__, (IntentRefused, client_error), {})
 
 
 def current_intent() -> Intent:
@@ -212,7 +227,7 @@ class Gate:
             if self._refusal is None:
                 self._refusal = await self._find_refusal(demands)
         if self._refusal is not None:
-            raise IntentRefused
+            raise _make_refused()
 
     def admit_before_response(self, demands: Demands) -> None:
         """Admit the call when its response begins: a view that yields runs only after that."""
@@ -225,7 +240,7 @@ class Gate:
             return
         self._refusal = self.admission.refusal(demands)
         if self._refusal is not None:
-            raise IntentRefused
+            raise _make_refused()
 
     async def run(self, app: AsgiApp, demands: Demands | None) -> None:
         """Send the app's response, or the refusal in its place.
