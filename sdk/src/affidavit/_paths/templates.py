@@ -21,6 +21,7 @@ _SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*|(?:_[0-9]{1,3}){1,2})
 _VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
 _BARE_VERSION = re.compile(r"[1-9]|20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _DOTTED_VERSION = re.compile(r"(?:20[0-9]{2}|[0-9]{1,2})\.[0-9]{1,2}(?:\.[0-9]{1,2})?")
+_MARKED_VERSION = re.compile(r"[vV][0-9]{1,3}\.[0-9]{1,2}")
 _VERSION_BEHIND_API = re.compile(r"[1-9]|20[0-9]{2}-(?:0[1-9]|1[0-2])")
 _API_NAMES = frozenset({"api", "rest", "ws"})
 _LATIN_WORD = re.compile(r"[A-Za-z0-9]+")
@@ -167,6 +168,14 @@ def may_be_version(segment: str, before: Sequence[str | None]) -> bool:
     if is_version(segment, before):
         return True
     return bool(before and _DOTTED_VERSION.fullmatch(segment)) and _follows_words(before)
+
+
+def is_marked_version(segment: str, before: Sequence[str | None]) -> bool:
+    """Return whether a segment reads like a version that says so itself, behind a few words: `/services/data/v62.0`.
+
+    before: the segments before it, None for a parameter.
+    """
+    return bool(before and _MARKED_VERSION.fullmatch(segment)) and _follows_words(before)
 
 
 def _follows_words(before: Sequence[str | None]) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from affidavit._paths.response_similarity import Shapes, collect_shapes
 from affidavit._paths.segments import detect_segment_form, strip_values
-from affidavit._paths.templates import is_scaffold, is_version, may_be_version
+from affidavit._paths.templates import is_marked_version, is_scaffold, is_version, may_be_version
 from affidavit._paths.tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
 from affidavit._paths.vocabulary import STRANGE_ORIGINS, begins_with_action, find_origin, is_action
 from affidavit._paths.words import Reading, singularize, split_words
@@ -26,6 +26,7 @@ Prefix = tuple["str | None", ...]
 LEAST_PATHS = 8  # below this, the number of paths through a segment is no sign
 CROWD_OF_STRANGE = 12
 LEAST_FOLLOWING = 3  # different words behind the version of an API
+MOST_VERSIONS = 3  # versions such as `v62.0` that an API answers side by side
 
 
 class Siblings:
@@ -60,8 +61,9 @@ class Siblings:
         before = self.prefix[-1] if self.prefix else ""
         follows_value = None in self.prefix and before is not None and not is_scaffold(before)
         scaffold = is_scaffold(segment, leading=self.is_leading) and not (follows_value and segment)
-        is_known = scaffold or not any(map(str.isalnum, segment))
-        return is_known or (segment in self.versions and self._is_api_version(segment))
+        if scaffold or not any(map(str.isalnum, segment)):
+            return True
+        return self._is_marked_version(segment) or (segment in self.versions and self._is_api_version(segment))
 
     def _is_api_version(self, segment: str) -> bool:
         """Return whether a segment reads like a version, as no other here does, and is where APIs have their version.
@@ -76,6 +78,22 @@ class Siblings:
             and 2 * sum(map(count_paths, nodes)) > self.facts.paths >= LEAST_PATHS
             and len(self._following_words(segment)) >= LEAST_FOLLOWING
         )
+
+    def _is_marked_version(self, segment: str) -> bool:
+        """Return whether a segment is a version of the API behind words: `/services/data/v62.0/query`.
+
+        An API may answer a few versions side by side. Then several words follow them, and most paths go through them or
+        many words follow. The releases of a product are more, or one word follows them all.
+        """
+        if self.data or not is_marked_version(segment, self.prefix):
+            return False
+        versions = [word for word in self.words if is_marked_version(word, self.prefix)]
+        nodes = [node for word in versions for node in self.words[word]]
+        following = {word for node in nodes for word in node.words if word}
+        if len(versions) > MOST_VERSIONS or len(following) < 2:
+            return False
+        most = 2 * sum(map(count_paths, nodes)) > self.facts.paths
+        return most or sum(not is_action(word) for word in following) >= LEAST_FOLLOWING
 
     def is_known_word(self, segment: str) -> bool:
         """Return whether a segment is the name of a property, or an action, which can occur in any API."""
