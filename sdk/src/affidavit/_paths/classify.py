@@ -19,6 +19,7 @@ from .signs.siblings import list_sibling_signs
 from .signs.traffic import TrafficFacts
 from .signs.weights import WEIGHTS
 from .tree import PathNode, count_paths
+from .words import is_sentence
 
 LITERAL_BELOW = 0.1
 """A segment is a literal below this probability: data as a literal is as bad as ten segments that stay undecided."""
@@ -68,6 +69,7 @@ UNKNOWN_SIGN = (0.0, 0.0)
 
 DATA_BY_FORM = Judgement(1.0, {"data by its form": 9.0})
 FIXED = Judgement(0.0, {"part of any API": -9.0})
+SENTENCE = Judgement(1.0, {"a sentence": 9.0})
 VARIABLE = Judgement(1.0, {"one of several versions": 9.0})
 
 
@@ -98,7 +100,7 @@ class Decision:
         """
         judgement = judge_segment(self.siblings, segment, self.first_look)
         is_known = bool(judgement.signs.keys() & KNOWN_WORDS)
-        if judgement is FIXED or (is_known and judgement.verdict is Verdict.LITERAL):
+        if judgement in (FIXED, SENTENCE) or (is_known and judgement.verdict is Verdict.LITERAL):
             return judgement
         return Judgement(0.5 if self.parameter is None else 1.0, {**judgement.signs, NEVER_SEEN: 0.0})
 
@@ -189,6 +191,8 @@ def judge_segment(siblings: Siblings, segment: str, first_look: Mapping[str, flo
         return FIXED
     if segment in siblings.versions:
         return VARIABLE
+    if is_sentence(segment):
+        return SENTENCE
     signs = ("", *siblings.own_signs(segment), *list_sibling_signs(siblings, segment, first_look))
     weights = {sign: WEIGHTS.get(sign, UNKNOWN_SIGN)[1] for sign in signs}
     return Judgement(to_probability(sum(weights.values())), weights)

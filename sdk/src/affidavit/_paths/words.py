@@ -28,6 +28,10 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+LEAST_IN_SENTENCE = 8
+"""So many words in one segment are a sentence, such as a title. A name in a path of 700 APIs has at most 7."""
+
+
 class Reading(IntFlag):
     """The kind of values that the name of a property promises."""
 
@@ -40,6 +44,11 @@ class Reading(IntFlag):
 def split_words(name: str) -> list[str]:
     """Split a name into lower-case words: `cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
     return [word.lower() for word in _WORD.findall(name)]
+
+
+def is_sentence(segment: str) -> bool:
+    """Return whether a segment is a text in words, such as a title: `how-to-build-a-house-in-three-days`."""
+    return sum(any(map(str.isalpha, word)) for word in re.split("[-_ +]", segment)) >= LEAST_IN_SENTENCE
 
 
 def singularize(word: str) -> str:
