@@ -14,6 +14,7 @@ from typing import Any
 from affidavit._har.entries import Exchange, LeftOut, read_har
 from affidavit._har.file import scan
 from affidavit._json import ABSENT, Absent, Json
+from affidavit._shapes.forms import FormFields
 
 SAMPLE_SIZES = (8, 30, 100)
 """How many exchanges the short parts of a recording have."""
@@ -80,7 +81,7 @@ def take_samples(recording: PathRecording) -> list[PathRecording]:
 def _read_exchanges(path: str | os.PathLike[str]) -> Iterator[tuple[PathExchange, str | None]]:
     for exchange, template in read_entries(path):
         if isinstance(exchange, Exchange):
-            request, response = body_or_absent(exchange.request), body_or_absent(exchange.response)
+            request, response = json_or_absent(exchange.request), json_or_absent(exchange.response)
             yield PathExchange(exchange.method, exchange.path, exchange.status, request, response), template
 
 
@@ -91,6 +92,11 @@ def read_entries(path: str | os.PathLike[str]) -> Iterator[tuple[Any, str | None
         yield item, true_template if isinstance(true_template, str) else None
 
 
-def body_or_absent(body: Json | Absent | LeftOut) -> Json | Absent:
+def body_or_absent(body: Json | FormFields | Absent | LeftOut) -> Json | FormFields | Absent:
     """Return the body; ABSENT if the reader left it out."""
     return ABSENT if isinstance(body, LeftOut) else body
+
+
+def json_or_absent(body: Json | FormFields | Absent | LeftOut) -> Json | Absent:
+    """Return the body if it is JSON, else ABSENT."""
+    return ABSENT if isinstance(body, LeftOut | FormFields) else body

@@ -26,7 +26,13 @@ from affidavit._witness.observations import Observations
 from affidavit.operations import strip_names
 from bench._support.exported_schemas import BodyLocation, count_valid_bodies
 from bench._support.path_figures import PathFigures, average_figures, format_figures, measure_paths
-from bench._support.recordings import body_or_absent, list_recordings, read_entries, read_path_recording
+from bench._support.recordings import (
+    body_or_absent,
+    json_or_absent,
+    list_recordings,
+    read_entries,
+    read_path_recording,
+)
 from bench._support.shape_figures import (
     ObservedBodies,
     count_kept_properties,
@@ -67,8 +73,8 @@ def learn_recording(path: str | os.PathLike[str]) -> Recording:
             exchange.method,
             exchange.path,
             exchange.status,
-            request=body_or_absent(exchange.request),
-            response=body_or_absent(exchange.response),
+            request=json_or_absent(exchange.request),
+            response=json_or_absent(exchange.response),
         )
     templates = {(exchange.method, exchange.path): learner.template(exchange.path) for exchange, _ in exchanges}
     observations, bodies, json_bodies = Observations(), ObservedBodies(), list[tuple[BodyLocation, Any]]()
@@ -76,7 +82,7 @@ def learn_recording(path: str | os.PathLike[str]) -> Recording:
         template = templates[exchange.method, exchange.path]
         request, response = body_or_absent(exchange.request), body_or_absent(exchange.response)
         observations.add(exchange.method, template, exchange.status, at=exchange.at, request=request, response=response)
-        json_bodies += _locate_bodies(exchange, template, request, response)
+        json_bodies += _locate_json_bodies(exchange, template)
         if 200 <= exchange.status < 300 and not isinstance(response, Absent):
             bodies.add((exchange.method, template.path, exchange.status), response)
     truth = {
@@ -207,11 +213,10 @@ def list_files(arguments: Sequence[str]) -> list[str]:
     return [*recordings, *extra_files]
 
 
-def _locate_bodies(
-    exchange: Exchange, template: Template, request: Any, response: Any
-) -> Iterator[tuple[BodyLocation, Any]]:
-    """Yield the bodies whose shapes are reported, each with its location."""
+def _locate_json_bodies(exchange: Exchange, template: Template) -> Iterator[tuple[BodyLocation, Any]]:
+    """Yield the JSON bodies whose shapes are reported, each with its location."""
     key = exchange.method, strip_names(template.path)
+    request, response = json_or_absent(exchange.request), json_or_absent(exchange.response)
     if 200 <= exchange.status < 400 and not isinstance(request, Absent):
         yield BodyLocation(*key, "request"), request
     if not isinstance(response, Absent):
