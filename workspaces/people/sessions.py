@@ -52,7 +52,10 @@ class SessionStore(db.SessionStore):
         stored = self.decode(row.session_data) if row else {}
         own = dict(self.items())
         changes = {name: value for name, value in own.items() if name not in loaded or loaded[name] != value}
-        not_removed = {name: value for name, value in stored.items() if name in own or name not in loaded}
+        # A page that takes a secret removes the one that it shows, not the next one of this name.
+        not_removed = {
+            name: value for name, value in stored.items() if name in own or (name, value) not in loaded.items()
+        }
         return {**not_removed, **changes}
 
     def encode(self, session_dict: dict[str, Any]) -> str:

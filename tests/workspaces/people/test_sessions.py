@@ -71,6 +71,18 @@ def test_two_requests_of_one_session_keep_what_the_other_changed():
         first.save()
 
 
+def test_a_page_that_takes_a_secret_leaves_a_newer_one_of_the_same_name():
+    store = SessionStore()
+    store["shown once: key"], store["signs"] = "key 1", 1
+    store.create()
+    page, form = SessionStore(store.session_key), SessionStore(store.session_key)
+    assert page.pop("shown once: key") == "key 1"
+    form["shown once: key"] = "key 2"
+    form.save()
+    page.save()
+    assert SessionStore(store.session_key).load() == {"shown once: key": "key 2", "signs": 1}
+
+
 def test_a_row_under_a_secret_key_that_is_no_fallback_is_an_empty_session(settings):
     store = SessionStore()
     store["colour"] = "green"
