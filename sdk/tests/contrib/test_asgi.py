@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 from support.asgi_calls import exchange, in_loop
-from support.signed_calls import RecordedReports, encode_json, make_protection, sign_call, sign_v1_call
+from support.signed_calls import RecordedReports, encode_json, make_protection, sign_bytes, sign_call, sign_v1_call
 
 from affidavit import Protection
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
@@ -136,6 +136,30 @@ async def test_a_framework_that_reads_the_body_beside_its_view_gets_the_pieces_i
     scope = {"type": "http", "method": "POST", "path": "/x", "headers": headers}
     await IntentMiddleware(app, make_protection(), everything=False)(scope, receive, None)
     assert sent == [(ARGS, body)]
+
+
+@pytest.mark.parametrize("everything", [True, False])
+@pytest.mark.parametrize("charset", [
+    "charset=utf-7", 'Charset="UTF-7"', "charset*=utf-8''utf-7", "charset=unicode_escape", "charset=latin-1",
+])  # fmt: skip
+@in_loop
+async def test_a_form_with_files_is_read_as_the_utf_8_that_was_verified(charset, everything):
+    pytest.importorskip("python_multipart", reason="Starlette reads forms with it")
+
+    @intent_required
+    async def read_form(request):
+        return JSONResponse(dict(await request.form()))
+
+    text = "+ADw-b+AD4- \\u003cb\\u003e" + ("é" if "latin" in charset else "")
+    body = f'--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n{text}\r\n--b--\r\n'.encode()
+    headers = [
+        ("content-type", f"multipart/form-data; {charset}; boundary=b"),
+        ("x-service-intent", sign_bytes("POST /orders", body)),
+    ]
+    answer = await exchange(
+        shop(make_protection(), everything=everything, instead=read_form), "POST", "/orders", headers, [body]
+    )
+    assert (answer.status, answer.json) == (200, {"note": text})
 
 
 @pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes

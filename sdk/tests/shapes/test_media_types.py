@@ -12,6 +12,7 @@ from affidavit._shapes.media_types import (
     bound_media_types,
     is_form,
     is_json,
+    name_utf8,
     reduce_media_type,
 )
 
@@ -61,3 +62,14 @@ def test_json_and_forms_are_recognised_by_their_types():
     assert not any(map(is_json, ["", "application/jsonl", "application/json-seq", "text/plain"]))
     assert all(map(is_form, ["application/x-www-form-urlencoded; charset=utf-8", "Multipart/form-data; boundary=x"]))
     assert not any(map(is_form, ["", "multipart/mixed", "text/plain"]))
+
+
+@pytest.mark.parametrize(("content_type", "in_utf8"), [
+    ("application/json", "application/json"), ("text/plain;x=charset", "text/plain;x=charset"),
+    ("a/b; Charset = \"utf-7\"; boundary=b", "a/b; Charset=utf-8; boundary=b"),
+    ("a/b;charset=utf-8;charset=utf-7", "a/b;charset=utf-8;charset=utf-8"),
+    ("a/b; charset*=utf-8''utf-7", "a/b; charset=utf-8"),
+    ("a/b; charset*0*=utf-8''ut; charset*1=f-7", "a/b; charset=utf-8; charset=utf-8"),
+])  # fmt: skip
+def test_a_charset_that_a_framework_may_read_becomes_utf_8(content_type, in_utf8):
+    assert name_utf8(content_type) == in_utf8

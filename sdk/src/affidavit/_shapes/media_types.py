@@ -42,6 +42,7 @@ _KNOWN = {
 }
 _JSON = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)", re.IGNORECASE)
 _SUBTYPES = {top: frozenset(subtypes.split()) for top, subtypes in _KNOWN.items()}
+_CHARSET = re.compile(r"(;\s*charset)[\d*]*\s*=[^;]*", re.IGNORECASE)  # also as charset*=, or in parts, by RFC 2231
 _VENDOR = re.compile(r"vnd(?:\.(?:[a-z]{1,24}(?:-[a-z]{1,24})*|v[0-9]{1,3}))+\+(?:json|xml|yaml|cbor|zip)")
 
 
@@ -91,3 +92,12 @@ def is_url_encoded(media_type: str) -> bool:
 def strip_parameters(content_type: str) -> str:
     """Return the bare media type in lower case: `text/CSV; charset=utf-8` -> `text/csv`."""
     return content_type.partition(";")[0].strip().lower()
+
+
+def name_utf8(content_type: str) -> str:
+    """Return a `Content-Type` in which the charset is UTF-8, if it has one.
+
+    What is verified is UTF-8, and no intent signs the charset, by which some frameworks decode: in UTF-7, `+ACI-` is a
+    quotation mark.
+    """
+    return _CHARSET.sub(r"\1=utf-8", content_type)

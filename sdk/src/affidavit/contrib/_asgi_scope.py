@@ -7,8 +7,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from affidavit._shapes.media_types import name_utf8
+
 Scope = dict[str, Any]
 
+INTENT_HEADER = b"x-service-intent"
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
 """The name of a converter in a route, by the type in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -48,6 +51,19 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[byte
             text = value.decode("latin-1")
             values[name] = f"{values[name]},{text}" if name in values else text
     return values
+
+
+def read_as_utf8(scope: Scope) -> None:
+    """Let the app decode a call that has an intent as the verifier does: see `name_utf8`.
+
+    This has to be done where the call enters: a framework may read headers and body before its view is verified.
+    """
+    values = read_headers(scope["headers"], frozenset({INTENT_HEADER, b"content-type"}))
+    if INTENT_HEADER in values and ";" in values.get(b"content-type", ""):
+        scope["headers"] = [
+            (name, name_utf8(value.decode("latin-1")).encode("latin-1") if name.lower() == b"content-type" else value)
+            for name, value in scope["headers"]
+        ]
 
 
 def read_path(scope: Scope) -> str:

@@ -1,6 +1,5 @@
 """Facts of a request from its WSGI environ (PEP 3333)."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,21 +8,11 @@ WsgiApp = Callable[[Environ, Any], Iterable[bytes]]
 
 _RULE = "affidavit.route"
 _FOUND_RULE = "affidavit.found_rule"
-_CHARSET = re.compile(r"(;\s*charset\s*=)[^;]*", re.IGNORECASE)
 
 
 def decode(text: str) -> str:
     """Decode the Latin-1 text of PEP 3333 as UTF-8. Invalid bytes become surrogates, which equal no signed path."""
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
-
-
-def name_utf8(environ: Environ) -> None:
-    """Let the app decode texts as UTF-8, as the verifier has, whatever charset the request names.
-
-    Pyramid, for one, decodes JSON by that charset, and in UTF-7, +ACI- is a quote.
-    """
-    if content_type := environ.get("CONTENT_TYPE"):
-        environ["CONTENT_TYPE"] = _CHARSET.sub(r"\1utf-8", content_type)
 
 
 def read_prefix(environ: Environ) -> str:

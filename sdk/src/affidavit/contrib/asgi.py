@@ -40,11 +40,19 @@ from affidavit.contrib._asgi_messages import (
     Send,
     run_lifespan,
 )
-from affidavit.contrib._asgi_scope import Entrance, Scope, find_route, note_entrance, read_headers, read_path
+from affidavit.contrib._asgi_scope import (
+    INTENT_HEADER,
+    Entrance,
+    Scope,
+    find_route,
+    note_entrance,
+    read_as_utf8,
+    read_headers,
+    read_path,
+)
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
-_HEADER = b"x-service-intent"
-_READ_HEADERS = frozenset({_HEADER, b"content-type", b"content-encoding"})
+_READ_HEADERS = frozenset({INTENT_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
 _GATE_IN_SCOPE = "affidavit.gate"
 _POLICY_VIOLATION = 1008
@@ -179,6 +187,7 @@ class IntentMiddleware:
         if isinstance(outer_gate, Gate) and outer_gate.has_verified(scope, path, self._protection):
             await self._app(scope, receive, send)
             return
+        read_as_utf8(scope)
         gate = scope[_GATE_IN_SCOPE] = Gate(self._protection, scope, note_entrance(scope, self._app), receive, send)
         token = _GATE.set(gate)
         try:
@@ -217,7 +226,7 @@ class Gate:
             return False
         facts = (scope["method"], path, scope.get("query_string", b""))
         header, own_header = (
-            read_headers(headers, _READ_HEADERS).get(_HEADER) for headers in (scope["headers"], self._headers)
+            read_headers(headers, _READ_HEADERS).get(INTENT_HEADER) for headers in (scope["headers"], self._headers)
         )
         return self._facts == facts and header == own_header
 
@@ -333,7 +342,7 @@ class Gate:
         scope = self._scope
         raw_path, headers = scope.get("raw_path"), read_headers(scope["headers"], _READ_HEADERS)
         return Call(  # without names: a class that is called with them takes several times as long
-            headers.get(_HEADER),
+            headers.get(INTENT_HEADER),
             scope["method"],
             self._path,
             scope.get("query_string", b"").decode("latin-1"),

@@ -24,7 +24,8 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
-from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, name_utf8, read_prefix
+from affidavit._shapes.media_types import name_utf8
+from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_prefix
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _P = ParamSpec("_P")
@@ -144,7 +145,8 @@ class _Gate:
         result = self.protection.admit(self._build_call(body), demands)
         if isinstance(result, StoredResponse):
             return result
-        name_utf8(self._environ)
+        if content_type := self._environ.get("CONTENT_TYPE"):
+            self._environ["CONTENT_TYPE"] = name_utf8(content_type)
         self.admission = result
         return None
 
