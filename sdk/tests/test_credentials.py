@@ -76,7 +76,7 @@ def test_without_a_key_the_variable_is_named():
         OutcomeReporter()
 
 
-@pytest.mark.parametrize("environment", ["", 7, "staging\n"])
+@pytest.mark.parametrize("environment", ["", 7, "staging\n", '"staging"', "'staging'", "staging\ufeff"])
 @pytest.mark.parametrize("make", [
     OutcomeReporter, Witness, VerificationReports,
     lambda key, **options: report_outcomes(key, [], **options),

@@ -17,7 +17,7 @@ _KINDS = {
     "ws_": "a workspace",
     "urn:affidavit:": "an audience",
 }
-_QUOTATION_MARKS = ('"', "'")
+QUOTATION_MARKS = ('"', "'")
 
 
 def describe_mistake(text: str, prefix: str) -> str | None:
@@ -29,15 +29,20 @@ def describe_mistake(text: str, prefix: str) -> str | None:
     such as the line end of a file, or the quotation marks that Docker leaves in a variable. It does not repeat the
     text, which may be a secret.
     """
-    ends = text[:1] + text[-1:]
-    if not ends.isprintable() or ends != ends.strip():
+    if has_invisible_ends(text):
         return "this has white space or an invisible character at its beginning or end; leave it out"
-    if text.startswith(_QUOTATION_MARKS) and text[1:].startswith(tuple(_KINDS)):
+    if text.startswith(QUOTATION_MARKS) and text[1:].startswith(tuple(_KINDS)):
         return "this has quotation marks around it; leave them out"
     for other_prefix, kind in _KINDS.items():
         if other_prefix != prefix and text.startswith(other_prefix):
             return f"this is {kind} ({other_prefix}…); give {_KINDS[prefix]}, which begins with {prefix}"
     return None
+
+
+def has_invisible_ends(text: str) -> bool:
+    """Return whether a text begins or ends with white space or another character that nobody sees."""
+    ends = text[:1] + text[-1:]
+    return not ends.isprintable() or ends != ends.strip()
 
 
 def split_secrets(text: str) -> list[str]:
