@@ -3,6 +3,7 @@
 (() => {
   const INTERVAL = 15_000;
   const FRAME = [".side nav", ".top"];
+  const SENT_BY_BUTTON = "main form:not(.filters[method=get]) :is(input, select, textarea)"; // filters apply at once
   const main = document.querySelector("main[data-live]");
   if (!main) return;
 
@@ -35,7 +36,7 @@
     return Boolean(element.querySelector("[data-steady]:hover")) || element.matches("[data-steady]:hover") // rows must not move under the pointer
       || (element.contains(focused) && !focused.matches("[data-copy]")) // a button that only copies stays focused
       || Boolean(element.querySelector("[data-menu][open], dialog[open]"))
-      || [...element.querySelectorAll("form[method=post] :is(input, select, textarea)")].some(isChanged) // not sent yet
+      || [...element.querySelectorAll(SENT_BY_BUTTON)].some(isChanged) // not sent yet
       || (!selection.isCollapsed && element.contains(selection.anchorNode));
   }
 

@@ -108,6 +108,21 @@ def test_the_live_refresh_keeps_what_was_typed_into_a_form_and_not_sent_yet(
     expect(page.locator("#template-target")).to_have_value("/orders/{id}")
 
 
+def test_the_live_refresh_keeps_the_steps_of_a_funnel_that_is_not_shown_yet(
+    new_tab: Any, start_of_pages: str, api: Any
+) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{start_of_pages}/outcomes?range=all")
+    page.locator("#funnel input[name=step]").first.fill("purchase")
+    page.locator("h1").click()
+    outcome = {"conversationId": "conv_1", "outcomeKey": "one-more-key"}  # which the funnel offers, too
+    assert api.post("/api/conversation-outcomes", {"outcomes": [outcome]}).json()["recorded"] == 1
+    refresh(page)
+    expect(page.locator("#keys")).to_contain_text("one-more-key")
+    expect(page.locator("#funnel input[name=step]").first).to_have_value("purchase")
+
+
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
     """The card of keys has the same elements after a key is ticked as after a reload.
 
