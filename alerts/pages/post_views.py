@@ -86,7 +86,6 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             _keep_secret(request, row, fields["name"], secret)
             target = row.workspace.alert_targets.get(name=fields["name"].strip())
             return _redirect_to_form(request, row, target, fragment="new" if secret else "")
-    request.GET = QueryDict(_read_alert_members(request, row).urlencode())
     return _render_in_period(request, row, build_alerts_page(request, row, target_form=form))
 
 
@@ -213,8 +212,8 @@ def _redirect_in_period(
 def _read_alert_members(request: HttpRequest, row: Environment) -> QueryDict:
     """Return the query parameters of the alert form that the person was filling in.
 
-    The request sent the form of a new target, from a page that can also show the alert form. The parameters are in the
-    address of that page; if it has none, in the address to which the request was sent.
+    The request sent another form, from a page that can also show the alert form. The parameters are in the address of
+    that page; if it has none, in the address to which the request was sent.
     """
     if values := read_form_members(request, row, ALERT_MEMBERS):
         return values
@@ -242,9 +241,9 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
 
 
 def _render_in_period(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
-    """Show the page, with the period of the page that had the form, and with the query parameters of this request."""
+    """Show the page, with the period and the alert form of the page that had the form, and what this request adds."""
     members = read_form_period(request, row)
-    for name, values in request.GET.lists():
+    for name, values in (*request.GET.lists(), *_read_alert_members(request, row).lists()):
         members.setlist(name, values)
     request.GET = QueryDict(members.urlencode())
     return render_html(request, page, row, NAME, parse_period(request.GET, now=timezone.now()))

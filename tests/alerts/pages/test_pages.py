@@ -325,6 +325,19 @@ def test_another_alert_is_paused_without_losing_the_form_that_is_filled_in(admin
     assert admin.post(f"{PAGE}/{alert.pk}/delete", headers={"referer": referer})["Location"] == f"{PAGE}?range=7d"
 
 
+def test_a_target_that_cannot_be_deleted_or_changed_keeps_the_form_that_is_filled_in(admin, workspace, target):
+    make_alert(workspace, target)
+    referer = (
+        f"http://testserver{PAGE}?range=7d&kind=rejections.spike&minimum=77&targets={target.pk}&target={target.pk}"
+    )
+    for action, fault in [("delete", "Give it another target first"), ("change", "Enter a name")]:
+        answer = admin.post(f"{PAGE}/targets/{target.pk}/{action}", headers={"referer": referer})
+        page = answer.content.decode()
+        assert fault in page
+        assert 'id="alert-form"' in page
+        assert 'name="minimum" value="77"' in page
+
+
 def test_a_button_stands_in_place_of_the_form_of_a_new_alert_while_there_are_alerts(admin, target):
     """The button opens the form."""
     assert 'id="alert-form"' in read(admin, PAGE)
