@@ -47,10 +47,13 @@ class Workspace(models.Model):
     def lock(self) -> None:
         """Let one change of the workspace run at a time, until the transaction ends; raises WorkspaceRemoved.
 
-        A foreign key alone would notice only at the commit that the workspace was deleted.
+        A foreign key alone would notice only at the commit that the workspace was deleted, and not at all that it is
+        hidden until the worker deletes it: a key that is created meanwhile would not be revoked.
         """
         with connection.cursor() as cursor:
-            cursor.execute("SELECT FROM workspaces_workspace WHERE id = %s FOR NO KEY UPDATE", [self.pk])
+            cursor.execute(
+                "SELECT FROM workspaces_workspace WHERE id = %s AND removed_at IS NULL FOR NO KEY UPDATE", [self.pk]
+            )
             if not cursor.rowcount:
                 raise WorkspaceRemoved
 

@@ -83,11 +83,14 @@ ACTIONS: Mapping[str, Callable[[Environment], Any]] = {
 }
 
 
+@pytest.mark.parametrize("remove", [remove_workspace, hide_workspace])
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
-def test_a_form_that_is_sent_while_its_workspace_is_deleted_is_answered_as_not_found(workspace, settings, action):
+def test_a_form_that_is_sent_while_its_workspace_is_deleted_is_answered_as_not_found(
+    workspace, settings, action, remove
+):
     settings.EMAIL_URL = "smtp://localhost"
     row = Environment.objects.select_related("workspace").get(workspace=workspace.workspace, name="production")
-    remove_workspace(workspace.workspace, actor="test", now=NOW)
+    remove(workspace.workspace, actor="test", now=NOW)
     with pytest.raises(NotFound, match="in the meantime"):
         action(row)
 
