@@ -16,7 +16,7 @@ VIEW_MEMBERS = ("open", "closed", "hide")
 # The result of a form: only the page that the form redirects to shows it.
 RESULT_MEMBERS = ("done", "fault", "move", "refused", "saved", "too-late")
 # The questions that a page asks before a form is sent, such as `?revoke=5`. The form answers them.
-QUESTION_MEMBERS = ("activate", "archive", "change", "remove", "revoke")
+QUESTION_MEMBERS = ("activate", "archive", "change", "delete", "delete_target", "remove", "revoke", "rotate")
 MAX_DIGITS = 18  # more digits than the id of any row has
 
 

@@ -34,7 +34,6 @@ from workspaces.pages.form_answers import (
 from workspaces.pages.page import Page, render_html
 from workspaces.pages.shown_once import keep_for_next_page
 
-QUESTIONS = ("delete", "delete_target", "rotate", "target")  # members that open a form, which the action answers
 Act = Callable[[Environment, str, datetime], None]
 
 
@@ -186,7 +185,7 @@ def _act_as_admin(request: HttpRequest, slug: str, environment: str, act: Act) -
         act(row, request.user.get_username(), timezone.now())
     except DomainError as error:
         return _render_in_period(request, row, build_alerts_page(request, row, fault=error.detail))
-    return return_to_page(request, NAME, row, dict.fromkeys(QUESTIONS))
+    return return_to_page(request, NAME, row, {"target": None})  # `?target=5` opens the form that the action answers
 
 
 def _find_target(row: Environment, pk: int) -> Target:

@@ -92,7 +92,7 @@ def _act_as_editor(
     if added and not period.start <= added.at < period.end:
         day = added.at.astimezone(period.zone).date().isoformat()
         period_members |= {"range": None, "from": day, "to": day}
-    return return_to_page(request, NAME, environment_row, {"change": None, "delete": None, **period_members})
+    return return_to_page(request, NAME, environment_row, period_members)
 
 
 def _read_content(request: HttpRequest) -> AnnotationText:
