@@ -53,19 +53,28 @@ class HashedNames(ManifestStaticFilesStorage):
 
 def build() -> None:
     """Build the static files of this version, unless they are there. Raises StartupError if they cannot be written."""
-    try:
+    with _explain_unwritable():
         _build(Path(settings.STATIC_ROOT))
-    except OSError as error:
-        if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
-            raise
-        cure = "Run `make .venv/.run` in the project's folder, as its owner."
-        raise StartupError(f"the static files cannot be written ({error.strerror or error}). {cure}") from None
 
 
 def refuse_old_files() -> None:
     """Raise StartupError unless the static files of this version are there: without them, each page is an error."""
-    if read_stamp(Path(settings.STATIC_ROOT)) != compute_fingerprint():
+    with _explain_unwritable():  # the parts of a bundle are joined for the comparison
+        are_old = read_stamp(Path(settings.STATIC_ROOT)) != compute_fingerprint()
+    if are_old:
         raise StartupError("the static files of this version are missing. Run `manage.py prepare` first.")
+
+
+@contextmanager
+def _explain_unwritable() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise
+        # Not `make .venv/.run`: by the times of files that an archive brought, make may think that nothing is new.
+        cure = "Run `.venv/bin/python manage.py build_static` in the project's folder, as its owner."
+        raise StartupError(f"the static files cannot be written ({error.strerror or error}). {cure}") from None
 
 
 def _build(root: Path) -> None:
