@@ -111,7 +111,8 @@
   }
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if ((event.submitter?.formMethod || form.method) !== "post" || event.defaultPrevented) return;
+    // Not form.method: that is the field of this name, if there is one.
+    if ((event.submitter?.formMethod || form.getAttribute("method")) !== "post" || event.defaultPrevented) return;
     if (event.timeStamp - (sentAt.get(form) ?? -Infinity) < 5_000) return event.preventDefault();
     sentAt.set(form, event.timeStamp);
     const csrfValue = /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1];

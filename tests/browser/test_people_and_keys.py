@@ -219,3 +219,13 @@ def test_after_signing_in_again_in_another_tab_a_form_that_was_open_is_accepted(
     page.context.add_cookies([{"name": "csrftoken", "value": "b" * 32, "url": tab.base}])  # as signing in does
     page.get_by_role("button", name="Add").click()
     page.get_by_role("row", name="Written before").wait_for()
+
+
+def test_so_is_a_form_that_has_a_field_with_the_name_method(new_tab: Any, start_of_pages: str) -> None:
+    """In a script, such a field stands in the place of the form's own method."""
+    tab = new_tab()
+    page = tab.open(f"{start_of_pages}/operation?method=GET&path=/orders/{{orderId}}&open=template")
+    page.locator("#template-target").fill("/orders/{id}")
+    page.context.add_cookies([{"name": "csrftoken", "value": "b" * 32, "url": tab.base}])
+    page.locator("#template-target").press("Enter")
+    page.get_by_role("heading", name="/orders/{id}").wait_for()
