@@ -8,7 +8,6 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.middleware.csrf import REASON_NO_CSRF_COOKIE
 from django.template.loader import render_to_string
 from django.utils.module_loading import import_string
 from rest_framework.exceptions import MethodNotAllowed
@@ -64,7 +63,7 @@ def answer_uncaught_error(request: HttpRequest) -> HttpResponse:
 
 def refuse_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Django's CSRF_FAILURE_VIEW: refuse a form that lacks the token of its page, or was sent from another site."""
-    if reason == REASON_NO_CSRF_COOKIE:
+    if reason.startswith("CSRF cookie"):  # there is none, or it is not Django's: the page sets it again
         cure = "Allow cookies for this site, reload the page and send the form again."
     elif reason.startswith("CSRF token"):
         cure = "You may have signed in since the page was opened: reload the page and send the form again."

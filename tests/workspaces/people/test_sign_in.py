@@ -74,6 +74,8 @@ def test_a_refused_form_names_its_cause(ada):
     assert "You may have signed in since" in careful.post("/sign-in", form).content.decode()
     origin = {"origin": "https://other.example"}
     assert "came from another address" in careful.post("/sign-in", form, headers=origin).content.decode()
+    careful.cookies["csrftoken"] = "of another program on this host"
+    assert "reload the page" in careful.post("/sign-in", form).content.decode()
     assert not is_signed_in(careful)
 
 
