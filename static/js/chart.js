@@ -6,6 +6,7 @@
   const charts = new Map(); // for each box, the observer of its size
   const probe = document.createElement("i");
   const PAPER_WIDTH = 640; // CSS pixels, of a chart on A4 or Letter
+  const TEXT_SCALE = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // the reader's own size of text
   let library;
   let isPrinting = false;
 
@@ -28,16 +29,16 @@
     return getComputedStyle(probe).color;
   }
 
-  function resolveColours(value) {
-    if (typeof value === "string") {
-      const variable = NAMED.exec(value);
-      return variable ? resolveColour(variable[1]) : value;
-    }
-    if (Array.isArray(value)) return value.map(resolveColours);
+  // Returns a part of a figure with the page's colours and with texts of the reader's size. Only members that are colours
+  // are resolved, because an outcome key may be "var(--bad)", too.
+  function adapt(value, name = "") {
+    if (Array.isArray(value)) return value.map((inner) => adapt(inner, name));
     if (value && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolveColours(inner)]));
+      const adapted = Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, adapt(inner, member)]));
+      return /font$/.test(name) && value.size ? { ...adapted, size: value.size * TEXT_SCALE } : adapted;
     }
-    return value;
+    const variable = /color(way)?$/.test(name) && NAMED.exec(value);
+    return variable ? resolveColour(variable[1]) : value;
   }
 
   // Returns `under` with the members of `over`: objects are combined, everything else is replaced by that of `over`.
@@ -65,7 +66,7 @@
       xaxis: { ...axis, showgrid: false },
       yaxis: { ...axis, rangemode: "tozero", separatethousands: true },
     };
-    return resolveColours({ ...merge(defaults, layout), showlegend: false });
+    return adapt({ ...merge(defaults, layout), showlegend: false });
   }
 
   // Chooses as many labels of the days as fit side by side, and leaves out the year if it is the same in all.
@@ -77,7 +78,7 @@
     const isSaid = layout.annotations?.length; // the chart itself says which buckets are partial
     const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isSaid ? ", partial" : "", "");
     const labelTexts = labels.map(shorten);
-    const maxLabels = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
+    const maxLabels = Math.max(2, Math.floor((width - 60 * TEXT_SCALE) / (TEXT_SCALE * (7 * Math.max(...labelTexts.map((label) => label.length)) + 14))));
     const stride = Math.ceil(labels.length / maxLabels);
     const isShown = (_, index) => (labels.length - 1 - index) % stride === 0; // the last label always is
     return { tickmode: "array", tickvals: labels.filter(isShown), ticktext: labelTexts.filter(isShown), tickangle: 0 };
@@ -90,7 +91,7 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  const [LETTER_WIDTH, MARK_WIDTH, AXIS_WIDTH] = [6.5, 9, 50]; // pixels
+  const [LETTER_WIDTH, MARK_WIDTH, AXIS_WIDTH] = [6.5 * TEXT_SCALE, 9, 50 * TEXT_SCALE]; // pixels
 
   const MAX_NAME_LENGTHS = [20, 12, 8]; // letters
 
@@ -146,7 +147,7 @@
       line: { width: 1, dash: mark.kind === "drift" ? "solid" : "dot", color: colours[index] },
     }));
     const yaxis2 = { overlaying: "y", range: [0, 1], visible: false, fixedrange: true };
-    return { traces: [trace], layout: { shapes: [...(figure.layout.shapes ?? []), ...shapes], yaxis2, margin: { t: 24 } } };
+    return { traces: [trace], layout: { shapes: [...(figure.layout.shapes ?? []), ...shapes], yaxis2, margin: { t: 24 * TEXT_SCALE } } };
   }
 
   const escapeMarkup = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -194,7 +195,7 @@
     const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"), width);
     const axes = { xaxis: chooseTicks(figure, width), yaxis: chooseCountTicks(figure) };
     const layout = { ...merge(merge(figure.layout, axes), marks.layout), ...(isPrinting ? { width } : { autosize: true }) };
-    await Plotly.react(box, resolveColours([...data, ...marks.traces]), buildLayout(layout), CONFIG);
+    await Plotly.react(box, adapt([...data, ...marks.traces]), buildLayout(layout), CONFIG);
     if (charts.has(box)) return;
     drawLegend(box, figure);
     let drawnWidth = box.clientWidth;

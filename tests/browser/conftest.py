@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")  # Playwright's event loop must not outlive the browser tests
 def chromium() -> Iterator[Browser]:
+    with run_chromium() as browser:
+        yield browser
+
+
+@contextmanager
+def run_chromium(*more_flags: str) -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if path is None:
         reason = "there is no Chromium on this machine"
@@ -46,7 +53,7 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(f"REQUIRE_BROWSER is set, and {reason}")
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *more_flags])
         yield browser
         browser.close()
 

@@ -117,3 +117,12 @@ def test_the_mark_of_today_has_a_name_beside_those_of_the_days_before(new_tab, s
     texts = names.all_text_contents()
     assert len(texts) > 2
     assert re.match(r"[A-Z][a-z.].*(\+|and )\d", texts[-1]), texts
+
+
+def test_an_outcome_key_that_looks_like_a_colour_keeps_its_name_in_the_chart(new_tab, start_of_pages, api):
+    outcomes = [{"conversationId": f"conv_{n}", "outcomeKey": "var(--bad)"} for n in range(5)]
+    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
+    page = new_tab().open(f"{start_of_pages}/outcomes?range=24h")
+    page.locator(".plot svg.main-svg").first.wait_for()
+    names = page.evaluate("document.querySelector('.plot').data.map((trace) => trace.name)")
+    assert "var(--bad)" in names
