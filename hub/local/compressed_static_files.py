@@ -2,6 +2,9 @@
 
 They are built in a new folder, which then replaces the old one. So a full disk leaves no half-written file behind,
 which browsers would keep for years.
+
+The new folder also has the hashed files of the version before: web processes of that version, and pages that are open
+in browsers, go on using them.
 """
 
 from __future__ import annotations
@@ -90,11 +93,22 @@ def _build(root: Path) -> None:
         command = Command()
         command.storage = HashedNames(location=new_root)
         call_command(command, verbosity=0, interactive=False)
+        keep_hashed_files(root, new_root)
         (new_root / STAMP).write_text(fingerprint)
         if root.exists():
             root.rename(old_root)
         new_root.rename(root)
         shutil.rmtree(old_root, ignore_errors=True)
+
+
+def keep_hashed_files(old_root: Path, new_root: Path) -> None:
+    """Link the files that pages of the version before refer to, and their compressed copies, into the new folder."""
+    for name in HashedNames(location=old_root).hashed_files.values():
+        for copy in (name, f"{name}.br", f"{name}.gz"):
+            old_file, new_file = old_root / copy, new_root / copy
+            if old_file.exists() and not new_file.exists():
+                new_file.parent.mkdir(parents=True, exist_ok=True)
+                new_file.hardlink_to(old_file)
 
 
 def compute_fingerprint() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import brotli
 import pytest
 
+from hub import bundles
 from hub.local import compressed_static_files, run_hub
 from hub.local.startup_errors import StartupError
 
@@ -55,6 +56,17 @@ def test_a_changed_source_is_built_again_without_the_old_file(root, monkeypatch)
     compressed_static_files.build()
     assert not (root / "of-an-earlier-version.js").exists()
     assert (root / compressed_static_files.STAMP).read_text() == "another"
+
+
+def test_the_hashed_files_of_the_version_before_stay_for_its_processes_and_open_pages(root, settings, monkeypatch):
+    settings.BUNDLE_ROOT = root.with_name("static.bundles")
+    styles = []
+    for parts in (("css/tokens.css",), ("css/base.css",), ("css/layout.css",)):
+        monkeypatch.setitem(bundles.BUNDLES, "site.css", parts)
+        compressed_static_files.build()
+        styles.append(next(path for path in root.glob("site.*.css") if path not in styles))
+        assert [path for path in styles if path.exists()] == styles[-2:]
+        assert all(Path(f"{path}{suffix}").exists() for path in styles[-2:] for suffix in (".br", ".gz"))
 
 
 def test_if_the_disk_fills_up_the_old_files_stay_and_the_next_build_is_complete(root, monkeypatch):
