@@ -114,6 +114,12 @@
     }
   }
 
+  // The styles and scripts of a page: after an upgrade of the hub, its answers have others, which an open page has not loaded.
+  const listFiles = (page) => [...page.querySelectorAll("head > :is(link[rel=stylesheet], script[defer])")]
+    .map((element) => element.getAttribute("href") ?? element.getAttribute("src")).join(" ");
+  const isPageInUse = () => Boolean(document.querySelector("dialog[open]"))
+    || [...main.children, ...FRAME.map((selector) => document.querySelector(selector))].some((element) => element && isInUse(element));
+
   async function update({ followsAddress = isBehind, takesValue = false } = {}) {
     request.abort(); // only the latest answer counts
     request = new AbortController();
@@ -134,10 +140,15 @@
       if (followsAddress) await followAddress(takesValue);
       return;
     }
+    const isOfThisVersion = listFiles(answer) === listFiles(document);
+    if (!isOfThisVersion && (followsAddress || !isPageInUse())) {
+      location.reload();
+      return;
+    }
     isBehind = false;
     replaceFrame(answer);
     const isComplete = replaceChanged(document.adoptNode(answer.querySelector("main")), { followsAddress, takesValue });
-    etag = isComplete ? response.headers.get("ETag") ?? "" : "";
+    etag = isComplete && isOfThisVersion ? response.headers.get("ETag") ?? "" : "";
   }
 
   function write(selector, text) {

@@ -328,3 +328,25 @@ def test_what_was_typed_into_a_form_stays_after_a_search_in_the_box(new_tab: Any
         page.clock.run_for(16_000)
     expect(age).to_have_text(re.compile("^page refreshed [0-4] s ago$"))
     expect(page.locator("#new-text")).to_have_value("Deploy 4.2")
+
+
+def test_after_an_upgrade_an_open_page_is_loaded_again_once_it_is_unused(new_tab: Any, start_of_pages: str) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{start_of_pages}/annotations?range=30d")
+    page.locator("input[name=text]").fill("Deploy 4.2")
+
+    def upgrade(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("/static/site.css", "/static/site.css?next"))
+
+    page.route(re.compile(r"/annotations\?"), upgrade)
+    page.locator("h1").click()
+    refresh(page)
+    expect(page.locator("input[name=text]")).to_have_value("Deploy 4.2")
+    page.locator("input[name=text]").fill("")
+    page.locator("h1").click()
+    with page.expect_event("load"):
+        page.clock.run_for(NEXT_REFRESH)
+    assert page.locator("head > link[rel=stylesheet]").get_attribute("href") == "/static/site.css?next"
+    page.unroute_all()
