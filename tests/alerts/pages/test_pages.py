@@ -314,6 +314,19 @@ def test_a_target_that_is_refused_keeps_the_form_of_the_new_alert(admin, receive
     assert "kind=rejections.spike&minimum=5&targets=" in answer["Location"]
 
 
+def test_a_change_of_a_target_that_is_refused_twice_keeps_the_form_of_the_new_alert(admin, target):
+    """The first Referer is the page, the second the address of the refused form."""
+    address = f"{PAGE}?target={target.pk}&range=7d&kind=rejections.spike&minimum=5"
+    for referer in (address, f"{PAGE}/targets/{target.pk}/change?target={target.pk}"):
+        (action,) = re.findall(r'action="([^"]*/change[^"]*)"', read(admin, address))
+        headers = {"referer": f"http://testserver{referer}"}
+        form = {"name": "on call", "address": "https://192.168.0.1"}
+        page = admin.post(unescape(action), form, headers=headers).content.decode()
+        assert "Change “ops”" in page
+        assert re.search(r'value="rejections.spike" checked', page)
+        assert 'name="minimum" value="5"' in page
+
+
 def test_another_alert_is_paused_without_losing_the_form_that_is_filled_in(admin, workspace, target):
     alert = make_alert(workspace, target)
     for form in (f"kind=rejections.spike&minimum=5&targets={target.pk}", f"edit={alert.pk}", "new=1"):
@@ -470,6 +483,12 @@ def test_submitting_a_form_keeps_the_range_of_the_page(admin, workspace, target)
     refused = admin.post(f"{PAGE}/{alert.pk}/change?edit={alert.pk}", FORM).content.decode()
     assert f'href="{LOG}?range=7d"' in refused
     assert "Edit “Breaking drift”" in refused
+
+
+def test_the_preview_shows_a_small_threshold_as_it_was_typed(admin, api):
+    api.post("/api/conversation-outcomes", {"outcomes": [{"conversationId": "undefined", "outcomeKey": "purchase"}]})
+    text = read(admin, f"{PAGE}?kind=broken-joins.spike&percent=0.004&factor=1.125")
+    assert "Also needed: 0.004 % of all and 1.125 times the usual share." in text
 
 
 def test_the_preview_of_the_form_keeps_the_period_of_the_page(admin):
