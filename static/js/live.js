@@ -191,14 +191,28 @@
     await update().then(markUpdated, markStale);
   }
 
+  // The texts that a screen reader should say, such as how many rows match.
+  const listStatuses = () => [...main.querySelectorAll("[role=status]")].filter((element) => element.checkVisibility())
+    .map((element) => element.innerText.replace(/\s+/g, " ").trim());
+
+  // Screen readers do not say the text of a status that is replaced together with its block. So what is new among these
+  // texts is also written into an element that stays.
+  function announceChanges(earlierTexts) {
+    const newTexts = listStatuses().filter((text) => !earlierTexts.includes(text));
+    document.getElementById("announcement").textContent = newTexts.join(" ");
+  }
+
   async function followAddress(takesValue) {
     const progress = document.getElementById("progress");
+    const earlierTexts = listStatuses();
     isBehind = true;
     progress.classList.add("htmx-request");
     const updating = update({ followsAddress: true, takesValue });
     const { signal } = request;
     await updating.then(markUpdated, markStale);
-    if (!signal.aborted) progress.classList.remove("htmx-request");
+    if (signal.aborted) return;
+    progress.classList.remove("htmx-request");
+    announceChanges(earlierTexts);
   }
 
   showAge();

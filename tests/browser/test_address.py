@@ -78,6 +78,22 @@ def test_what_scrolls_sideways_stays_within_reach_of_the_keyboard(new_tab: Any, 
     expect(table).to_have_attribute("tabindex", "0")
 
 
+def test_a_screen_reader_hears_how_many_rows_match_from_an_element_that_stays(
+    new_tab: Any, start_of_pages: str
+) -> None:
+    page = new_tab().open(f"{start_of_pages}/catalog?range=all")
+    announcement = page.locator("#announcement").element_handle()
+    page.get_by_label("Method").select_option("GET")
+    status = page.locator("#operations [role=status]")
+    expect(status).to_contain_text("matching the filters")
+    settle(page)
+    assert announcement.evaluate("(element) => element.isConnected && element.textContent") == status.inner_text()
+    page.go_back()
+    expect(status).to_contain_text("in all")
+    settle(page)
+    assert announcement.text_content() == status.inner_text()
+
+
 def test_a_page_stays_live_while_a_filter_has_the_focus(
     new_tab: Any, start_of_pages: str, workspace: NewWorkspace, api: Any
 ) -> None:
