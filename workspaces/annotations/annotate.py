@@ -62,18 +62,33 @@ def add_by_hand(
 
 @transaction.atomic
 def change_annotation(
-    environment: Environment, annotation_id: UUID, content: AnnotationText, *, actor: str, now: datetime
-) -> None:
-    """Set text and link; raises InvalidRequest, or NotFound if this environment has no such annotation."""
+    environment: Environment,
+    annotation_id: UUID,
+    content: AnnotationText,
+    *,
+    at: datetime | None = None,
+    actor: str,
+    now: datetime,
+) -> Annotation:
+    """Set text and link, and the time unless it is None; return the annotation.
+
+    Raises InvalidRequest, or NotFound if this environment has no such annotation.
+    """
     content.check()
     annotation = _lock_annotation(environment, annotation_id)
-    before = AnnotationText(annotation.text, annotation.url)
-    if before == content:
-        return
-    annotation.text, annotation.url = content.text, content.url
-    annotation.save(update_fields=["text", "url"])
-    facts = {**_list_annotation_facts(annotation), "before": before.text}
+    before, moment_before = AnnotationText(annotation.text, annotation.url), annotation.at
+    moment = at or moment_before
+    if (before, moment_before) == (content, moment):
+        return annotation
+    annotation.text, annotation.url, annotation.at = content.text, content.url, moment
+    annotation.save(update_fields=["text", "url", "at"])
+    facts = _list_annotation_facts(annotation)
+    if content.text != before.text:
+        facts["before"] = before.text
+    if moment != moment_before:
+        facts["beforeAt"] = moment_before.isoformat()
     record_audit(annotation.workspace_id, "annotation changed", facts, actor=actor, now=now)
+    return annotation
 
 
 @transaction.atomic

@@ -31,7 +31,7 @@ EVERYWHERE = "all"
 MAX_AHEAD = timedelta(days=1)  # the bound of every reported time (contract §1)
 
 Act = Callable[[Environment, str, datetime], Annotation | None]
-"""act(environment, actor, now) returns an added annotation; raises InvalidRequest for a refused entry."""
+"""act(environment, actor, now) returns an added or changed annotation; raises InvalidRequest for a refused entry."""
 
 
 def show_annotations(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -53,10 +53,17 @@ def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpRe
 
 @member_form
 def post_change(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
-    """Set the text and the link of an annotation."""
+    """Set text, link and time of an annotation. Without `at`, or with that of the page, it keeps its time."""
 
-    def change(environment_row: Environment, actor: str, now: datetime) -> None:
-        change_annotation(environment_row, annotation_id, _read_content(request), actor=actor, now=now)
+    def change(environment_row: Environment, actor: str, now: datetime) -> Annotation:
+        annotation = _find_annotation(environment_row, str(annotation_id))
+        stored_text = _format_form_moment(annotation.at, _find_form_zone(request)) if annotation else ""
+        # The page shows no seconds, and an hour can occur twice: only another text is another time.
+        is_same = request.POST.get("at", "") in ("", stored_text)
+        moment = None if is_same else _read_form_moment(request, now)
+        return change_annotation(
+            environment_row, annotation_id, _read_content(request), at=moment, actor=actor, now=now
+        )
 
     return _act_as_editor(request, slug, environment, change, changed_id=annotation_id)
 
@@ -76,7 +83,7 @@ def _act_as_editor(
 ) -> HttpResponse:
     """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in.
 
-    If an added annotation is not in the period of the page, show its day instead.
+    If an added or changed annotation is not in the period of the page, show its day instead.
 
     changed_id: the annotation to change; None if the form adds or deletes one.
     """
@@ -84,13 +91,13 @@ def _act_as_editor(
     now = timezone.now()
     period = parse_period(request.GET, now=now)
     try:
-        added = act(environment_row, request.user.get_username(), now)
+        annotation = act(environment_row, request.user.get_username(), now)
     except InvalidRequest as error:
         page = _build_page(request, environment_row, period, fault=error.detail, changed_id=changed_id)
         return render_html(request, page, environment_row, NAME, period)
     period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
-    if added and not period.start <= added.at < period.end:
-        day = added.at.astimezone(period.zone).date().isoformat()
+    if annotation and not period.start <= annotation.at < period.end:
+        day = annotation.at.astimezone(period.zone).date().isoformat()
         period_members |= {"range": None, "from": day, "to": day}
     return return_to_page(request, NAME, environment_row, period_members)
 
@@ -105,12 +112,21 @@ def _read_form_moment(request: HttpRequest, now: datetime) -> datetime:
     if not text:
         return now
     try:
-        moment = parse_moment(text, find_zone(request.GET.get("tz", "")) or ZoneInfo("UTC"))
+        moment = parse_moment(text, _find_form_zone(request))
     except (ValueError, OverflowError):
         raise InvalidRequest("Enter a date and a time, as 2026-12-31T14:05.") from None
     if not EARLIEST <= moment <= now + MAX_AHEAD:
         raise InvalidRequest("Enter a time between the year 2000 and one day from now.")
     return moment
+
+
+def _find_form_zone(request: HttpRequest) -> ZoneInfo:
+    return find_zone(request.GET.get("tz", "")) or ZoneInfo("UTC")
+
+
+def _format_form_moment(moment: datetime, zone: ZoneInfo) -> str:
+    """Write a time as a field of times has it."""
+    return f"{moment.astimezone(zone):%Y-%m-%dT%H:%M}"
 
 
 def _build_page(
@@ -128,6 +144,7 @@ def _build_page(
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_edit": has_role(request.user, environment.workspace, Membership.EDITOR),
             "to_change": to_change,
+            "changed_at": _read_changed_at(request, to_change, period, was_sent=bool(changed_id)) if to_change else "",
             "to_delete": _find_annotation(environment, request.GET.get("delete", "")),
             "form": {} if changed_id else {name: read_text(request.POST, name) for name in FORM_MEMBERS},
             "everywhere": EVERYWHERE,
@@ -136,6 +153,11 @@ def _build_page(
         }
 
     return Page("workspaces/annotations.html", build_context, [build_annotations_table(environment, period)])
+
+
+def _read_changed_at(request: HttpRequest, annotation: Annotation, period: Period, *, was_sent: bool) -> str:
+    """Return the time in the form that edits an annotation: as it was sent, or else as it is stored."""
+    return read_text(request.POST, "at") if was_sent else _format_form_moment(annotation.at, period.zone)
 
 
 def _build_first_body(environment: Environment) -> str:

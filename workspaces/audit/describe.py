@@ -39,6 +39,7 @@ READING_ORDER = (
 CHANGES = (
     ("before", "after", ""),
     ("before", "annotation", "text"),
+    ("beforeAt", "at", "time"),
     ("from", "to", ""),
 )
 TEMPLATE_RULE_NAMES = ("source", "target", "method", "matching")  # together they are one sentence

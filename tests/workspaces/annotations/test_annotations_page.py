@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from html import unescape
 from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
@@ -80,6 +81,26 @@ def test_an_editor_adds_changes_and_deletes(editor, workspace):
     assert not Annotation.objects.exists()
     assert editor.post(f"{PAGE}/{row.pk}/delete").status_code == 404
     assert actions() == ["annotation added", "annotation changed", "annotation deleted"]
+
+
+def test_an_editor_changes_the_time_and_no_other_change_moves_an_annotation(editor, workspace):
+    """The second of two equal hours, at the end of summer time, with seconds that the page does not show."""
+    moment = datetime(2025, 10, 26, 1, 30, 20, tzinfo=UTC)
+    row = Annotation.objects.create(workspace=workspace.workspace, at=moment, text="Deploy", created_at=moment)
+    address = f"{PAGE}?range=all&tz=Europe/Berlin&change={row.pk}"
+    assert 'name="at" value="2025-10-26T02:30"' in read(editor, address)
+    post = partial(editor.post, f"{PAGE}/{row.pk}/change?range=24h&tz=Europe/Berlin")
+    post({"text": "Deploy 4", "at": "2025-10-26T02:30"})
+    row.refresh_from_db()
+    assert (row.text, row.at) == ("Deploy 4", moment)
+
+    assert "Enter a time between" in post({"text": "Deploy 4", "at": "1999-01-01T00:00"}).content.decode()
+    answer = post({"text": "Deploy 4", "at": "2025-10-27T02:30"})
+    row.refresh_from_db()
+    assert row.at == datetime(2025, 10, 27, 1, 30, tzinfo=UTC)
+    assert answer["Location"] == f"{PAGE}?from=2025-10-27&to=2025-10-27&tz=Europe%2FBerlin"
+    facts = AuditEntry.objects.latest("id").facts
+    assert (facts["at"], facts["beforeAt"]) == (row.at.isoformat(), moment.isoformat())
 
 
 @pytest.mark.parametrize("days", [-40, 0.9])
