@@ -20,6 +20,13 @@ PATH = (
     "/gateways/{gatewayId}/organizations/{organizationId}/departments/{departmentId}/employees/{employeeId}/contracts"
 )
 KEY, TOOL_CALL, CONVERSATION = "k" * 128, "call-" + "t" * 200, "conv-" + "x" * 200
+BOX_OF_TEXT = """(element, text) => {
+    const node = [...element.childNodes].find((child) => child.textContent.includes(text));
+    const range = document.createRange();
+    range.setStart(node, node.textContent.indexOf(text));
+    range.setEnd(node, node.textContent.indexOf(text) + text.length);
+    return range.getBoundingClientRect().toJSON();
+}"""
 RIGHT_TO_LEFT = "\u202eoverride"  # reverses the rest of its line unless it is isolated
 
 
@@ -123,3 +130,17 @@ def test_keys_that_differ_in_a_space_look_different_and_an_empty_name_is_quoted(
     assert "two  spaces" in page.locator("th code", has_text="two").inner_text()
     page = new_tab().open(f"{start}/operation?method=PATCH&path={quote(PATH)}")
     assert page.locator(".tree .name a").first.inner_text().strip() == '""'
+
+
+def test_a_right_to_left_key_in_a_sentence_leaves_its_number_behind_it(
+    new_tab: Any, workspace: NewWorkspace, api: Any
+) -> None:
+    key = "שלום"
+    api.post(
+        "/api/conversation-outcomes", {"outcomes": [{"conversationId": f"c{n}", "outcomeKey": key} for n in range(12)]}
+    )
+    api.post("/api/conversations", {"conversations": [{"conversationId": f"c{n}"} for n in range(12)]})
+    page = new_tab().open(f"/w/{workspace.workspace.slug}/production/outcomes?show={key}")
+    sentence = page.locator(".soft", has_text="of them").first
+    key_box, number_box = (sentence.evaluate(BOX_OF_TEXT, text) for text in (key, "12 of them"))
+    assert key_box["right"] < number_box["left"]
