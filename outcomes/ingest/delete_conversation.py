@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 
 from outcomes.broken_joins.moves.outcome_rows import ReportSummary, count_outcome, lock_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
-from outcomes.tallies.adjust import TallyChange, adjust_tallies
+from outcomes.tallies.adjust import TallyChange, adjust_tallies, lock_adjustments
 from wire.errors import Unavailable
 from wire.postgresql.lock_timeout import is_lock_timeout
 from workspaces.models import Environment, Workspace
@@ -64,8 +64,7 @@ def _delete_of_environments(
     row_counts: Counter[type[Model]] = Counter()
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
-    # Moves and deletions adjust tallies in the same shard, so only one of them may run in a workspace at a time.
-    workspace.lock()
+    lock_adjustments(workspace.pk)
     with connection.cursor() as cursor:
         for statement in LOCK_OUT_WRITERS:
             cursor.execute(statement)

@@ -124,6 +124,15 @@ LONGER_BUCKETS = (
 )
 
 
+def lock_adjustments(workspace_id: str) -> None:
+    """Let one move or deletion of a workspace run at a time, until the transaction ends: all add to the same shard.
+
+    It is a lock of its own. If it were that of the workspace, each form of its settings would wait for a long move.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"outcomes.adjust {workspace_id}"])
+
+
 def adjust_tallies(environment: Environment, changes: Sequence[TallyChange]) -> None:
     """Add these changes to the tallies; their outcomes must be written already."""
     columns = map(list, zip(*(astuple(change) for change in changes), strict=True))

@@ -31,6 +31,7 @@ from outcomes.broken_joins.moves.outcome_rows import (
     write_updates,
 )
 from outcomes.models import Move, MovedOutcome
+from outcomes.tallies.adjust import lock_adjustments
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.audit.record import record_audit
@@ -194,10 +195,10 @@ def _summary_of(row: MovedOutcome) -> ReportSummary:
 
 
 def _lock_environments(source: Environment, target: Environment) -> None:
-    """Keep both from being removed. Let one move of a workspace run at a time: two could change the same tallies."""
+    """Keep both from being removed, and let one move of a workspace run at a time."""
     source.hold()
     target.hold()
-    source.workspace.lock()
+    lock_adjustments(source.workspace_id)
 
 
 def _audit(move: Move, action: str, *, actor: str, now: datetime) -> None:

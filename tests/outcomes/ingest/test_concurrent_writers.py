@@ -24,7 +24,9 @@ from tests.outcomes.recount import (
     recount_by_api_key,
 )
 from wire.time.period import parse_period
+from workspaces.keys.create import create_key
 from workspaces.models import Environment
+from workspaces.secrets.rotate import rotate_secret
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -177,3 +179,21 @@ def waiting_done(future) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def test_settings_of_the_workspace_do_not_wait_for_a_move_of_broken_joins(production, workspace):
+    """With very many joins a move takes minutes, and a secret that leaked has to be replaced at once."""
+    staging = workspace.workspace.environments.get(name="staging")
+    register_conversations(staging, [Arrival("s1")], now=timezone.now())
+    record_outcomes(production, [Report("s1", "purchase")], now=timezone.now())
+    ever = parse_period({"range": "all"}, now=timezone.now())
+
+    def change() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '1s'")
+        create_key(workspace.workspace, ["report"], actor="ann", now=timezone.now())
+        rotate_secret(workspace.workspace, actor="ann", now=timezone.now())
+
+    with transaction.atomic():
+        assert move_broken_joins(production, staging, ever, actor="x", now=timezone.now())
+        at_once([change])
