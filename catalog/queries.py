@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Max, Min, Prefetch, QuerySet
+from django.db.models import Count, F, Max, Min, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import strip_names
@@ -73,6 +74,27 @@ def dead_letters(environment: Environment) -> QuerySet[WitnessReport]:
     """Return the reports that could not be folded, the latest first, without their contents."""
     reports = WitnessReport.objects.filter(environment=environment, dead_lettered_at__isnull=False)
     return reports.order_by("-dead_lettered_at", "-id").defer("sums")
+
+
+def count_dead_letters(environments: Collection[int]) -> Mapping[int, int]:
+    """Count the reports that could not be folded, by the row id of each environment that has any."""
+    reports = WitnessReport.objects.filter(environment__in=environments, dead_lettered_at__isnull=False).order_by()
+    return dict(reports.values_list("environment_id").annotate(count=Count("pk")))
+
+
+def find_last_witness_reports(environments: Collection[int]) -> Mapping[int, datetime]:
+    """Return when the last witness report was received, by the row id of each environment that has any.
+
+    Where no report is stored any more, it is the time of the last observation.
+    """
+    # The latest row of each environment, which an index finds: a maximum by group would read every report.
+    reports = WitnessReport.objects.filter(environment=OuterRef("pk")).order_by("-received_at")
+    operations = Operation.objects.filter(environment=OuterRef("pk")).order_by().values("environment")
+    received_at = Subquery(reports.values("received_at")[:1])
+    observed_at = Subquery(operations.annotate(last=Max("last_seen_at")).values("last"))
+    rows = Environment.objects.filter(pk__in=environments).order_by()
+    moments = rows.values_list("pk", Coalesce(received_at, observed_at))
+    return {environment: moment for environment, moment in moments if moment}
 
 
 def unfolded_reports() -> QuerySet[WitnessReport]:

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import Count
+from django.db.models import Count, Sum
 
-from intents.models import Confirmation
-from intents.rejections.queries import NO_FILTERS, count_by_key
-from outcomes.broken_joins.rates import read_rates_by_api_key
-from outcomes.tallies.moved_counts import count_moved
+from intents.models import Confirmation, Rejection
+from outcomes.broken_joins.rates import sum_by_api_key
+from outcomes.tallies.moved_counts import NOTHING_MOVED, count_moved, find_environments_with_moves
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment, Workspace
 from workspaces.secrets.uses import list_backends
@@ -48,21 +47,21 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
     keys = {str(key): key for key in workspace.api_keys.all()}
     backends = list_backends(workspace, now=now)
     last_verifications = {(item.key.pk, item.environment.pk): max(item.last_uses.values()) for item in backends}
+    environments = list(workspace.environments.order_by("pk"))
+    ids = [environment.pk for environment in environments]
+    sums, rejections = sum_by_api_key(ids, period), _count_rejections(ids, period)
+    decisions, with_moves = _count_decisions(ids, period, keys), find_environments_with_moves(workspace)
     uses: dict[int, list[KeyUse]] = defaultdict(list)
-    for environment in workspace.environments.order_by("pk"):
-        moved = count_moved(environment, period)
-        rates = {rate.name: rate for rate in read_rates_by_api_key(environment, period).rates}
-        rows = count_by_key(environment, period, NO_FILTERS)
-        rejections = {row.key.pk: row.rejections for row in rows if row.key}
-        decisions = _count_decisions(environment, period, keys)
+    for environment in environments:
+        moved = count_moved(environment, period) if environment.pk in with_moves else NOTHING_MOVED
         for name, key in keys.items():
-            rate = rates.get(name)
+            reported, broken = sums.get((environment.pk, key.pk), (0, 0))
             use = KeyUse(
                 environment,
-                moved.count_reported(key.pk, rate.total_reported if rate else 0),
-                rate.total_broken if rate else 0,
-                rejections.get(key.pk, 0),
-                decisions[name],
+                moved.count_reported(key.pk, reported),
+                broken,
+                rejections[environment.pk, key.pk],
+                decisions[environment.pk, name],
                 last_verifications.get((key.pk, environment.pk)),
                 moved.away.get(key.pk, {}),
                 moved.here.get(key.pk, {}),
@@ -78,14 +77,25 @@ def find_last_use(key: ApiKey, uses: Iterable[KeyUse]) -> datetime | None:
     return max((moment for moment in moments if moment), default=None)
 
 
-def _count_decisions(environment: Environment, period: Period, keys: Mapping[str, ApiKey]) -> Counter[str]:
-    """Count the confirmations that each key decided in the period, by the key's name in records."""
+def _count_rejections(environments: Sequence[int], period: Period) -> Counter[tuple[int, int | None]]:
+    """Sum the single rejections of the period, by the row ids of environment and API key."""
+    rejections = Rejection.objects.filter(
+        environment__in=environments, occurred_at__gte=period.start, occurred_at__lt=period.end
+    )
+    sums = rejections.order_by().values_list("environment_id", "api_key_id").annotate(sum=Sum("count"))
+    return Counter({(environment, api_key): int(count) for environment, api_key, count in sums})
+
+
+def _count_decisions(
+    environments: Sequence[int], period: Period, keys: Mapping[str, ApiKey]
+) -> Counter[tuple[int, str]]:
+    """Count the decisions of the period by environment and by the name that records have for the key."""
     confirmations = Confirmation.objects.filter(
-        environment=environment,
+        environment__in=environments,
         created_at__gte=period.start - LONGEST_WAIT,
         decided_at__gte=period.start,
         decided_at__lt=period.end,
         decided_by__in=[f"key {name}" for name in keys],
     )
-    counts = confirmations.values_list("decided_by").annotate(count=Count("pk"))
-    return Counter({actor.removeprefix("key "): count for actor, count in counts})
+    counts = confirmations.order_by().values_list("environment_id", "decided_by").annotate(count=Count("pk"))
+    return Counter({(environment, actor.removeprefix("key ")): count for environment, actor, count in counts})

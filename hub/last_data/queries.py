@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max
-
-from catalog.models import Operation, WitnessReport
-from catalog.queries import dead_letters
-from intents.rejections.read_outage import find_last_verification
-from outcomes.tallies.series import find_last_report
+from catalog.queries import count_dead_letters, find_last_witness_reports
+from intents.rejections.read_outage import find_last_verifications
+from outcomes.tallies.series import find_last_reports
 from workspaces.models import Environment, Workspace
 
 
@@ -34,20 +31,17 @@ class LastData:
 
 def read_last_data(workspace: Workspace) -> Sequence[LastData]:
     """Return the last data of each environment, in the order of the page."""
-    return [_read_environment(environment) for environment in workspace.environments.order_by("id")]
-
-
-def _read_environment(environment: Environment) -> LastData:
-    return LastData(
-        environment,
-        _find_last_witness_report(environment),
-        find_last_report(environment),
-        find_last_verification(environment),
-        dead_letters(environment).count(),
-    )
-
-
-def _find_last_witness_report(environment: Environment) -> datetime | None:
-    reports = WitnessReport.objects.filter(environment=environment).order_by("-received_at")
-    received_at = reports.values_list("received_at", flat=True).first()
-    return received_at or Operation.objects.filter(environment=environment).aggregate(last=Max("last_seen_at"))["last"]
+    environments = workspace.environments.order_by("id")
+    ids = [environment.pk for environment in environments]
+    witness_reports, outcomes = find_last_witness_reports(ids), find_last_reports(ids)
+    verifications, dead_letters = find_last_verifications(ids), count_dead_letters(ids)
+    return [
+        LastData(
+            environment,
+            witness_reports.get(environment.pk),
+            outcomes.get(environment.pk),
+            verifications.get(environment.pk),
+            dead_letters.get(environment.pk, 0),
+        )
+        for environment in environments
+    ]

@@ -11,7 +11,12 @@ from django.db.models import Sum
 
 from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
 from intents.gate.mint import LIFETIME_SECONDS
-from intents.rejections.read_outage import count_results_before, find_last_accepted, sum_rejections_since
+from intents.rejections.read_outage import (
+    count_results_before,
+    find_last_accepted,
+    find_last_verifications,
+    sum_rejections_since,
+)
 from wire.time.timestamps import cut_to_second
 from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
@@ -53,10 +58,9 @@ def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[Sig
     signer = find_signer(workspace, now=now)
     if signer is None or signer.signs_from is None:
         return []
-    results = [
-        _read_result(environment, signer, cut_to_second(signer.signs_from), now)
-        for environment in workspace.environments.all()
-    ]
+    signs_from = cut_to_second(signer.signs_from)
+    environments = _list_environments_with_calls(workspace, signer, signs_from)
+    results = [_read_result(environment, signer, signs_from, now) for environment in environments]
     return [result for result in results if result.calls.accepted != 0 or result.calls.rejected]
 
 
@@ -69,6 +73,17 @@ def read_unknown_secret(environment: Environment, *, now: datetime) -> SigningRe
         return None
     result = _read_result(environment, signer, cut_to_second(signer.signs_from), now)
     return result if result.is_unknown else None
+
+
+def _list_environments_with_calls(
+    workspace: Workspace, signer: SigningSecret, signs_from: datetime
+) -> Sequence[Environment]:
+    """Return the environments with a verification since the secret began to sign. The others have no result."""
+    environments = list(workspace.environments.all())
+    last_verifications = find_last_verifications([environment.pk for environment in environments])
+    with_uses = set(SecretUse.objects.filter(secret=signer).values_list("environment_id", flat=True))
+    with_calls = {pk for pk, last_at in last_verifications.items() if last_at >= signs_from} | with_uses
+    return [environment for environment in environments if environment.pk in with_calls]
 
 
 def _read_result(environment: Environment, signer: SigningSecret, signs_from: datetime, now: datetime) -> SigningResult:

@@ -21,6 +21,6 @@ def count_versions(workspace: Workspace) -> VersionCounts:
 @register.simple_tag
 def count_version_1_by_environment(workspace: Workspace) -> list[tuple[Environment, VersionCounts]]:
     """Count the accepted calls of the last 7 days by version, in each environment that still has version 1."""
-    now = timezone.now()
-    counts = [(row, queries.count_versions_in([row], now=now)) for row in workspace.environments.order_by("id")]
-    return [(row, versions) for row, versions in counts if versions.v1]
+    counts = queries.count_versions_by_environment(workspace, now=timezone.now())
+    rows = [row for row in workspace.environments.order_by("id") if row.pk in counts]
+    return [(row, counts[row.pk]) for row in rows if counts[row.pk].v1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -16,7 +16,6 @@ from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
 from intents.rejections.tallies.series import ResultBucket, build_buckets, split_period
 from intents.rejections.tallies.totals import (
     Total,
-    count_verifications,
 )
 from intents.reports.operation_template import template_operation
 from intents.reports.verification import ACCEPTED
@@ -40,11 +39,11 @@ FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz
 # Read days and months from the roll-up, and quarter hours from the tallies themselves.
 TALLIES_OF_SEGMENTS = f"""
 {SEGMENTS} CROSS JOIN LATERAL (
-  SELECT start AS starts_at, result, version, operation, count, last_at FROM intents_verificationtally
+  SELECT environment_id, start AS starts_at, result, version, operation, count, last_at FROM intents_verificationtally
   WHERE segment.grain = 'q' AND environment_id = ANY(%(environments)s) AND start >= since AND start < till
     AND version = ANY(%(versions)s)
   UNION ALL
-  SELECT starts_at, result, version, operation, count, last_at FROM intents_verificationrollup
+  SELECT environment_id, starts_at, result, version, operation, count, last_at FROM intents_verificationrollup
   WHERE segment.grain <> 'q' AND environment_id = ANY(%(environments)s) AND grain = segment.grain
     AND version = ANY(%(versions)s) AND starts_at >= since AND starts_at < till
 ) AS tally
@@ -62,6 +61,7 @@ SUMS_OF_SEGMENTS = f"""
 SELECT_TOTALS = f"""
 SELECT result, version, operation, sum(count)::bigint, max(last_at) {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3
 """
+SELECT_VERSIONS = f"SELECT environment_id, version, result, sum(count)::bigint {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3"
 SELECT_TOTALS_BY_RESULT = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
 # Sum all quarter hours of a segment together, each day and month by itself.
 SELECT_SERIES = """
@@ -83,20 +83,22 @@ class VersionCounts:
 
 def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
     """Count the accepted calls of all environments of a workspace by version."""
-    return count_versions_in(workspace.environments.all(), now=now)
+    counts = count_versions_by_environment(workspace, now=now).values()
+    return VersionCounts(sum(versions.v1 for versions in counts), sum(versions.total for versions in counts))
 
 
-def count_versions_in(environments: Iterable[Environment], *, now: datetime) -> VersionCounts:
-    """Count the accepted calls of these environments by version."""
+def count_versions_by_environment(workspace: Workspace, *, now: datetime) -> Mapping[int, VersionCounts]:
+    """Count the accepted calls by version, by the row id of each environment that has any."""
     period = parse_period({"range": "7d"}, now=now)
     segments = cover(period.start, period.end + FORWARD_DAYS)
-    totals = _read_totals([environment.pk for environment in environments], segments, NO_FILTERS)
-    v1, v2 = (count_verifications(_select_accepted(totals, version)) for version in (1, 2))
-    return VersionCounts(v1, v1 + v2)
-
-
-def _select_accepted(totals: Sequence[Total], version: int) -> Sequence[Total]:
-    return [total for total in totals if total.result == ACCEPTED and total.version == version]
+    environments = workspace.environments.values_list("pk", flat=True)
+    counts: dict[int, Counter[int]] = defaultdict(Counter)
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_VERSIONS, _tallies_query(list(environments), segments, NO_FILTERS))
+        for environment, version, result, count in cursor.fetchall():
+            if result == ACCEPTED and version in (1, 2):
+                counts[environment][version] += count
+    return {environment: VersionCounts(versions[1], versions.total()) for environment, versions in counts.items()}
 
 
 def find_retention_days(workspace: Workspace) -> int | None:

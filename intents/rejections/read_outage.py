@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import Max, QuerySet, Sum
@@ -37,21 +37,19 @@ def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
 
 def find_last_accepted(environment: Environment) -> datetime | None:
     """Return the time of the last accepted call, read from the sums of months; None if there is none."""
-    return _find_last(_list_months(environment).filter(result=ACCEPTED))
-
-
-def find_last_verification(environment: Environment) -> datetime | None:
-    """Return the time of the last verification, accepted or not; None if there is none."""
-    return _find_last(_list_months(environment))
-
-
-def _list_months(environment: Environment) -> QuerySet[VerificationRollup]:
-    return VerificationRollup.objects.filter(environment=environment, grain="m", version=ALL_VERSIONS)
-
-
-def _find_last(sums: QuerySet[VerificationRollup]) -> datetime | None:
-    last_at: datetime | None = sums.aggregate(last_at=Max("last_at"))["last_at"]
+    months = _list_months([environment.pk]).filter(result=ACCEPTED)
+    last_at: datetime | None = months.aggregate(last_at=Max("last_at"))["last_at"]
     return last_at
+
+
+def find_last_verifications(environments: Collection[int]) -> Mapping[int, datetime]:
+    """Return the time of the last verification, accepted or not, by the row id of each environment that has any."""
+    sums = _list_months(environments).order_by().values_list("environment_id")
+    return dict(sums.annotate(last_at=Max("last_at")))
+
+
+def _list_months(environments: Collection[int]) -> QuerySet[VerificationRollup]:
+    return VerificationRollup.objects.filter(environment__in=environments, grain="m", version=ALL_VERSIONS)
 
 
 def sum_rejections_since(

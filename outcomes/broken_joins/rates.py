@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
@@ -10,7 +10,7 @@ from outcomes.broken_joins.lookup import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.read_plan import plan_reads
-from wire.tallies.spans import segment_columns
+from wire.tallies.spans import cover_period, segment_columns
 from wire.time.buckets import Bucket
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -55,6 +55,17 @@ CROSS JOIN LATERAL (
 ) AS part
 """
 
+SUM_BY_API_KEY = """
+SELECT environment_id, api_key, sum(outcomes)::bigint, sum(broken)::bigint
+FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS segment (grain, since, till)
+CROSS JOIN LATERAL (
+  SELECT environment_id, api_key, outcomes, broken FROM outcomes_apikeytally
+  WHERE environment_id = ANY(%(environments)s) AND grain = segment.grain AND starts_at >= since AND starts_at < till
+  OFFSET 0
+) AS tally
+GROUP BY 1, 2
+"""
+
 
 def read_rates_by_environment(environment: Environment, period: Period) -> RateChart:
     """Return the rate of this environment, then those of its siblings; leave out those without reports."""
@@ -69,6 +80,15 @@ def _read_rate(environment: Environment, buckets: Sequence[Bucket]) -> BrokenRat
         outcomes + broken_joins for outcomes, broken_joins in zip(series.outcomes, series.broken, strict=True)
     ]
     return BrokenRate(environment.name, series.broken, reported_outcomes)
+
+
+def sum_by_api_key(environments: Sequence[int], period: Period) -> Mapping[tuple[int, int], tuple[int, int]]:
+    """Return the reported outcomes and the broken joins of a period, by the row ids of environment and API key."""
+    parameters = {"environments": environments, **segment_columns(cover_period(period))}
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SUM_BY_API_KEY, parameters)
+        rows = cursor.fetchall()
+    return {(environment, api_key): (outcomes + broken, broken) for environment, api_key, outcomes, broken in rows}
 
 
 def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart:

@@ -12,7 +12,7 @@ from outcomes.tallies.series import Totals
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
-from workspaces.models import Environment
+from workspaces.models import Environment, Workspace
 
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
@@ -209,6 +209,12 @@ def _sum_of_keys(counts: Mapping[str, int], keys: Collection[str] | None) -> int
 
 def _find_sign(number: int) -> int:
     return (number > 0) - (number < 0)
+
+
+def find_environments_with_moves(workspace: Workspace) -> set[int]:
+    """Return the row ids of the environments from which or to which outcomes were moved."""
+    moves = Move.objects.filter(source__workspace=workspace, undone_at=None).values_list("source_id", "target_id")
+    return {environment for move in moves for environment in move}
 
 
 def count_moved(environment: Environment, period: Period) -> MovedCounts:

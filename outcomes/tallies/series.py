@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -127,11 +127,10 @@ def find_first_moment(environment: Environment) -> datetime | None:
     return first_at or first
 
 
-def find_last_report(environment: Environment) -> datetime | None:
-    """Return when an outcome was last reported; None if none was."""
-    months = Tally.objects.filter(environment=environment, grain="m", outcome_key=ALL_KEYS)
-    last_at: datetime | None = months.aggregate(last_at=Max("last_reported_at"))["last_at"]
-    return last_at
+def find_last_reports(environments: Collection[int]) -> Mapping[int, datetime]:
+    """Return when an outcome was last reported, by the row id of each environment that has any."""
+    months = Tally.objects.filter(environment__in=environments, grain="m", outcome_key=ALL_KEYS).order_by()
+    return dict(months.values_list("environment_id").annotate(last_at=Max("last_reported_at")))
 
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:

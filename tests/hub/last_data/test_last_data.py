@@ -3,6 +3,9 @@
 import json
 from datetime import timedelta
 
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.ingest.fold import fold_reports
@@ -30,6 +33,20 @@ def test_an_environment_without_data_says_so(browser_client, workspace):
     page = tidy(browser_client.get(PAGE))
     assert page.count('<span class="soft">none</span>') == 6
     assert page.count("no report") == 2
+
+
+@pytest.mark.parametrize("page", ["keys", "environments", "secrets"])
+def test_the_pages_of_settings_need_no_more_queries_for_more_environments(browser_client, workspace, page):
+    address = PAGE.replace("environments", page)
+    counts = []
+    for _ in range(2):
+        browser_client.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            assert browser_client.get(address).status_code == 200
+        counts.append(len(queries))
+        for number in range(10):
+            workspace.workspace.environments.get_or_create(name=f"env-{number}", defaults={"audience": f"urn:{number}"})
+    assert counts[0] == counts[1]
 
 
 def test_the_last_report_of_each_kind_and_dead_letters_are_listed(browser_client, workspace, api):
