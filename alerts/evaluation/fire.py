@@ -42,26 +42,34 @@ PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 def evaluate_all(*, now: datetime, turn: Turn = UNLIMITED) -> int:
     """Evaluate the alerts that are due, the one that waited longest first. Return how many events fired."""
     event_count = 0
+    failed_ids: set[int] = set()
 
     def evaluate_next() -> int:
         nonlocal event_count
-        alert_id = _list_due(now).values_list("pk", flat=True).first()
-        event_count += _try_evaluate(alert_id, now=now) if alert_id else 0
+        alert_id = _list_due(now).exclude(pk__in=failed_ids).values_list("pk", flat=True).first()
+        event_count += _try_evaluate(alert_id, failed_ids, now=now) if alert_id else 0
         return int(alert_id is not None)
 
     turn.repeat(evaluate_next)
     return event_count
 
 
-def _try_evaluate(alert_id: int, *, now: datetime) -> int:
-    """Evaluate one alert. Log any error except an outage, so that the other alerts still fire."""
+def _try_evaluate(alert_id: int, failed_ids: set[int], *, now: datetime) -> int:
+    """Evaluate one alert. Log any error except an outage, so that the other alerts still fire.
+
+    Add the id of a failed alert to `failed_ids`. It is evaluated again a minute later, those of BY_QUARTER too.
+    """
     try:
         return evaluate(alert_id, now=now)
     except Exception as error:
         if is_outage(error):
             raise
         log.exception("alert %s could not be evaluated", alert_id)
-        Alert.objects.filter(pk=alert_id).update(evaluated_at=now)
+        failed_ids.add(alert_id)
+        failed_alert = Alert.objects.filter(pk=alert_id)
+        failed_alert.exclude(kind__in=BY_QUARTER).update(evaluated_at=now)
+        before_this_quarter = floor_to_quarter(now - GRACE) + GRACE - timedelta.resolution
+        failed_alert.filter(kind__in=BY_QUARTER).update(evaluated_at=before_this_quarter)
         return 0
 
 

@@ -422,6 +422,18 @@ def test_an_alert_that_fails_does_not_keep_others_from_firing(api, workspace, ta
     assert bad.evaluated_at is not None
 
 
+def test_a_jump_fires_a_minute_after_an_evaluation_that_failed(workspace, target, monkeypatch):
+    quarter = floor_to_quarter(NOW)
+    make_alert(workspace, target, kind=Alert.BROKEN_JOINS, now=quarter - HOUR, minutes=60, minimum=20)
+    reports = [Report(f"x{n}", "purchase") for n in range(25)]
+    record_outcomes(environment_of(workspace), reports, now=quarter - MINUTE)
+    with monkeypatch.context() as broken:
+        broken.setattr(fire, "queue_deliveries", lambda *arguments, **keywords: 1 / 0)
+        assert evaluate_all(now=quarter + 3 * MINUTE) == 0
+    assert evaluate_all(now=quarter + 4 * MINUTE) == 1
+    assert evaluate_all(now=quarter + 5 * MINUTE) == 0
+
+
 def test_an_event_outlives_its_alert(api, workspace, target):
     alert = make_alert(workspace, target)
     break_operation(api, workspace)
