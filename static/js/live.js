@@ -191,8 +191,8 @@
     await update().then(markUpdated, markStale);
   }
 
-  // The texts that a screen reader should say, such as how many rows match.
-  const listStatuses = () => [...main.querySelectorAll("[role=status]")].filter((element) => element.checkVisibility())
+  // The texts that a screen reader should say, such as how many rows match. It says the age of the page already.
+  const listStatuses = () => [...main.querySelectorAll("[role=status]:not([data-live-status])")].filter((element) => element.checkVisibility())
     .map((element) => element.innerText.replace(/\s+/g, " ").trim());
 
   // Screen readers do not say the text of a status that is replaced together with its block. So what is new among these
