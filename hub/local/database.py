@@ -21,7 +21,7 @@ from psycopg import sql
 from hub.local.first_schema import load_first_schema
 from hub.local.partitions import create_partitions
 from hub.local.postgresql.server import Server
-from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError
+from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError, UnusedDatabase
 from hub.local.web_role import grant_web_role
 
 OLDEST_POSTGRES = 15
@@ -67,9 +67,9 @@ def is_unused() -> bool:
 
 
 def refuse_unused_database() -> None:
-    """Raise StartupError if nobody has used this database yet: it is probably not that of the hub."""
+    """Raise UnusedDatabase if nobody has used this database yet: it is probably not that of the hub."""
     if is_unused():
-        raise StartupError("no hub has used this database yet. Set HUB_DATA_DIR or DATABASE_URL as for the hub.")
+        raise UnusedDatabase
 
 
 def count_pending_migrations() -> int:

@@ -10,3 +10,10 @@ TAKES_NO_CHANGES = (
 
 class StartupError(Exception):
     """The hub refuses to start; the message says why and what to do."""
+
+
+class UnusedDatabase(StartupError):
+    """A command works only with the database of a hub, and nobody has used this one yet."""
+
+    def __init__(self) -> None:
+        super().__init__("no hub has used this database yet. Set HUB_DATA_DIR or DATABASE_URL as for the hub.")

@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder
 from hub.local.postgresql.programs import POSTGRES_MAJOR, run_program
-from hub.local.startup_errors import StartupError
+from hub.local.startup_errors import StartupError, UnusedDatabase
 from hub.private_files import write_private_file
 
 DATABASE_ENGINE = "wire.postgresql"
@@ -38,6 +38,7 @@ COMMANDS_WITHOUT_DATABASE = frozenset(
 )  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, others no database
 MAX_LOG_BYTES = 8 * 1024 * 1024
 OLD_LOGS = 3
+COMMANDS_OF_A_USED_DATABASE = frozenset({"sign_in_link", "grant_web_role"})  # these create none
 LONE_COMMANDS = frozenset({"restore"})  # these need the server for themselves
 
 # A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.
@@ -233,7 +234,8 @@ def lend_server(arguments: Sequence[str]) -> Iterator[None]:
     """Run the embedded server for one management command that needs it, if none is running.
 
     The server stops with the command, so the data directory is locked: no other process may start to use it. Raises
-    StartupError if the server runs already and the command needs it for itself.
+    StartupError if the server runs already and the command needs it for itself, or if the command needs the database of
+    a hub and there is none.
     """
     server = None if os.environ.get("DATABASE_URL") else Server(find_data_dir())
     if server is None or not needs_database(arguments):
@@ -242,6 +244,8 @@ def lend_server(arguments: Sequence[str]) -> Iterator[None]:
     if arguments[0] not in LONE_COMMANDS and server.is_running():
         yield
         return
+    if arguments[0] in COMMANDS_OF_A_USED_DATABASE and not server.cluster.exists():
+        raise UnusedDatabase
     server.refuse_moved_data()  # before the lock, which the hub with the moved data may hold
     with lock_data_dir(server.data_dir):
         server.start()

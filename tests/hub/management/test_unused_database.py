@@ -9,6 +9,15 @@ import pytest
 from tests.hub.hub_process import running_hub
 
 
+@pytest.mark.parametrize("command", [["sign_in_link"], ["grant_web_role", "affidavit"]], ids=" ".join)
+def test_a_command_that_needs_a_hub_leaves_an_empty_folder_empty(tmp_path: Path, command: list[str]):
+    with running_hub(tmp_path) as hub:
+        result = hub.manage(*command)
+        assert result.returncode == 1
+        assert result.stderr.startswith("affidavit: no hub has used this database yet.")
+        assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.xdist_group("whole hub")
 def test_prune_finds_nothing_and_a_role_gets_no_rights_on_tables_that_are_missing(tmp_path: Path):
     with running_hub(tmp_path) as hub:
