@@ -130,11 +130,14 @@ def show_deliveries(request: HttpRequest, environment: Environment, period: Peri
     deliveries = list_deliveries(workspace, state=state, target=target)
 
     def build_context() -> Mapping[str, Any]:
+        names = dict(workspace.alert_targets.order_by("name", "id").values_list("pk", "name"))
+        if target is not None and target not in names:
+            names[target] = "a deleted target"
         return {
             "done": DONE.get(request.GET.get("done", ""), ""),
             "deliveries": Paginator(deliveries, ROWS_PER_PAGE).get_page(request.GET.get("page")),
             "states": [(name, words, name == state) for name, words in STATES.items()],
-            "targets": [(row.pk, row.name, row.pk == target) for row in workspace.alert_targets.order_by("name", "id")],
+            "targets": [(pk, name, pk == target) for pk, name in names.items()],
             "is_filtered": bool(state or target),
         }
 

@@ -87,8 +87,8 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
             "kinds": KIND_LABELS.items(),
             "actor": actor,
             "action": action,
-            "actors": _list_values(all_entries, "actor"),
-            "actions": [(name, describe_action(name)) for name in _list_values(all_entries, "action")],
+            "actors": _list_values(all_entries, "actor", actor),
+            "actions": [(name, describe_action(name)) for name in _list_values(all_entries, "action", action)],
             "keys_by_actor": keys_by_actor,
             "keys_by_prefix": {key.prefix: key for key in keys_by_actor.values()},
             "may_open_keys": True,  # whoever may open this page is an admin
@@ -131,8 +131,9 @@ def _begins_with(beginnings: Sequence[str]) -> Q:
     return condition
 
 
-def _list_values(entries: QuerySet[AuditEntry], column: str) -> list[str]:
-    return list(entries.order_by(column).values_list(column, flat=True).distinct())
+def _list_values(entries: QuerySet[AuditEntry], column: str, chosen: str) -> list[str]:
+    """Return the values among which the page lets choose: those of the entries, and the chosen one."""
+    return sorted({*entries.order_by(column).values_list(column, flat=True).distinct(), *([chosen] if chosen else [])})
 
 
 def _export_rows(entries: QuerySet[AuditEntry]) -> Iterator[Sequence[Any]]:

@@ -65,6 +65,12 @@ def test_filters_and_the_range_apply_to_page_and_export(admin, workspace):
     assert "Nothing matches in this period." in admin.get(f"{PAGE}?actor=nobody").content.decode()
 
 
+def test_a_person_and_an_action_without_entries_stay_chosen(admin):
+    page = admin.get(f"{PAGE}?actor=nobody&action=key+archived").content.decode()
+    assert "<option selected>nobody</option>" in page
+    assert '<option value="key archived" selected>' in page
+
+
 def test_a_period_without_entries_leads_to_those_of_all_time_with_their_number(admin, workspace):
     AuditEntry.objects.all().delete()
     now = timezone.now()
