@@ -44,7 +44,7 @@ urlpatterns = [
         with_passwords(passwords.password_reset_from_key),
         name="account_reset_password_from_key",
     ),
-    path(FACTOR, second_factor.index, name="mfa_index"),
+    path(FACTOR, views.second_factors, name="mfa_index"),
     path(f"{FACTOR}/sign-in", second_factor.authenticate, name="mfa_authenticate"),
     path(f"{FACTOR}/confirm", second_factor.reauthenticate, name="mfa_reauthenticate"),
     path(f"{FACTOR}/app/add", login_required(totp.activate_totp), name="mfa_activate_totp"),

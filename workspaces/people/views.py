@@ -8,6 +8,7 @@ from typing import Any
 
 from allauth.account.utils import perform_login
 from allauth.account.views import LoginView
+from allauth.mfa.base.views import IndexView
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import logout
@@ -62,7 +63,15 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
         }
 
 
+class SecondFactorView(IndexView):  # type: ignore[misc]
+    """The second factors of this person, and what asks for them."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), **describe_ways_in()}
+
+
 sign_in = SignInView.as_view()
+second_factors = SecondFactorView.as_view()
 
 
 def describe_ways_in() -> dict[str, Any]:
