@@ -100,6 +100,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         record_failed_sign_in(credentials.get("username") or credentials.get("email") or "", now=timezone.now())
 
     def login(self, request: HttpRequest, user: User) -> None:
+        request.session.set_expiry(settings.SESSION_COOKIE_AGE)
         super().login(request, user)
         # Somebody who has just signed in need not sign in again before changing a second factor.
         record_authentication(request, user, method="sign-in", reauthenticated=True)

@@ -19,6 +19,7 @@ from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from requests import RequestException
 
 from workspaces.people.adapters import OIDC_PROVIDER_ID
@@ -100,6 +101,8 @@ def redirect_to_provider(request: HttpRequest, *, target: str) -> HttpResponse:
     """Send the browser to the provider, and afterwards to `target`. Raises ProviderUnavailable."""
     provider = OpenIDAdapter(request).get_provider()
     provider.oauth2_adapter_class = OpenIDAdapter
+    if not request.user.is_authenticated:
+        request.session.set_expiry(statekit.STATE_TTL)  # signing in prolongs it; that of a stranger is soon deleted
     nonce = secrets.token_urlsafe(16)
     parameters = {**provider.get_auth_params(), "nonce": nonce}
     try:
@@ -114,7 +117,10 @@ def redirect_to_provider(request: HttpRequest, *, target: str) -> HttpResponse:
 
 def complete_sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in the person whom the provider's answer names. Raises SignInRefused, SignInFailed, ProviderUnavailable."""
-    if not statekit.get_states(request):
+    states = statekit.get_states(request)
+    if request.user.is_authenticated and request.GET.get("state", "") not in states:
+        return redirect("home")  # the back button led here, or another tab was quicker
+    if not states:
         raise SignInFailed("This browser has not begun to sign in, or took more than ten minutes. Start again.")
     try:
         response: HttpResponse = CallbackView.adapter_view(OpenIDAdapter(request))(request)
