@@ -33,7 +33,7 @@ from wire.redelivery.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import find_account, record_account_action, record_failed_sign_in
 from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused, TooManyAttempts
-from workspaces.people.invitations import create_invited_user, has_open_invitation
+from workspaces.people.invitations import add_vouched_address, create_invited_user, has_open_invitation
 from workspaces.people.provider_requests import open_session
 
 OIDC_PROVIDER_ID = "oidc"
@@ -215,6 +215,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if sociallogin.is_existing:
             if not sociallogin.account.pk:
                 self._remove_password(sociallogin.user)
+            add_vouched_address(sociallogin.user, address)  # the person may have another one than before
         elif has_open_invitation(address, now=now):
             sociallogin.connect(request, create_invited_user(address, now=now))
         else:

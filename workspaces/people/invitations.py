@@ -146,12 +146,19 @@ def create_invited_user(email: str, *, now: datetime, username: str = "", passwo
 
 
 def verify_address(user: User, email: str) -> None:
+    is_first = not EmailAddress.objects.filter(user=user, primary=True).exists()
     EmailAddress.objects.update_or_create(
-        user=user, email=email, defaults={"verified": True}, create_defaults={"verified": True, "primary": True}
+        user=user, email=email, defaults={"verified": True}, create_defaults={"verified": True, "primary": is_first}
     )
     if not user.email:
         user.email = email
         user.save(update_fields=["email"])
+
+
+def add_vouched_address(user: User, email: str) -> None:
+    """Add an address for which an OpenID Connect provider vouches, unless another account has it."""
+    if not _list_users(email.lower()).exists():
+        verify_address(user, email.lower())
 
 
 def _choose_username(email: str) -> str:

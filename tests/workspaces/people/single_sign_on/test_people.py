@@ -7,7 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
-from workspaces.people.invitations import create_invited_user
+from workspaces.models import Membership
+from workspaces.people.invitations import create_invited_user, invite
 
 pytestmark = pytest.mark.django_db
 HALF_A_PAIR = "\ud800"
@@ -58,6 +59,25 @@ def test_an_answer_of_deeply_nested_json_is_no_fault_of_the_hub(client, provider
     callback = ask_provider(client.get(START)["Location"])
     monkeypatch.setattr(provider, "encode", lambda document: DEEP_JSON.encode())
     assert client.get(START).status_code == client.get(callback).status_code == 503
+
+
+def test_a_person_whose_address_changed_accepts_an_invitation_to_the_new_one(client, provider, ada, workspace):
+    sign_in(client)
+    client.post("/sign-out")
+    _, token = invite(workspace.workspace, "ada@married.example", "editor", actor="test", now=timezone.now())
+    provider.person = {**ADA, "email": "Ada@Married.example"}
+    address = sign_in(client, f"/invitations/{token}")["Location"]
+    assert client.post(address).status_code == 303
+    assert Membership.objects.get().user == ada
+
+
+def test_a_new_address_of_a_person_that_another_account_has_stays_with_that_account(client, provider, ada):
+    sign_in(client)
+    grace = create_invited_user("grace@example.com", now=timezone.now(), username="grace")
+    provider.person = {**ADA, "email": "grace@example.com"}
+    sign_in(client)
+    assert client.session["_auth_user_id"] == str(ada.pk)
+    assert EmailAddress.objects.get(email="grace@example.com").user == grace
 
 
 def test_a_subject_of_another_issuer_is_another_person(client, provider, ada, settings):
