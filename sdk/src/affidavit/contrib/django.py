@@ -13,6 +13,7 @@ Intents are verified outside the request's transaction, with and without ATOMIC_
 and a response is kept only after its transaction is committed.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, wraps
@@ -166,7 +167,11 @@ def _wrap_async(view: View, demands: Demands, own_protection: Protection | None)
     @wraps(view)
     async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         protection = own_protection or _load_protection()
-        refusal, is_outermost = await sync_to_async(_find_refusal)(request, protection, demands)
+        try:
+            refusal, is_outermost = await sync_to_async(_find_refusal)(request, protection, demands)
+        except asyncio.CancelledError:  # the client is gone, but the thread goes on; this waits for it
+            await _settle(_abandon, request)
+            raise
         if refusal is not None:
             return refusal
         if not is_outermost:
@@ -174,12 +179,21 @@ def _wrap_async(view: View, demands: Demands, own_protection: Protection | None)
         try:
             response = _render(await _wrap_in_transaction(view)(request, *args, **kwargs))
         except BaseException:  # the view failed: a retry may run
-            await sync_to_async(_abandon)(request)
+            await _settle(_abandon, request)
             raise
-        await sync_to_async(_finish)(getattr(request, _ADMISSION), response, protection.max_kept)
+        await _settle(_finish, getattr(request, _ADMISSION), response, protection.max_kept)
         return response
 
     return wrapper
+
+
+async def _settle(step: Callable[..., None], *arguments: Any) -> None:
+    """Run a step in the thread of the request. If the client is gone just then, the step may not have begun."""
+    try:
+        await sync_to_async(step)(*arguments)
+    except asyncio.CancelledError:
+        await sync_to_async(step)(*arguments)
+        raise
 
 
 def _wrap_in_transaction(view: View) -> View:
