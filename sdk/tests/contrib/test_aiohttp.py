@@ -20,10 +20,10 @@ from support.witness_hub import Hub, list_types, make_witness
 
 pytest.importorskip("aiohttp", reason="needs aiohttp")
 
-from aiohttp import FormData, web
+from aiohttp import ClientError, FormData, web
 from aiohttp.test_utils import TestClient, TestServer
 
-from affidavit import MemoryDeliveries
+from affidavit import MemoryDeliveries, SqliteDeliveries
 from affidavit.contrib.aiohttp import current_intent, intent_middleware, intent_required, witness_middleware
 
 ARGS = {"isbn": "978", "qty": 2}
@@ -462,3 +462,24 @@ async def test_the_witness_sees_the_status_with_which_a_file_is_sent(serve, tmp_
     assert hub.counts == {("GET", "/files/{name}", status): 1 for status in (200, 206, 304, 404, 416)}
     types = {entry["status"]: entry.get("responseMediaType") for entry in hub.entries}
     assert (types[200], types[206], types[304]) == ("application/json", "application/json", None)
+
+
+@serving
+async def test_the_response_of_a_call_that_has_run_is_kept_even_if_it_is_cancelled_just_then(serve, tmp_path):
+    """A server that stops, or one with `handler_cancellation`, cancels the handler of a client who is gone."""
+
+    async def last_moment(request):
+        runs.append(request.path)
+        asyncio.current_task().cancel()
+        return web.json_response({"ok": True})
+
+    runs = []
+    app = shop(intent_middleware(make_protection(deliveries=SqliteDeliveries(tmp_path / "deliveries"))))
+    app.router.add_post("/o", last_moment)
+    client = await serve(app)
+    for number in range(20):
+        with pytest.raises(ClientError):
+            await post(client, "/o", sign_call("POST /o", ARGS, tool_call_id=f"c{number}"))
+        retry = await post(client, "/o", sign_call("POST /o", ARGS, tool_call_id=f"c{number}"))
+        assert (retry.status, retry.headers.get("Idempotent-Replayed")) == (200, "true")
+    assert len(runs) == 20

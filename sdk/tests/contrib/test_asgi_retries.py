@@ -7,7 +7,7 @@ import pytest
 from support.asgi_calls import exchange, in_loop
 from support.signed_calls import UnreachableStore, encode_json, make_protection, sign_call
 
-from affidavit import MemoryDeliveries
+from affidavit import MemoryDeliveries, SqliteDeliveries
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
 
 pytest.importorskip("starlette", reason="needs Starlette")
@@ -150,6 +150,27 @@ async def test_a_call_cancelled_during_its_claim_leaves_no_claim(cancels_once):
         await asyncio.sleep(0.01)
     assert len(abandoned) == 1
     assert app.state.runs == []
+
+
+@in_loop
+async def test_the_response_of_a_call_that_has_run_is_kept_even_if_it_is_cancelled_just_then(tmp_path):
+    """Quart, for one, cancels the request of a client who is gone."""
+
+    async def last_moment(scope, receive, send):
+        runs.append(scope["path"])
+        await send({"type": "http.response.start", "status": 201, "headers": []})
+        asyncio.current_task().cancel()
+        await send({"type": "http.response.body", "body": b"done"})
+
+    runs = []
+    guard = make_protection(deliveries=SqliteDeliveries(tmp_path / "deliveries"))
+    app = IntentMiddleware(last_moment, guard)
+    for number in range(20):
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.create_task(post(app, "/o", sign_call("POST /o", ARGS, tool_call_id=f"c{number}")))
+        retry = await post(app, "/o", sign_call("POST /o", ARGS, tool_call_id=f"c{number}"))
+        assert (retry.status, retry.body, retry.headers.get("idempotent-replayed")) == (201, b"done", "true")
+    assert len(runs) == 20
 
 
 @in_loop

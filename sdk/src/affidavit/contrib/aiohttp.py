@@ -124,7 +124,7 @@ class _Gate:
         self._protection = protection
         self._request = request
         self.admission: Admission | None = None
-        self._admitting: asyncio.Task[StoredResponse | None] | None = None
+        self._step: asyncio.Task[Any] | None = None  # the last step in a thread
 
     def has_verified(self, request: web.Request, protection: Protection) -> bool:
         """Return whether this protection has admitted this request, and its handler is running."""
@@ -146,9 +146,7 @@ class _Gate:
         call = _build_call(request, body)
         if protection.is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)
-        # Shielded: a thread cannot be cancelled, and what it admits must be settled, see `abandon`.
-        self._admitting = asyncio.create_task(asyncio.to_thread(self._admit, call, demands))
-        return await asyncio.shield(self._admitting)
+        return await self._run_in_thread(self._admit, call, demands)
 
     async def finish(self, response: web.StreamResponse) -> None:
         """Settle an admitted call before its response is sent. A streamed response has been sent already."""
@@ -177,8 +175,8 @@ class _Gate:
 
     async def abandon(self) -> None:
         """Abandon an admitted call that is not settled."""
-        if self._admitting is not None and not self._admitting.done():
-            await asyncio.wait({self._admitting})
+        if self._step is not None and not self._step.done():
+            await asyncio.wait({self._step})
         if self.admission is not None and not self.admission.is_settled:
             await asyncio.shield(self._run_step(self.admission.abandon))
 
@@ -191,7 +189,12 @@ class _Gate:
         return None
 
     async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
-        return step(*args) if self._protection.is_in_memory else await asyncio.to_thread(step, *args)
+        return step(*args) if self._protection.is_in_memory else await self._run_in_thread(step, *args)
+
+    async def _run_in_thread(self, step: Callable[..., _T], *args: Any) -> _T:
+        """Run a step in a thread to its end, even if the request is cancelled: see `abandon`."""
+        self._step = task = asyncio.create_task(asyncio.to_thread(step, *args))
+        return await asyncio.shield(task)
 
 
 _GATE: ContextVar[_Gate] = ContextVar("affidavit_aiohttp_gate")

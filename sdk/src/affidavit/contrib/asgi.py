@@ -204,7 +204,7 @@ class Gate:
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
         self._has_refused = False
-        self._admitting: asyncio.Task[StoredResponse | None] | None = None
+        self._step: asyncio.Task[Any] | None = None  # the last step in a thread
         self._is_deciding = asyncio.Lock()
         self._demands_before_response: list[Demands] = []
         self._protection = protection
@@ -267,7 +267,7 @@ class Gate:
             if self._refusal is None:
                 raise
         finally:
-            if self._admitting is not None or self._is_unsettled():
+            if self._step is not None or self._is_unsettled():
                 # A task of its own, because frameworks such as Starlette cancel a cancelled request again and again.
                 await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
         await self._send_refusal()
@@ -294,7 +294,7 @@ class Gate:
             if self.admission is not None and self._is_in_memory:
                 self.admission.finish(response.status, response.headers, response.body)
             elif self.admission is not None:
-                await asyncio.to_thread(self.admission.finish, response.status, response.headers, response.body)
+                await self._run_in_thread(self.admission.finish, response.status, response.headers, response.body)
             for held_message in response.messages:
                 await self._send(held_message)
 
@@ -323,13 +323,16 @@ class Gate:
         call = self._build_call(body)
         if self._is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)
-        # Shielded: a thread cannot be cancelled, and what it admits must be settled, see _abandon_unsettled.
-        self._admitting = asyncio.create_task(asyncio.to_thread(self._admit, call, demands))
-        return await asyncio.shield(self._admitting)
+        return await self._run_in_thread(self._admit, call, demands)
 
     async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
         """Run a step of the protection in a thread, or at once if the step waits for nothing, which is faster."""
-        return step(*args) if self._is_in_memory else await asyncio.to_thread(step, *args)
+        return step(*args) if self._is_in_memory else await self._run_in_thread(step, *args)
+
+    async def _run_in_thread(self, step: Callable[..., _T], *args: Any) -> _T:
+        """Run a step in a thread to its end, even if the request is cancelled: see `_abandon_unsettled`."""
+        self._step = task = asyncio.create_task(asyncio.to_thread(step, *args))
+        return await asyncio.shield(task)
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
         result = self._protection.admit(call, demands)
@@ -359,8 +362,8 @@ class Gate:
 
     async def _abandon_unsettled(self) -> None:
         """Abandon a call whose app ended without a complete response: it raised, or the client is gone."""
-        if self._admitting is not None and not self._admitting.done():
-            await asyncio.wait({self._admitting})
+        if self._step is not None and not self._step.done():
+            await asyncio.wait({self._step})
         if self.admission is not None and not self.admission.is_settled:
             await self._run_step(self.admission.abandon)
 
