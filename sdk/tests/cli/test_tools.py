@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -282,3 +283,12 @@ def test_a_file_that_is_no_lock_exits_with_2(lock_file, capsys, content):
     status, paths = run("verify", tools(tool()))
     assert (status, paths) == (2, [])
     assert "affidavit tools lock" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_an_output_that_cannot_be_written_is_no_difference_of_tools(monkeypatch, capfd):
+    run("lock", tools(tool()))
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert run("verify", tools(tool()))[0] == 2
+    assert "the output cannot be written: No space left on device." in capfd.readouterr().err

@@ -25,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done. 1: the hub refused or could not be reached; the intent was rejected; a test vector failed; tools are not as
     locked; the output cannot be written. 2: wrong usage or an unreadable file; for `tools`, also that the hub refused
-    or could not be reached. 3: done, and the pulled file has changed. 130: interrupted. An error is one line on
-    standard error.
+    or could not be reached, or that the output cannot be written. 3: done, and the pulled file has changed. 130:
+    interrupted. An error is one line on standard error.
     """
     _discard_closed_outputs()
     _escape_unencodable_output()
@@ -40,16 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, HarError) as error:
         return _report_failure(_UNUSABLE, str(error))
     except Undelivered as error:
-        return _report_failure(_REFUSED, str(error))
+        return _report_failure(options.undone, str(error))
     except OSError as error:  # only writing the output can raise it here
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the flush at exit fails again
-        return _report_failure(_REFUSED, f"the output cannot be written: {error.strerror}.")
+        return _report_failure(options.undone, f"the output cannot be written: {error.strerror}.")
     except KeyboardInterrupt:
         return _report_failure(_INTERRUPTED, "interrupted.")
 
 
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="affidavit", description="Affidavit from a shell.")
+    parser.set_defaults(undone=_REFUSED)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     annotate.add_parser(commands)

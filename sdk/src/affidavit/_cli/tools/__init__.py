@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from affidavit._cli._download import NOT_FROM_A_HUB, HubReader, replace_file, require_regular_file
-from affidavit._cli._hub import Undelivered, UsageError, add_hub_options
+from affidavit._cli._hub import Undelivered, add_hub_options
 from affidavit._cli.tools.history import History
 from affidavit._cli.tools.lock import (
     ADDED,
@@ -30,7 +30,7 @@ _VERIFY_DESCRIPTION = """Compare the tools of an environment with a lock, and na
 
 _TARGET = "/api/catalog/mcp.json"
 _DEFAULT_FILE, _DEFAULT_ENVIRONMENT = Path("tools.lock"), "production"
-_SAME, _DIFFERENT = 0, 1
+_SAME, _DIFFERENT, _UNVERIFIED = 0, 1, 2
 _KINDS = (ADDED, REMOVED, CHANGED, ALTERED)
 _KIND_WIDTH = max(map(len, _KINDS))
 _ALTERED_TEXT = "its digest does not fit its definition in the file"
@@ -49,19 +49,7 @@ def add_parser(commands: Any) -> None:
             "file", metavar="FILE", nargs="?", type=Path, default=_DEFAULT_FILE, help="default %(default)s"
         )
         add_hub_options(parser, own_environment="that of the lock" if action is verify else "")
-        parser.set_defaults(run=run, action=action)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Return the exit status: 1 if tools differ.
-
-    Raises UsageError (exit status 2), also if the hub refuses or cannot be reached.
-    """
-    try:
-        status: int = options.action(options)
-    except Undelivered as error:
-        raise UsageError(str(error)) from None
-    return status
+        parser.set_defaults(run=action, undone=_UNVERIFIED)
 
 
 def lock(options: argparse.Namespace) -> int:
