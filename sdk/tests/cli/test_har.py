@@ -5,6 +5,7 @@ import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 import uuid
 
@@ -383,9 +384,11 @@ def test_without_a_terminal_there_is_no_progress_bar(write_har):
     assert "\x1b" not in errors
 
 
-def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(write_har):
+def read_terminal(path, columns):
+    """Return what `affidavit har --dry-run` writes to a terminal for errors of this width."""
     ours, theirs = pty.openpty()
-    process = start_cli("har", write_har(TRAFFIC * 2000), "--dry-run", stdout=subprocess.DEVNULL, stderr=theirs)
+    termios.tcsetwinsize(theirs, (24, columns))
+    process = start_cli("har", path, "--dry-run", stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     errors = b""
     try:
@@ -395,11 +398,23 @@ def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(write_har):
         pass
     os.close(ours)
     assert process.wait(timeout=60) == 0
-    bar, _, rest = errors.decode().rpartition("\r\x1b[K")
+    return errors.decode()
+
+
+def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(write_har):
+    bar, _, rest = read_terminal(write_har(TRAFFIC * 2000), 80).rpartition("\r\x1b[K")
     assert "Learning" in bar
     assert "Reading" in bar
     assert " %" in bar
     assert rest.startswith("Dry run of")
+
+
+@pytest.mark.parametrize("columns", [10, 20, 44])
+def test_a_progress_bar_fits_on_a_narrow_terminal(write_har, columns):
+    bars, _, _ = read_terminal(write_har(TRAFFIC * 2000), columns).rpartition("\r\x1b[K")
+    drawn = [bar.removesuffix("\x1b[K") for bar in bars.split("\r")]
+    assert any(" %" in bar for bar in drawn)
+    assert max(map(len, drawn)) < columns
 
 
 # --- hosts
