@@ -105,6 +105,14 @@ def test_something_that_is_no_regular_file_is_never_replaced(file, capsys):
     assert f"{file} cannot be written: it is no regular file." in capsys.readouterr().err
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")
+def test_an_output_is_refused_even_if_it_leads_to_a_regular_file(file, capsys):
+    with open(file, "wb") as output, ScriptedHub(catalog()) as hub:
+        assert pull(hub, f"/dev/fd/{output.fileno()}") == 2
+        assert hub.received == []
+    assert "cannot be written: it is no regular file." in capsys.readouterr().err
+
+
 def test_the_same_bytes_under_another_etag_are_no_change(file):
     with ScriptedHub(catalog(), catalog(etag='"v2"')) as hub:
         assert [pull(hub, file) for _ in range(2)] == [3, 0]

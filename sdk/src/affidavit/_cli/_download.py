@@ -26,6 +26,7 @@ from affidavit._hub.transport import (
 
 _LONGEST_DOWNLOAD = 3_600.0
 """Seconds for a document of any size."""
+_STREAMS = ("/dev/std", "/dev/fd/", "/proc/")
 NOT_FROM_A_HUB = "The answer does not come from a hub. Check that --hub leads to the hub."
 
 
@@ -81,10 +82,14 @@ def read_document(answer: HubAnswer, key: str, member: str) -> dict[str, Any]:
 
 
 def require_regular_file(path: Path) -> None:
-    """Raise UsageError for a folder, a device or a pipe, and for `-`, which is meant to be standard output."""
+    """Raise UsageError for a folder, a device or a pipe, and for `-`, which is meant to be standard output.
+
+    So is `/dev/stdout`, even if it leads to a regular file: a second file beside it would be in `/dev`.
+    """
     if str(path) == "-":
         raise UsageError(f"{path} cannot be written: name a file; - is not standard output here.")
-    if os.path.exists(path) and not os.path.isfile(path):
+    is_stream = os.path.abspath(path).startswith(_STREAMS)
+    if is_stream or (os.path.exists(path) and not os.path.isfile(path)):
         raise UsageError(f"{path} cannot be written: it is no regular file.")
 
 
