@@ -20,7 +20,9 @@ from support.witness_hub import (
 )
 
 from affidavit import Witness
-from affidavit._witness.intake import _MAX_WAITING
+from affidavit._shapes.media_types import reduce_media_type
+from affidavit._witness.intake import _MAX_WAITING, find_routed_key
+from affidavit._witness.observations import find_media_types
 from affidavit._witness.sampling import SETTLED
 
 AT = 1_767_225_600.5
@@ -248,6 +250,23 @@ def test_while_rules_are_unknown_few_bodies_per_operation_are_queued_and_all_req
     assert hub.counts == {("GET", "/orders/{pk}", 200): 1001, ("GET", "/carts/{pk}", 200): 1}
     assert sorted(name for entry in hub.entries for name in entry["response"]["properties"]) == ["id", "items"]
     assert not witness.settles("GET", lambda: "/carts/1", 200, "/carts/<int:pk>", response_content_type=JSON)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "media_type"),
+    [("multipart/form-data; boundary={}", "multipart/form-data"), ("x-{}/" + "y" * 8_000, "*/*")],
+)
+def test_no_cache_keeps_what_clients_write_into_content_types(content_type, media_type):
+    caches = find_routed_key, find_media_types, reduce_media_type
+    witness, misses = make_witness(hub := Hub()), []
+    for number in range(50):
+        facts = {"request_content_type": content_type.format(number), "response_content_type": JSON}
+        if not witness.settles("POST", lambda: "/o", 200, "/o", **facts):
+            witness.observe("POST", "/o", 200, route="/o", request_body=b"-", **facts)
+        misses.append([cache.cache_info().misses for cache in caches])
+    assert misses[0] == misses[-1]
+    assert witness.flush()
+    assert {entry["requestMediaType"] for entry in hub.entries} == {media_type}
 
 
 def test_an_exempt_request_is_settled_and_not_counted():

@@ -40,6 +40,7 @@ _KNOWN = {
     ),
     "video": "mp2t mp4 mpeg ogg quicktime webm x-matroska x-msvideo",
 }
+_MAX_LENGTH = 255  # characters of a media type (RFC 6838, 4.2)
 _JSON = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)", re.IGNORECASE)
 _SUBTYPES = {top: frozenset(subtypes.split()) for top, subtypes in _KNOWN.items()}
 _CHARSET = re.compile(r"(;\s*charset)[\d*]*\s*=[^;]*", re.IGNORECASE)  # also as charset*=, or in parts, by RFC 2231
@@ -73,9 +74,13 @@ def bound_media_types(counts: Counter[str]) -> Counter[str]:
     return counts
 
 
-@lru_cache(maxsize=256)
 def is_json(media_type: str) -> bool:
     """Return whether a media type, with or without parameters, is JSON: `application/problem+json; charset=utf-8`."""
+    return _is_json(media_type) if len(media_type) <= _MAX_LENGTH else _is_json.__wrapped__(media_type)
+
+
+@lru_cache(maxsize=256)
+def _is_json(media_type: str) -> bool:
     return bool(_JSON.match(media_type.strip()))
 
 
@@ -87,6 +92,16 @@ def is_form(media_type: str) -> bool:
 def is_url_encoded(media_type: str) -> bool:
     """Return whether a media type, with or without parameters, means a form without files."""
     return strip_parameters(media_type) == URL_ENCODED
+
+
+def drop_parameters(content_type: str | None) -> str | None:
+    """Return the part of a `Content-Type` that `reduce_media_type` reads, so that a cache keeps nothing else of it.
+
+    Anything may be in its parameters, and each form of a browser has a boundary of its own. A type that is too long to
+    be one is `*/*`.
+    """
+    media_type = content_type and content_type.partition(";")[0]
+    return ANY if media_type and len(media_type) > _MAX_LENGTH else media_type
 
 
 def strip_parameters(content_type: str) -> str:

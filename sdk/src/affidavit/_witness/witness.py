@@ -18,6 +18,7 @@ from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.report_times import bound_moment
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import build_route_template
+from affidavit._shapes.media_types import drop_parameters
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
 from .aggregator import Aggregator
@@ -191,7 +192,9 @@ class Witness(Reporter):
                 method, path, status, build_route_template(route) if route else None,
                 moment=moment, now=self._clock(), query=query, request=request, response=response,
                 media_types=find_media_types(
-                    status, request_content_type if request else None, response_content_type if response else None
+                    status,
+                    drop_parameters(request_content_type) if request else None,
+                    drop_parameters(response_content_type) if response else None,
                 ),
             )  # fmt: skip
             self._background.start()
@@ -225,7 +228,8 @@ class Witness(Reporter):
             notice_fork()
             if route is None or self._background.is_ending:
                 return False
-            key = find_routed_key(method, route, status, request_content_type, response_content_type)
+            media_types = drop_parameters(request_content_type), drop_parameters(response_content_type)
+            key = find_routed_key(method, route, status, *media_types)
             if key is None:
                 return False
             was_empty = self._intake.count_settled(key, moment=self._now(), now=self._clock())
