@@ -37,12 +37,20 @@ def check_broker() -> Result:
 
 def check_worker() -> Result:
     """Send a message through the broker to all workers, and wait for the first answer."""
-    answers = app.control.ping(timeout=ANSWER_SECONDS, limit=1)
+    try:
+        answers = app.control.ping(timeout=ANSWER_SECONDS, limit=1)
+    except Exception as error:  # each of kombu's transports has its own errors
+        return Result(
+            "wrong",
+            f"The broker takes no messages ({type(error).__name__}).",
+            "Read the broker's log: its memory or disk may be full.",
+        )
     if not answers:
         return Result(
             "wrong",
             f"No worker answered within {ANSWER_SECONDS:.0f} s.",
-            "Start the hub or its worker, with the same CELERY_BROKER_URL. If it runs, it is busy: read its log.",
+            "Start the hub or its worker, with the same CELERY_BROKER_URL. If it runs, it is busy: read its log. "
+            "RabbitMQ also holds messages back while it has an alarm for memory or disk.",
         )
     return Result("ok", f"{next(iter(answers[0]))} answers.")
 

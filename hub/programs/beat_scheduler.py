@@ -35,6 +35,15 @@ class Scheduler(PersistentScheduler):
         except Exception as error:  # whatever a broker raises: the entry is due again after its interval
             log.exception("%s", error)
 
+    def close(self) -> None:
+        """Store the times of the last runs. The connection ends with the process.
+
+        Celery would say goodbye to the broker first, and wait for its answer without a limit. RabbitMQ gives none while
+        it has an alarm for memory or disk.
+        """
+        vars(self).pop("connection", None)
+        super().close()
+
 
 def is_future(entry: ScheduleEntry) -> bool:
     """Return whether the last run is in the future."""

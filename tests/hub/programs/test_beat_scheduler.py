@@ -106,5 +106,14 @@ def test_a_message_that_cannot_be_sent_is_logged_with_its_stack_in_a_field_of_it
     assert line["exception"][0] == "SchedulingError"
 
 
+def test_its_end_does_not_wait_for_an_answer_of_the_broker(tmp_path):
+    """RabbitMQ gives none while it has an alarm for memory or disk."""
+    with scheduler(tmp_path) as beat:
+        connection = vars(beat)["connection"] = beat.app.connection_for_write("memory://")
+        connection.connect()
+    assert connection.connected, "closing it would wait for the broker"
+    connection.release()
+
+
 def test_the_hub_uses_this_scheduler():
     assert settings.CELERY_BEAT_SCHEDULER == "hub.programs.beat_scheduler:Scheduler"
