@@ -29,7 +29,7 @@ def check_broker() -> Result:
         except Exception as error:  # each of kombu's transports has its own errors
             return Result(
                 "wrong",
-                f"{address} does not answer ({type(error).__name__}): work starts up to 10 s late.",
+                f"{address} does not answer ({type(error).__name__}): work starts up to 13 s late.",
                 "Start the broker, or correct CELERY_BROKER_URL.",
             )
     return Result("ok", f"{address} answers.")

@@ -8,6 +8,7 @@ from typing import Any
 from celery.beat import PersistentScheduler, ScheduleEntry
 from celery.utils.time import maybe_make_aware
 
+PAUSE_SECONDS = 5.0
 log = logging.getLogger("affidavit.beat")
 
 
@@ -26,6 +27,11 @@ class Scheduler(PersistentScheduler):
             entry.last_run_at = entry.default_now()
         if future_entries:
             self._heap = None  # the heap is built again, from the new times of the last runs
+        try:
+            self.producer  # noqa: B018  # connects, and waits for a broker that is away
+        except (*self.connection.connection_errors, *self.connection.channel_errors) as error:
+            log.error("the broker refuses beat; the next try is in %s s: %s", PAUSE_SECONDS, error)
+            return PAUSE_SECONDS
         return float(super().tick())
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
