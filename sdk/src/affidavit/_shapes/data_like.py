@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import unquote
 
@@ -18,6 +19,10 @@ _LEAST_MEAN_RUN = 3.5  # below this mean length of its runs of digits and letter
 # it than this.
 _LEAST_MEAN_MIXED_RUN = 4.5
 _LEAST_IN_WORDS = 0.8
+# In a random mix of digits and letters of one case, there are at least so many numbers, and words are a smaller share
+# of it than this.
+_LEAST_NUMBERS = 2
+_LEAST_IN_WORDS_OF_ONE_CASE = 0.5
 
 _PREFIXES_OF_KEYS_ALONE = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|shpat|whsec|dop_v1|gak"
 _KEY_PREFIXES = rf"{_PREFIXES_OF_KEYS_ALONE}|npm|pypi|hf|gas|pk|sk"
@@ -159,8 +164,18 @@ def _detect_inner_form(text: str) -> str | None:
 
 
 def _is_mixed(part: str) -> bool:
-    """Return whether `part` is letters and digits without words: a camelCase name with a number has longer runs."""
-    return not part.isalpha() and not part.isdigit() and _has_no_words(part)
+    """Return whether `part` is letters and digits without words: a camelCase name with a number has longer runs.
+
+    If all letters have one case, as in base32, digits alone end a run. Then long runs are no words if they cannot be
+    pronounced.
+    """
+    if part.isalpha() or part.isdigit():
+        return False
+    if _has_no_words(part):
+        return True
+    runs = _RUNS.findall(part.lower()) if part in (part.lower(), part.upper()) else []
+    numbers = sum(run.isdigit() for run in runs)
+    return numbers >= _LEAST_NUMBERS and _measure_words(runs) < _LEAST_IN_WORDS_OF_ONE_CASE
 
 
 def _is_random(body: str, has_own_prefix: bool) -> bool:
@@ -184,8 +199,12 @@ def _has_no_words(part: str) -> bool:
 
 def _has_hardly_words(part: str) -> bool:
     runs = _RUNS.findall(part)
-    in_words = sum(len(run) for run in runs if _WORD.fullmatch(run))
-    return len(part) / len(runs) < _LEAST_MEAN_MIXED_RUN or in_words / sum(map(len, runs)) < _LEAST_IN_WORDS
+    return len(part) / len(runs) < _LEAST_MEAN_MIXED_RUN or _measure_words(runs) < _LEAST_IN_WORDS
+
+
+def _measure_words(runs: Sequence[str]) -> float:
+    """Return the share of the characters of all runs that are in words."""
+    return sum(len(run) for run in runs if _WORD.fullmatch(run)) / sum(map(len, runs))
 
 
 def _is_ip(text: str) -> bool:
