@@ -71,15 +71,6 @@ def deliver(claim: Claim, *, now: datetime | None = None) -> bool:
     return _record_attempt(claim, target, delivery, answer, now=now or timezone.now())
 
 
-def deliver_due(*, now: datetime) -> int:
-    """Deliver, in this thread, all that is due now. Return how many attempts were made."""
-    attempts = 0
-    while claim := claim_target(now=now):
-        deliver(claim, now=now)
-        attempts += 1
-    return attempts
-
-
 def measure_delay(*, now: datetime) -> float | None:
     """Return for how many seconds the oldest due delivery has waited for a worker; None if none waits."""
     targets = Target.objects.filter(next_attempt_at__lte=now, workspace__removed_at=None).exclude(lease_until__gt=now)

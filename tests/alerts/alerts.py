@@ -1,4 +1,4 @@
-"""Create alerts and targets with the functions that the pages use."""
+"""Create alerts and targets with the functions that the pages use, and deliver what is due."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from alerts.delivery.deliver import claim_target, deliver
 from alerts.models import Alert, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, create_alert
@@ -37,3 +38,12 @@ def make_alert(
     )
     now = now or timezone.now()
     return create_alert(created.workspace, settings, actor="ada", now=now - timedelta(days=1))
+
+
+def deliver_due(*, now: datetime) -> int:
+    """Deliver, in this thread, all that is due now. Return how many attempts were made."""
+    attempts = 0
+    while claim := claim_target(now=now):
+        deliver(claim, now=now)
+        attempts += 1
+    return attempts

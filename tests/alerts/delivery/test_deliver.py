@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from alerts.delivery import deliver as delivering
-from alerts.delivery.deliver import LEASE, claim_target, deliver, deliver_due
+from alerts.delivery.deliver import LEASE, claim_target, deliver
 from alerts.delivery.prune import delete_expired_events, find_expired_events
 from alerts.delivery.queue import HELD_BACK
 from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt, parse_retry_after
@@ -23,7 +23,7 @@ from alerts.setup.alerts import pause_every_alert
 from alerts.setup.targets import delete_target, send_again, send_test
 from hub.programs import alert_sender
 from hub.programs.alert_sender import Sender
-from tests.alerts.alerts import make_alert, make_target
+from tests.alerts.alerts import deliver_due, make_alert, make_target
 from tests.catalog.reports import environment_of
 from workspaces.models import AuditEntry
 
