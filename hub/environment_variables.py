@@ -17,6 +17,7 @@ from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)
 REDIS_SECONDS = 5  # for a connection and for each answer
+DJANGO_OPTIONS = frozenset({"assume_role", "isolation_level", "pool", "server_side_binding"})  # never PostgreSQL's
 MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}  # by the scheme of EMAIL_URL
 
 
@@ -81,6 +82,8 @@ def read_database_url(variable: str) -> dict[str, Any]:
     name = str(connection_settings.get("NAME") or "/")  # with @ or / in it, the name is part of an unescaped password
     if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
         raise StartupError(f"{variable}: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
+    if foreign := DJANGO_OPTIONS.intersection(connection_settings.get("OPTIONS", {})):
+        raise StartupError(f"{variable}: leave out {min(foreign)}. Behind the ? can be PostgreSQL's own options only.")
     return {**connection_settings, "ENGINE": DATABASE_ENGINE}
 
 

@@ -231,6 +231,8 @@ def test_a_full_disk_is_one_clear_line(hub):
         ("DATABASE_URL", "postgresql://u:12/hidden@localhost/x", "postgresql://"),
         ("DATABASE_PREPARE", "perhaps", "boolean"),
         ("REPLICA_DATABASE_URL", "mysql://x/y", "postgresql://"),
+        ("REPLICA_DATABASE_URL", "postgresql://u:p@h/x?isolation_level=serializable", "leave out isolation_level"),
+        ("DATABASE_URL", "postgresql://u:p@h/x?sslmode=prefer&pool=true", "leave out pool"),
         ("REPLICA_MAX_AGE", "0", "REPLICA_MAX_AGE: not a number of seconds. Set a number from 1 on."),
         ("WEB_DATABASE_URL", "postgresql://u:hidden@localhost/x", "works only beside DATABASE_URL"),
         ("EMAIL_URL", "smtp+tls:hidden", "Write smtp+tls://USER:PASSWORD@HOST:587."),
