@@ -105,6 +105,18 @@ def test_something_that_is_no_regular_file_is_never_replaced(file, capsys):
     assert f"{file} cannot be written: it is no regular file." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "length",
+    [b"Content-Length: 99", b"Content-Length: " + b"9" * 15, b"Content-Length: " + b"9" * 40,
+     b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 16],
+)  # fmt: skip
+def test_a_length_that_is_not_true_is_a_broken_answer(file, capsys, length):
+    with ScriptedHub(raw(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n\r\n{}")) as hub:
+        assert pull(hub, file) == 1
+    assert "No whole answer" in capsys.readouterr().err
+    assert not file.exists()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")
 def test_an_output_is_refused_even_if_it_leads_to_a_regular_file(file, capsys):
     with open(file, "wb") as output, ScriptedHub(catalog()) as hub:

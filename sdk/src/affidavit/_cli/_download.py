@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -26,6 +27,7 @@ from affidavit._hub.transport import (
 
 _LONGEST_DOWNLOAD = 3_600.0
 """Seconds for a document of any size."""
+_PIECE = 1024 * 1024
 _STREAMS = ("/dev/std", "/dev/fd/", "/proc/")
 NOT_FROM_A_HUB = "The answer does not come from a hub. Check that --hub leads to the hub."
 
@@ -52,7 +54,7 @@ class HubReader:
                 connection.request("GET", path, headers={**own_headers, **(headers or {})})
                 response = connection.getresponse()
                 response_headers = {name.lower(): value for name, value in response.getheaders()}
-                return HubAnswer(response.status, response_headers, response.read())
+                return HubAnswer(response.status, response_headers, _read_body(response))
             except (OSError, http.client.HTTPException) as error:
                 reason = describe_failure(error, DEFAULT_TIMEOUT)
                 detail = f"No whole answer from {self.hub.geturl()}: {reason}, then try again."
@@ -68,6 +70,14 @@ class HubReader:
         return build_connection(
             str(self.hub.hostname), self.hub.port, DEFAULT_TIMEOUT, context, longest_answer=_LONGEST_DOWNLOAD
         )
+
+
+def _read_body(response: http.client.HTTPResponse) -> bytes:
+    """Return the whole body, read in pieces: a length that is not true must not reserve memory."""
+    body = b"".join(iter(partial(response.read, _PIECE), b""))
+    if response.length:
+        raise http.client.IncompleteRead(b"")
+    return body
 
 
 def read_document(answer: HubAnswer, key: str, member: str) -> dict[str, Any]:
