@@ -220,6 +220,12 @@ def _name_after(segment: str) -> str | None:
     words = _LATIN_WORD.findall(unquote(segment))
     if not words or _PARAMETER.fullmatch(segment) or is_scaffold(segment) or _is_written_as_version(segment):
         return None
-    words[-1] = singularize(words[-1])
+    words = list(map(_lower_capitals, words))
+    words[-1] = _lower_capitals(singularize(words[-1]))
     name = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME]
     return (name[0].lower() if name[0].isalpha() else f"_{name[0]}") + name[1:] + "Id"
+
+
+def _lower_capitals(word: str) -> str:
+    """Return a word in capitals in small letters: `COMPANY` -> `company`; any other as it is."""
+    return word.lower() if word.isupper() else word
