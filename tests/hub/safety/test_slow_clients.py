@@ -15,7 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub import asgi
+from hub.web import application as web_application
+from hub.web import body as web_body
+from hub.web.application import STREAMS, Application
+from hub.web.body import BodyBroken, BodyTooSlow, Buffer, read_body
+from hub.web.environ import build_environ
 from wire.http.body import MAX_BODY_BYTES
 
 SLOW_CLIENTS = 60  # many times the threads of both web processes
@@ -40,44 +44,44 @@ def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = Tr
 
 @given(st.lists(st.binary(max_size=200)))
 def test_a_body_is_the_sum_of_its_pieces(pieces):
-    buffer = asgi.Buffer()
-    assert asyncio.run(asgi.read_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
+    buffer = Buffer()
+    assert asyncio.run(read_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
     assert buffer.size == 0
 
 
 def test_of_a_body_that_is_too_large_only_one_byte_beyond_the_limit_is_kept():
     pieces = [b"x" * 1024 * 1024] * 10
-    body = asyncio.run(asgi.read_body(receive_pieces(pieces), asgi.Buffer()))
+    body = asyncio.run(read_body(receive_pieces(pieces), Buffer()))
     assert len(body) == MAX_BODY_BYTES + 1
 
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_body_slower_than_the_minimum_rate_is_given_up(monkeypatch, ends):
-    monkeypatch.setattr(asgi, "GRACE_SECONDS", 0.2)
-    buffer = asgi.Buffer()
-    with pytest.raises(asgi.BodyTooSlow):
-        asyncio.run(asgi.read_body(receive_pieces([b"x"] * 1000, pause=0.05, ends=ends), buffer))
+    monkeypatch.setattr(web_body, "GRACE_SECONDS", 0.2)
+    buffer = Buffer()
+    with pytest.raises(BodyTooSlow):
+        asyncio.run(read_body(receive_pieces([b"x"] * 1000, pause=0.05, ends=ends), buffer))
     assert buffer.size == 0
 
 
 def test_a_body_faster_than_the_minimum_rate_may_take_longer_than_the_grace(monkeypatch):
-    monkeypatch.setattr(asgi, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(web_body, "GRACE_SECONDS", 0.2)
     pieces = [b"x" * 64 * 1024] * 10
-    assert len(asyncio.run(asgi.read_body(receive_pieces(pieces, pause=0.1), asgi.Buffer()))) == 640 * 1024
+    assert len(asyncio.run(read_body(receive_pieces(pieces, pause=0.1), Buffer()))) == 640 * 1024
 
 
 def test_a_client_that_hangs_up_is_an_error_and_not_an_empty_body():
     async def receive() -> Any:
         return {"type": "http.disconnect"}
 
-    with pytest.raises(asgi.BodyBroken):
-        asyncio.run(asgi.read_body(receive, asgi.Buffer()))
+    with pytest.raises(BodyBroken):
+        asyncio.run(read_body(receive, Buffer()))
 
 
 def test_headers_with_underscores_are_dropped():
     scope = {"method": "GET", "path": "/caf\u00e9", "query_string": b"a=1", "http_version": "1.1"}
     headers = [(b"x_forwarded_for", b"1"), (b"accept", b"a"), (b"accept", b"b"), (b"content-type", b"c")]
-    environ = asgi.build_environ({**scope, "headers": headers}, b"body")
+    environ = build_environ({**scope, "headers": headers}, b"body")
     assert "HTTP_X_FORWARDED_FOR" not in environ
     assert (environ["HTTP_ACCEPT"], environ["CONTENT_TYPE"], environ["CONTENT_LENGTH"]) == ("a,b", "c", "4")
     assert environ["PATH_INFO"].encode("latin-1").decode() == "/caf\u00e9"
@@ -124,7 +128,7 @@ class StreamedResponse:
 
 
 def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_need(monkeypatch):
-    monkeypatch.setattr(asgi, "STALL_SECONDS", 2)
+    monkeypatch.setattr(web_application, "STALL_SECONDS", 2)
     statuses: list[tuple[str, int]] = []
     bodies: list[bytes] = []
 
@@ -132,7 +136,7 @@ def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_ne
         start_response("200 OK", [("X-Request-Id", "r1"), ("Content-Disposition", "attachment")])
         return StreamedResponse() if environ["PATH_INFO"] == "/export" else [b"quick"]
 
-    async def call(application: asgi.Application, path: str) -> None:
+    async def call(application: Application, path: str) -> None:
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
                 statuses.append((path, message["status"]))
@@ -146,15 +150,15 @@ def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_ne
         await application({**scope, "headers": []}, receive_pieces([]), send)
 
     async def run() -> None:
-        application = asgi.Application(answer, threads=2)
-        exports = [asyncio.create_task(call(application, "/export")) for _ in range(asgi.STREAMS + 20)]
+        application = Application(answer, threads=2)
+        exports = [asyncio.create_task(call(application, "/export")) for _ in range(STREAMS + 20)]
         await asyncio.sleep(0.5)
         await asyncio.wait_for(call(application, "/quick"), timeout=1)
         assert statuses[-1] == ("/quick", 200)
         await asyncio.gather(*exports)
 
     asyncio.run(run())
-    assert [statuses.count(("/export", status)) for status in (200, 429)] == [asgi.STREAMS, 20]
+    assert [statuses.count(("/export", status)) for status in (200, 429)] == [STREAMS, 20]
     refusal = json.loads(bodies[0])
     assert (refusal["code"], refusal["status"], refusal["requestId"]) == ("rate-limited", 429, "r1")
 
@@ -169,7 +173,7 @@ def test_people_who_wait_for_the_sign_in_service_occupy_no_thread_that_others_ne
         start_response("200 OK", [])
         return [b""]
 
-    async def call(application: asgi.Application, path: str) -> None:
+    async def call(application: Application, path: str) -> None:
         async def send(_: Any) -> None:
             pass
 
@@ -177,7 +181,7 @@ def test_people_who_wait_for_the_sign_in_service_occupy_no_thread_that_others_ne
         await application({**scope, "headers": []}, receive_pieces([]), send)
 
     async def run() -> None:
-        application = asgi.Application(answer)
+        application = Application(answer)
         paths = ["/account/oidc", "/account/oidc/callback"] * 10
         sign_ins = [asyncio.create_task(call(application, path)) for path in paths]
         await asyncio.sleep(0.1)
