@@ -9,11 +9,10 @@ import pytest
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Delivery, Event
 from alerts.setup.targets import rotate_secret, send_test
-from tests.alerts.alerts import make_alert, make_target
+from tests.alerts.alerts import deliver_due, make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db

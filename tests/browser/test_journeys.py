@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 from standardwebhooks.webhooks import Webhook
 
 from affidavit import mint_intent
-from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
+from tests.alerts.alerts import deliver_due
 from tests.browser.keyboard import choose, press, type_into
 from tests.catalog.reports import deliver, observation
 from workspaces.people.sign_in_links import create_link

@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook
 
-from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
@@ -22,7 +21,7 @@ from alerts.setup.targets import change_target, delete_target, send_test
 from catalog.models import Drift, ReporterActivity
 from intents.models import ALL_VERSIONS, VerificationRollup
 from intents.reports.verification import ACCEPTED
-from tests.alerts.alerts import make_alert, make_target
+from tests.alerts.alerts import deliver_due, make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
 from wire.errors import InvalidRequest
 from wire.time.period import floor_to_quarter
