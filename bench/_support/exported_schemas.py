@@ -14,7 +14,7 @@ from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.schemas.components import REFERENCE_PREFIX
 from catalog.downloads.schemas.json_schema import build_schema_document
 from catalog.evidence.epoch_sums import EpochEvidence, build_visible_part
-from catalog.ingest.sanitize import Observation, sum_observations
+from catalog.ingest.observations import Observation, sum_observations
 
 
 class BodyLocation(NamedTuple):

@@ -10,9 +10,9 @@ from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.response import Response
 
+from catalog.ingest.observations import render_sums
 from catalog.ingest.quick_report import read_report
 from catalog.ingest.receive import receive_report
-from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
 from wire.http.machine_view import CallExample, MachineView
 from workspaces.models import Environment

@@ -27,7 +27,7 @@ from rest_framework.exceptions import ValidationError
 
 from affidavit import parse_json
 from affidavit.operations import SECONDS_PER_DAY
-from catalog.ingest.sanitize import Observation, choose_times, list_counted_parts, sum_observations
+from catalog.ingest.observations import Observation, choose_times, list_counted_parts, sum_observations
 from catalog.ingest.serializers import (
     MAX_MEDIA_TYPE,
     MAX_REPORTER,

@@ -14,7 +14,7 @@ from rest_framework.settings import api_settings
 
 from affidavit import Evidence, InvalidDescriptor, from_descriptor, whole_number
 from affidavit.operations import PARAMETER
-from catalog.ingest.sanitize import Observation
+from catalog.ingest.observations import Observation
 from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, PATH_ERRORS, find_path_errors, split_path
 from wire.http.bounded_lists import BatchItem

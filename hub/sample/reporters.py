@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 from uuid import uuid4
 
 from affidavit import ABSENT, InvalidJson, Observations, parse_json, template
+from catalog.ingest.observations import render_sums
 from catalog.ingest.receive import receive_report as receive_witness_report
-from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
 from examples.bookshop.reporting import REPORTER
 from intents.reports.operation_template import template_operation

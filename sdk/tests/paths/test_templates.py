@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recorded import read_har_entries
 
-from affidavit._paths.templates import Template, is_scaffold, place_parameters, retemplate, template
+from affidavit._paths.templates import Template, place_parameters, retemplate, template
+from affidavit._paths.versions import is_scaffold
 
 PATHS = [
     ("/orders/17", "/orders/{orderId}", {"orderId": "integer"}),

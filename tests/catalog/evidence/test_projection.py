@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from affidavit import infer
 from affidavit.operations import choose_names, fill_names, merge_parameter_types
 from catalog.evidence.projection import project
-from catalog.ingest.sanitize import Observation, sum_observations
+from catalog.ingest.observations import Observation, sum_observations
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

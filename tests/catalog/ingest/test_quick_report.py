@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from affidavit.operations import DailySums
 from catalog.ingest import quick_report
+from catalog.ingest.observations import render_sums
 from catalog.ingest.quick_report import MAX_SHAPE_BYTES, read_report
-from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
 from tests.catalog.json_values import VALUES as JSON_VALUES
 from tests.catalog.reports import observation, report

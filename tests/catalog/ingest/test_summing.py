@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from affidavit import infer
 from affidavit.operations import DailySums, strip_names
 from catalog.evidence.projection import project
-from catalog.ingest.sanitize import Observation, sum_observations
+from catalog.ingest.observations import Observation, sum_observations
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from(["", "a", "17"])

@@ -9,6 +9,7 @@ from affidavit._json import Json
 
 from .envelope import Unreadable, open_envelope
 from .intent import Intent
+from .operation import name_operation
 from .reasons import CHECKS, REASONS
 from .verification_attempt import Attempt
 
@@ -69,7 +70,7 @@ def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str |
         ),
         "workspace": lambda: (intent.workspace, workspace or intent.workspace),
         "audience": lambda: (intent.audience, audience),
-        "operation": lambda: (intent.operation, attempt.actual_operation),
+        "operation": lambda: (intent.operation, name_operation(attempt)),
         "arguments": lambda: (intent.args_hash, attempt.args_hash),
         "step-up": lambda: ("required" if intent.requires_step_up else "not required", None),
     }

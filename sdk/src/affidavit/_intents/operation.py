@@ -39,6 +39,17 @@ def find_v2_fault(attempt: Attempt) -> str | None:
     return None
 
 
+def name_operation(attempt: Attempt) -> str:
+    """Return the operation of the request, in the form in which its intent must name it."""
+    operation = f"{attempt.method} {attempt.path}"
+    if attempt.intent.version == 1:
+        return operation
+    if attempt.declared_operation is not None:
+        return attempt.declared_operation
+    signed_with_query = "?" in attempt.intent.operation
+    return f"{operation}?{attempt.query}" if attempt.query and (attempt.body or signed_with_query) else operation
+
+
 def _is_ambiguous(attempt: Attempt) -> bool:
     path, raw_path = attempt.path, attempt.raw_path
     if _UNSAFE.search(path) or ("." in path and not _DOT_SEGMENTS.isdisjoint(path.split("/"))):

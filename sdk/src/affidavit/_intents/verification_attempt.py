@@ -71,17 +71,6 @@ class Attempt:
         """Return the intent, once its signature and its form are verified (or assumed, in a dry run); None before."""
         return getattr(self, "intent", None)
 
-    @property
-    def actual_operation(self) -> str:
-        """Return the operation of the request, in the form in which this intent must name it."""
-        operation = f"{self.method} {self.path}"
-        if self.intent.version == 1:
-            return operation
-        if self.declared_operation is not None:
-            return self.declared_operation
-        signed_with_query = "?" in self.intent.operation
-        return f"{operation}?{self.query}" if self.query and (self.body or signed_with_query) else operation
-
     def fail(self, reason: str, detail: str) -> str:
         """Return `reason` and keep `detail`, the cause in plain words: never a secret or a body value."""
         self.detail = detail

@@ -15,9 +15,10 @@ from affidavit._json import ABSENT, Absent, Json
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
 from .segments import detect_segment_form, replace_values, strip_values
 from .signs.traffic import TrafficFacts
-from .templates import Template, is_scaffold, is_version, may_be_version, place_parameters
+from .templates import Template, place_parameters
 from .tree import NO_READING, PathNode, count_paths, split_segments
 from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
+from .versions import is_scaffold, is_version, may_be_version
 from .vocabulary import Style, Vocabulary
 from .words import Reading, singularize, split_words
 

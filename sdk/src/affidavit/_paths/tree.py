@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .segments import detect_segment_form
-from .templates import is_scaffold, is_version
 from .value_index import bound_shape
+from .versions import is_scaffold, is_version
 from .words import Reading
 
 MAX_WORDS = 500  # different words in one node; no API has so many, so all of them are data

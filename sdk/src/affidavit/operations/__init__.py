@@ -1,6 +1,6 @@
 """Build a catalog of operations: used by the hub and by `affidavit har --dry-run`, not by reporters."""
 
-from affidavit._paths.templates import is_scaffold
+from affidavit._paths.versions import is_scaffold
 from affidavit._paths.words import singularize, split_words
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 

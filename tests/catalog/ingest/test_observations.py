@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from affidavit import infer
-from catalog.ingest.sanitize import Observation, sum_observations
+from catalog.ingest.observations import Observation, sum_observations
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = int(NOW.timestamp()) // 86400
