@@ -4,7 +4,7 @@ from django.urls import path
 
 from alerts.pages import post_views, views
 from workspaces.models import Membership
-from workspaces.pages.page import page_paths
+from workspaces.pages.answers import page_paths
 
 ALERTS = "w/<slug:slug>/<str:environment>/alerts"
 TARGETS = f"{ALERTS}/targets"

@@ -12,7 +12,7 @@ from catalog.review import post_views as review_post_views
 from catalog.review import views as review_views
 from catalog.rules import post_views
 from catalog.rules import views as rules_views
-from workspaces.pages.page import page_paths
+from workspaces.pages.answers import page_paths
 
 OPERATION_PATH = "w/<slug:slug>/<str:environment>/operation"
 CHANGE_PATH = "w/<slug:slug>/<str:environment>/change/<int:pk>"

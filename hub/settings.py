@@ -92,7 +92,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_FAILURE_VIEW = "wire.http.failure_middleware.refuse_form"
-FAILURE_FRAME = "workspaces.pages.page.find_failure_frame"
+FAILURE_FRAME = "workspaces.pages.frame.find_failure_frame"
 
 INSTALLED_APPS = [
     "django.contrib.auth",

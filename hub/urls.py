@@ -17,7 +17,7 @@ from hub.search.views import show_search
 from hub.verified_operations import views as verified_operations
 from wire.http.read_only import read_only
 from workspaces.models import Membership
-from workspaces.pages.page import page_paths
+from workspaces.pages.answers import page_paths
 
 urlpatterns = [
     path("api/", include("hub.api_urls")),

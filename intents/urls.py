@@ -5,7 +5,7 @@ from django.urls import path
 from intents.gate import views as gate
 from intents.rejections.detail import views as rejection_detail
 from intents.verification import views as verification
-from workspaces.pages.page import page_paths
+from workspaces.pages.answers import page_paths
 
 PAGE = "w/<slug:slug>/<str:environment>"
 

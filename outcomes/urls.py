@@ -6,7 +6,7 @@ from outcomes.analytics.views import show_outcome_key, show_outcomes
 from outcomes.broken_joins.moves.post_views import post_move, post_undo
 from outcomes.broken_joins.views import show_broken_joins
 from outcomes.conversations.views import show_conversation
-from workspaces.pages.page import page_paths
+from workspaces.pages.answers import page_paths
 
 JOINS = "w/<slug:slug>/<str:environment>/joins"
 

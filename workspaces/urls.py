@@ -5,7 +5,7 @@ from django.urls import path
 from workspaces import views
 from workspaces.annotations import views as annotations
 from workspaces.models import Membership
-from workspaces.pages.page import page_paths
+from workspaces.pages.answers import page_paths
 from workspaces.people import urls as people_urls
 from workspaces.settings_pages import audit, environments, keys, members, refused_requests, secrets
 from workspaces.shared_links import views as shared_links

@@ -31,7 +31,8 @@ from workspaces.pages.form_answers import (
     redirect_to_page,
     return_to_page,
 )
-from workspaces.pages.page import Page, render_html
+from workspaces.pages.page import Page
+from workspaces.pages.render import render_html
 from workspaces.pages.shown_once import keep_for_next_page
 
 Act = Callable[[Environment, str, datetime], None]

@@ -54,7 +54,8 @@ from wire.time.period import parse_period
 from workspaces.create import NewWorkspace
 from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
-from workspaces.pages import page as pages
+from workspaces.pages import render
+from workspaces.pages.page import Page
 from workspaces.people.sign_in_links import create_link
 from workspaces.refusals.counter import get_counter
 
@@ -106,13 +107,13 @@ class Misses:
 
     def _watch_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Record for each request whether the page has a separate template for htmx."""
-        choose_template = pages._choose_template
+        choose_template = render._choose_template
 
-        def choose(request: Any, page: pages.Page) -> str:
+        def choose(request: Any, page: Page) -> str:
             request.has_partial = bool(page.partial)
             return choose_template(request, page)
 
-        monkeypatch.setattr(pages, "_choose_template", choose)
+        monkeypatch.setattr(render, "_choose_template", choose)
 
     def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
         _, parent = miss.params

@@ -22,7 +22,8 @@ from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.models import Annotation, Environment, Membership
 from workspaces.pages.form_answers import member_form, return_to_page
-from workspaces.pages.page import Page, render_html
+from workspaces.pages.page import Page
+from workspaces.pages.render import render_html
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50

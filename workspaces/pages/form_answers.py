@@ -21,7 +21,9 @@ from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, chang
 from wire.http.problems import Problem
 from wire.time.period import parse_period
 from workspaces.models import Environment
-from workspaces.pages.page import PAGE_NAMES, Page, render_html
+from workspaces.pages.page import Page
+from workspaces.pages.render import render_html
+from workspaces.pages.routes import PAGE_NAMES
 
 
 def redirect_to_page(

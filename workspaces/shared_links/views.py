@@ -23,7 +23,9 @@ from wire.time.period import Period, parse_period
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
-from workspaces.pages.page import SHAREABLE_PAGES, Page, build_frame
+from workspaces.pages.frame import build_frame
+from workspaces.pages.page import Page
+from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.throttle import count_dead_link
 from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page

@@ -14,7 +14,7 @@ from tests.page_queries import list_page_names
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.models import AuditEntry, Membership, SharedLink
-from workspaces.pages.page import SHAREABLE_PAGES
+from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.shared_links.links import revoke_link, share_page
 from workspaces.shared_links.prune import delete_expired_links
 
