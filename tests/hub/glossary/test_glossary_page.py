@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from affidavit import CHECKS, REASONS
-from tests.outcomes.reading import read_tables
+from tests.read_tables import read_tables
 from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db

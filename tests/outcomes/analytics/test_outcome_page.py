@@ -15,7 +15,7 @@ from outcomes.analytics.exports import CONVERSATION_COLUMNS
 from outcomes.analytics.lag import LAG_RANGES, count_lags
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import read_rows, read_tables
+from tests.read_tables import read_rows, read_tables
 from wire.postgresql.copy_csv import read_in_order
 from wire.table_exports import Table, stream_csv
 from wire.time.period import parse_period

@@ -15,7 +15,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
 from outcomes.templatetags.chart_rows import render_rows
-from tests.outcomes.reading import read_rows, read_tables
+from tests.read_tables import read_rows, read_tables
 from wire.time.buckets import Bucket
 from wire.time.period import parse_period
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import read_tables
+from tests.read_tables import read_tables
 from wire.time.period import floor_to_quarter
 from workspaces.annotations.phases import MAX_PHASES
 from workspaces.models import Annotation

@@ -8,7 +8,7 @@ from django.utils import timezone
 from outcomes.analytics import reporters, views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import read_tables
+from tests.read_tables import read_tables
 from workspaces.models import ApiKey
 
 PAGE = "/w/lumen-books/production/outcome"

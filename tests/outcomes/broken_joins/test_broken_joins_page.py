@@ -13,7 +13,7 @@ from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
-from tests.outcomes.reading import read_tables
+from tests.read_tables import read_tables
 from wire.time.period import parse_period
 from workspaces.models import RetentionPolicy
 

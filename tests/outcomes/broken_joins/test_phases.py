@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outcomes.broken_joins.causes.advice import estimate_healing
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import read_rows, read_tables
+from tests.read_tables import read_rows, read_tables
 from wire.time.period import floor_to_quarter
 from workspaces.models import Annotation
 

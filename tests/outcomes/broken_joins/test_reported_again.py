@@ -11,7 +11,7 @@ from outcomes.broken_joins.lookup import find_broken_joins, find_reported_again,
 from outcomes.broken_joins.reported_again import read_reported_again
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import read_tables
+from tests.read_tables import read_tables
 from wire.time.period import parse_period
 
 PAGE = "/w/lumen-books/production/joins"

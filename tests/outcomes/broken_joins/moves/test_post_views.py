@@ -11,7 +11,7 @@ from django.utils import timezone
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
-from tests.outcomes.reading import read_tables
+from tests.read_tables import read_tables
 from workspaces.models import AuditEntry
 
 PAGE = "/w/lumen-books/production/joins"
