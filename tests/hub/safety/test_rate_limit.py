@@ -12,7 +12,7 @@ import pytest
 
 from tests.hub.hub_process import running_hub
 
-RATE, SECONDS, CLIENTS = 50, 3.0, 6
+RATE, SECONDS, CLIENTS = 20, 3.0, 6
 BODY = {"outcomes": []}
 
 
