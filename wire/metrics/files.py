@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,8 @@ class ReservedFile(MmapedDict):
     """
 
     def __init__(self, filename: str, read_mode: bool = False) -> None:
-        path, self._is_in_memory = Path(filename), False
-        if not read_mode and not reserve(path, _INITIAL_MMAP_SIZE):
-            self._is_in_memory = True
-            with suppress(OSError):  # a part of it would be read as a damaged file
-                path.unlink(missing_ok=True)
+        self._is_in_memory = not read_mode and not make(Path(filename))
+        if self._is_in_memory:
             self._f: Any = None
             self._fname, self._capacity, self._used = filename, _INITIAL_MMAP_SIZE, HEADING
             self._m: Any = mmap.mmap(-1, self._capacity)
@@ -48,6 +44,24 @@ class ReservedFile(MmapedDict):
         else:
             self._m = mmap.mmap(self._f.fileno(), capacity)
         self._capacity = capacity
+
+
+def make(path: Path) -> bool:
+    """Make the file of a process, unless there is one. Return whether there was space.
+
+    It gets its name once it is whole: /metrics cannot read a part of it, which a killed process could leave.
+    """
+    if path.exists():
+        return True
+    new_path = path.with_suffix(".new")
+    try:
+        if reserve(new_path, _INITIAL_MMAP_SIZE):
+            new_path.replace(path)
+            return True
+        new_path.unlink(missing_ok=True)
+    except OSError:
+        pass
+    return False
 
 
 def reserve(path: Path, size: int) -> bool:

@@ -39,3 +39,17 @@ def test_without_space_counts_go_on_in_memory_and_the_file_stays_readable(tmp_pa
     assert [file.read_value(f"key {number}")[0] for number in (0, 999, 8999)] == [0, 999, 8999]
     assert not path.exists() if not counts_before else read_file(path)[f"key {counts_before - 1}"] == counts_before - 1
     file.close()
+
+
+def test_a_file_is_whole_from_the_moment_it_has_its_name(tmp_path, monkeypatch):
+    path, reserve = tmp_path / "counter_1.db", metric_files.reserve
+
+    def reserve_and_look(new_path: Path, size: int) -> bool:
+        new_path.open("ab").close()
+        assert not path.exists(), "a scrape would read an empty file"
+        return reserve(new_path, size)
+
+    monkeypatch.setattr(metric_files, "reserve", reserve_and_look)
+    ReservedFile(str(path)).write_value("key", 1.0, 0.0)
+    assert read_file(path) == {"key": 1.0}
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
