@@ -64,3 +64,8 @@ def is_released(data_dir: Path) -> bool:
     """Return whether the ballast was emptied and not filled again."""
     path = data_dir / FILE_NAME
     return path.exists() and path.stat().st_size == 0
+
+
+def is_reserve_taken(data_dir: Path) -> bool:
+    """Return whether the disk is full again although the ballast was emptied: what is left is for PostgreSQL alone."""
+    return is_released(data_dir) and shutil.disk_usage(data_dir).free < FULL_BYTES

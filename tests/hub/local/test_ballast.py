@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import signal
 import subprocess
+import time
 from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +73,41 @@ def test_while_the_ballast_is_used_up_the_hub_is_not_ready(client, settings, tmp
     (tmp_path / "ballast").touch()
     assert client.get("/readyz").status_code == 503
     assert health.check_free_space()["ok"] is False
+
+
+@pytest.mark.django_db
+def test_what_machines_send_does_not_take_the_last_space(api, settings, tmp_path, monkeypatch):
+    settings.HUB_DATA_DIR = tmp_path
+    set_free(monkeypatch, FULL_BYTES - 1)
+    assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200, "the ballast is still there"
+    (tmp_path / "ballast").touch()
+    answer = api.post("/api/conversation-outcomes", OUTCOME)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "unavailable", "5")
+    assert "disk of the hub is full. Nothing of this request was stored" in answer.json()["detail"]
+    assert api.get("/api/catalog").status_code == 200
+    set_free(monkeypatch, FULL_BYTES)
+    assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_hub_that_fills_its_disk_itself_goes_on_answering(small_disk):
+    with running_hub(small_disk) as hub:
+        hub.settings["HUB_BALLAST_MIB"] = "32"
+        hub.start()
+        key = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)["secretKey"]
+        wait_for(lambda: (hub.folder / "var/ballast").exists(), BACK_WITHIN)
+        for number in itertools.count():
+            ids = [f"{number}-{index}".ljust(200, "x") for index in range(500)]
+            outcomes = {"outcomes": [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]}
+            if hub.request("/api/conversation-outcomes", outcomes, key=key)[0] != 200:
+                break
+        assert is_released(hub.folder / "var")
+        for _ in range(50):
+            assert hub.request("/api/conversation-outcomes", outcomes, key=key)[0] == 503
+        time.sleep(3)
+        assert hub.request("/api/catalog", key=key)[0] == 200
+        assert hub.manage("delete_conversation", "lumen-books", ids[0]).returncode == 0
+        assert "PANIC" not in (hub.folder / "var/postgres.log").read_text()
 
 
 def fill(path: Path) -> None:
