@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, cast
 from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
-from django.utils import timezone
 
-from alerts.setup.alerts import pause_every_alert
 from hub.backup.archive import Archive
 from hub.backup.client_programs import build_environment, find_clients, find_first_error
+from hub.backup.restored_copy import CREATE_MARK, MARK, pause_restored_alerts
 from hub.backup.tables import count_rows, list_tables, refuse_pooler
 from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
 from hub.local.startup_errors import StartupError
@@ -55,9 +54,9 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
         refuse_tables()
         has_new_key = not without_key and provide_key(archive)
         restore_dump(clients, archive.path, connection.settings_dict)
-        compare_rows(archive.manifest.rows, count_rows(connection))
+        compare_rows({**archive.manifest.rows, MARK: 0}, count_rows(connection))
         migrate()
-        paused_alerts = pause_every_alert(actor="restore", now=timezone.now())
+        paused_alerts = pause_restored_alerts()
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
     return Restoration(has_new_key, paused_alerts)
@@ -117,7 +116,10 @@ def compare_rows(backup_counts: Mapping[str, int], restored_counts: Mapping[str,
 
 
 def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
-    """Restore a dump in one transaction, even if the server is older than the programs; raises StartupError."""
+    """Restore a dump and mark the database, in one transaction, even if the server is older than the programs.
+
+    Raises StartupError.
+    """
     pg_restore_command: Sequence[str | Path] = [
         folder / "pg_restore",
         "--no-owner",
@@ -145,7 +147,7 @@ def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
             # this process or pg_restore was killed.
             is_half = reader.wait() != 0
             if not is_half:
-                writer.stdin.write(b"COMMIT;\n")
+                writer.stdin.write(f"{CREATE_MARK}COMMIT;\n".encode())
         reader.stdout.close()
         with suppress(BrokenPipeError):
             writer.stdin.close()

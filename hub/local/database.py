@@ -18,6 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from psycopg import sql
 
+from hub.backup.restored_copy import pause_restored_alerts
 from hub.local.first_schema import load_first_schema
 from hub.local.partitions import create_partitions
 from hub.local.postgresql.server import Server
@@ -40,6 +41,7 @@ def prepare_database(*, web_role: str = "") -> bool:
     with lock_migrations():
         was_unused = is_unused()
         migrate()
+        pause_restored_alerts()
         if web_role:
             grant_web_role(web_role)
     return was_unused

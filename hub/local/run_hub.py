@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import DatabaseError, OperationalError, connections
 from django.utils import timezone
 
+from hub.backup.restored_copy import refuse_marked_database
 from hub.celery import app
 from hub.local import compressed_static_files
 from hub.local.command_lines import PROGRAMS, build_command, list_variables, metrics_folder, resolve
@@ -134,12 +135,13 @@ def run_process(name: str) -> NoReturn:
     """Become one process of the hub, under the operator's own supervisor; `name` is one of PROGRAMS.
 
     Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, for a
-    database that a newer version wrote, and for a web server without its static files. If the database cannot be
-    reached, the process itself waits for it.
+    database that a newer version wrote or whose restore was interrupted, and for a web server without its static files.
+    If the database cannot be reached, the process itself waits for it.
     """
     require_own_database()
     with suppress(OperationalError):
         check_written_version()
+        refuse_marked_database()
     with suppress(DatabaseError):
         warn_of_unreadable_secrets(now=timezone.now())
     if name == "web":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import stat
 import subprocess
 import threading
@@ -15,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from hub.backup import create, restore
+from hub.backup import create, restore, restored_copy
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
 from hub.backup.create import new_file_beside
@@ -26,6 +27,35 @@ from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_
 from tests.hub.hub_process import Hub, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
+
+STORE_WAITING_ALERT = """
+from datetime import timedelta
+from django.utils import timezone
+from alerts.models import Alert, Target
+from alerts.rules.thresholds import Thresholds
+from alerts.setup.alerts import AlertSettings, create_alert
+from alerts.setup.targets import send_test
+from workspaces.models import Environment
+environment, now = Environment.objects.get(name="production"), timezone.now()
+target = Target.objects.create(
+    workspace=environment.workspace, kind="webhook", name="ops", encrypted_address=b"", shown_address="", created_at=now
+)
+settings = AlertSettings(environment, Alert.DRIFT, Thresholds(), [target.pk])
+create_alert(environment.workspace, settings, actor="ada", now=now)
+send_test(target, environment, url="", actor="ada", now=now)
+"""
+RESTORE_UNTIL_KILLED = """
+import os, signal
+from pathlib import Path
+from hub.backup import restore
+from hub.backup.archive import read_archive
+restore.migrate = lambda: os.kill(os.getpid(), signal.SIGKILL)
+restore.restore_backup(read_archive(Path({file!r})), without_key=False)
+"""
+READ_ALERTS = """
+from alerts.models import Alert, Delivery
+print([alert.paused_at is not None for alert in Alert.objects.all()], [row.state for row in Delivery.objects.all()])
+"""
 
 
 @pytest.fixture
@@ -119,6 +149,40 @@ def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(hub, secon
     result = second.manage("restore", str(file))
     assert result.returncode == 0, result.stderr
     assert second.manage("migrate", "--check").returncode == 0
+
+
+def test_after_a_restore_that_was_killed_the_next_start_pauses_the_alerts(hub, second, tmp_path):
+    file = tmp_path / "affidavit.backup"
+    hub.copy_empty_database()
+    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    assert run_in_shell(hub, STORE_WAITING_ALERT) == ""
+    assert run_in_shell(hub, READ_ALERTS) == "[False] ['waiting']\n"
+    assert hub.manage("backup", str(file)).returncode == 0
+    killed = second.manage("shell", "--no-imports", "-c", RESTORE_UNTIL_KILLED.format(file=str(file)))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert run_in_shell(second, READ_ALERTS) == "[False] ['waiting']\n"
+    second.start()
+    assert run_in_shell(second, READ_ALERTS) == "[True] ['dead']\n"
+    copy = tmp_path / "copy"
+    assert second.manage("backup", str(copy)).returncode == 0
+    assert read_archive(copy).manifest.rows.keys() == read_archive(file).manifest.rows.keys(), "no table is left over"
+
+
+def run_in_shell(hub: Hub, code: str) -> str:
+    done = hub.manage("shell", "--no-imports", "-c", code)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_process_starts_on_a_restored_database_before_its_alerts_are_paused():
+    restored_copy.refuse_marked_database()
+    with connection.cursor() as cursor:
+        cursor.execute(restored_copy.CREATE_MARK)
+    with pytest.raises(StartupError, match=r"Run `manage.py prepare`"):
+        restored_copy.refuse_marked_database()
+    assert not database.prepare_database()
+    restored_copy.refuse_marked_database()
 
 
 def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_path):

@@ -1,0 +1,41 @@
+"""What a restored database must not do before its alerts are paused, also if the restore was killed before it did so.
+
+A table without rows, which comes with the data in one transaction, marks such a database.
+"""
+
+from __future__ import annotations
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from alerts.setup.alerts import pause_every_alert
+from hub.local.startup_errors import StartupError
+
+MARK = "hub_unfinished_restore"
+# A dump leaves an empty search path. The backup of a marked database has the table, too.
+CREATE_MARK = f"RESET search_path;\nCREATE TABLE IF NOT EXISTS {MARK} ();\n"
+DROP_MARK = f"DROP TABLE IF EXISTS {MARK}"
+SELECT_MARK = "SELECT to_regclass(%s) IS NOT NULL"
+
+
+def is_marked() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_MARK, [MARK])
+        return bool(cursor.fetchone()[0])
+
+
+@transaction.atomic
+def pause_restored_alerts() -> int:
+    """Pause the alerts of a marked database, which is migrated, and remove the mark. Return how many were paused."""
+    if not is_marked():
+        return 0
+    paused_alerts = pause_every_alert(actor="restore", now=timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute(DROP_MARK)
+    return paused_alerts
+
+
+def refuse_marked_database() -> None:
+    """Raise StartupError if the alerts of a restored database are not paused yet."""
+    if is_marked():
+        raise StartupError("a restore into this database was interrupted. Run `manage.py prepare`; it completes it.")
