@@ -57,18 +57,25 @@ def remove_values(span: ReadableSpan) -> ReadableSpan:
         name = f"{attributes.get('http.method') or 'HTTP'} {attributes.get('http.route', '')}".strip()
     return ReadableSpan(
         name=name,
-        context=span.context,
-        parent=span.parent,
+        context=remove_state(span.context),
+        parent=remove_state(span.parent),
         resource=span.resource,
         attributes=attributes,
         events=[Event(event.name, select_attributes(event.attributes), event.timestamp) for event in span.events],
-        links=[trace.Link(link.context) for link in span.links],
+        links=[trace.Link(remove_state(link.context)) for link in span.links],
         kind=span.kind,
         status=Status(span.status.status_code),
         start_time=span.start_time,
         end_time=span.end_time,
         instrumentation_scope=span.instrumentation_scope,
     )
+
+
+def remove_state(context: Any) -> Any:
+    """Return the ids of a span without its state, which is the header `tracestate` of the request; None stays None."""
+    if context is None:
+        return None
+    return trace.SpanContext(context.trace_id, context.span_id, context.is_remote, context.trace_flags)
 
 
 def select_attributes(attributes: Any) -> dict[str, Any]:

@@ -102,20 +102,25 @@ def test_no_value_of_a_request_is_in_a_span(hub, key, receiver):
         "X-Own": VALUE,
         "User-Agent": VALUE,
         "Referer": VALUE,
+        "tracestate": f"vendor={VALUE}",
+        "baggage": f"user={VALUE}",
     }
     item = {"conversationId": VALUE, "outcomeKey": VALUE}
+    observation = {"method": "GET", "path": f"/{VALUE}", "status": 200, "count": 1}
     for path, body in [
         ("/api/conversation-outcomes", {"outcomes": [item]}),
         ("/api/conversation-outcomes", {"outcomes": [{**item, "environment": VALUE}], "environment": VALUE}),
         (f"/sign-in/{VALUE}", None),
         (f"/w/{VALUE}/{VALUE}/overview?q={VALUE}", None),
         (f"/{VALUE}", None),
+        ("/api/witness-reports", {"reportId": str(uuid.uuid4()), "observations": [observation]}),
     ]:
         hub.request(path, body, key=key, headers=headers)
     expected = {
         "POST api/conversation-outcomes",
         "GET sign-in/<str:token>",
         "GET w/<slug:slug>/<str:environment>/overview",
+        "run/catalog.tasks.fold",
     }
     wait_for(lambda: expected <= receiver.names(trace_id), BACK_WITHIN)
     assert VALUE.encode() not in b"".join(receiver.bodies)
