@@ -24,6 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--without-key", action="store_true", help="leave the key out, to keep it elsewhere")
 
     def handle(self, *args: Any, file: Path, without_key: bool, force: bool, **options: Any) -> None:
+        if file.exists() and not file.is_file():
+            raise StartupError(f"{file} is no file. Name a new file.")
         if file.exists() and not force:
             raise StartupError(f"{file} exists. Choose another name, or replace it with --force.")
         with_key = settings.SECRET_KEY_PATH is not None and not without_key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import stat
 import subprocess
@@ -126,6 +127,17 @@ def test_files_that_are_damaged_cut_or_newer_are_refused_before_anything_is_writ
     complete_archive(copy, type(archive.manifest)(**members), None)
     assert_refused(second.manage("restore", str(copy)), "newer version", "9999_future")
     assert second.manage("restore", str(file)).returncode == 0
+
+
+def test_force_replaces_files_only_not_folders_or_devices(tmp_path):
+    folder, pipe = tmp_path / "folder", tmp_path / "pipe"
+    folder.mkdir()
+    os.mkfifo(pipe)
+    for path in (folder, pipe):
+        with pytest.raises(StartupError, match=f"{path} is no file. Name a new file."):
+            call_command("backup", str(path), force=True)
+    assert pipe.is_fifo()
+    assert folder.is_dir()
 
 
 def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
