@@ -36,6 +36,7 @@ COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
     | {"--version"}
 )  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, others no database
+NEW_CLUSTER = "postgres.new."  # how the name of an unfinished cluster begins
 MAX_LOG_BYTES = 8 * 1024 * 1024
 OLD_LOGS = 3
 COMMANDS_OF_A_USED_DATABASE = frozenset({"sign_in_link", "grant_web_role"})  # these create none
@@ -184,9 +185,12 @@ class Server:
             time.sleep(0.05)
 
     def _create_cluster(self) -> None:
-        """Run initdb beside the final folder and rename, so that a killed start leaves nothing half-made."""
-        new_cluster = self.cluster.with_name("postgres.new")
-        shutil.rmtree(new_cluster, ignore_errors=True)
+        """Run initdb beside the final folder and rename, so that a killed start leaves nothing half-made.
+
+        The folder has a name of its own, because the initdb of a killed start may still be running.
+        """
+        self._remove_new_clusters()
+        new_cluster = Path(tempfile.mkdtemp(dir=self.data_dir, prefix=NEW_CLUSTER))
         self.password_file.unlink(missing_ok=True)
         write_private_file(self.password_file, secrets.token_urlsafe(32))
         run_program(
@@ -206,6 +210,11 @@ class Server:
         create = f"CREATE DATABASE {DATABASE_NAME};\n"
         run_program("postgres", "--single", "-D", str(new_cluster), "postgres", stdin=create)
         new_cluster.rename(self.cluster)
+        self._remove_new_clusters()
+
+    def _remove_new_clusters(self) -> None:
+        for folder in self.data_dir.glob(f"{NEW_CLUSTER}*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def refuse_moved_data(self) -> None:
         """Raise StartupError if the data are in another database now."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from hub.local.postgresql import server as postgresql_server
 from hub.local.postgresql.server import OLD_LOGS, Server, needs_database
 from hub.local.startup_errors import StartupError
-from tests.hub.hub_process import prepare_empty_database, wait_for
+from tests.hub.hub_process import ROOT, prepare_empty_database, wait_for
 
 
 @pytest.fixture
@@ -46,6 +48,22 @@ def test_a_start_that_fails_names_the_reason_of_the_log(server):
     (server.cluster / "global/pg_control").unlink()
     with pytest.raises(StartupError, match=r"pg_control|not find the database"):
         server.start()
+
+
+def test_the_next_start_does_not_wait_for_what_a_killed_first_start_left_running(tmp_path):
+    data_dir = tmp_path / "var"
+    code = "import sys; from hub.local.postgresql.server import *; Server(Path(sys.argv[1])).start()"
+    killed = subprocess.Popen([sys.executable, "-c", code, str(data_dir)], cwd=ROOT)
+    wait_for(lambda: [*data_dir.glob("postgres.new*/pg_wal")], 30)
+    killed.kill()
+    killed.wait()
+    server = Server(data_dir)
+    server.start()
+    try:
+        assert server.is_running()
+    finally:
+        server.stop()
+    wait_for(lambda: not [*data_dir.glob("postgres.new*")], 5)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["prune", "--help"], ["prune", "-h"], ["restore", "-h"]])
