@@ -16,7 +16,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from hub.backup.archive import Archive
 from hub.backup.client_programs import build_environment, find_clients, find_first_error
-from hub.backup.restored_copy import CREATE_MARK, MARK, pause_restored_alerts
+from hub.backup.restored_copy import CREATE_MARK, MARK, is_marked, pause_restored_alerts
 from hub.backup.tables import count_rows, list_tables, refuse_pooler
 from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
 from hub.local.startup_errors import StartupError
@@ -63,6 +63,11 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
 
 
 def refuse_tables() -> None:
+    if is_marked():
+        raise StartupError(
+            "an earlier restore was interrupted after it had restored all data: the next start completes it. To "
+            "restore again, set HUB_DATA_DIR to a new folder, or DATABASE_URL to a new database."
+        )
     if tables := list_tables(connection):
         raise StartupError(
             f"the database is not empty: it has {count_noun(len(tables), 'table')}. Restore into an empty one: set "

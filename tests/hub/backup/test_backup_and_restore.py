@@ -173,6 +173,7 @@ def test_after_a_restore_that_was_killed_the_next_start_pauses_the_alerts(hub, s
     killed = second.manage("shell", "--no-imports", "-c", RESTORE_UNTIL_KILLED.format(file=str(file)))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert run_in_shell(second, READ_ALERTS) == "[False] ['waiting']\n"
+    assert_refused(second.manage("restore", str(file)), "was interrupted", "the next start completes it")
     second.start()
     assert run_in_shell(second, READ_ALERTS) == "[True] ['dead']\n"
     copy = tmp_path / "copy"
