@@ -35,7 +35,18 @@ def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     them.
     """
     context = copy_context()
-    transaction.on_commit(lambda: _get_sender().enqueue((task, ids), context))
+    transaction.on_commit(lambda: _enqueue((task, ids), context))
+
+
+def _enqueue(message: Message, context: Context) -> None:
+    try:
+        _get_sender().enqueue(message, context)
+    except RuntimeError as error:  # the system has no thread left: the sweep finds the work
+        _log_failure(error)
+
+
+def _log_failure(error: Exception) -> None:
+    log.warning("doorbell not delivered: %s", type(error).__name__)
 
 
 class _Sender:
@@ -61,7 +72,7 @@ class _Sender:
                 try:
                     context.run(_send, *message)
                 except Exception as error:  # whatever a broker raises: the sweep finds the work
-                    log.warning("doorbell not delivered: %s", type(error).__name__)
+                    _log_failure(error)
             time.sleep(PAUSE_SECONDS)
 
     def _take_pending(self) -> list[tuple[Message, Context]]:

@@ -80,3 +80,17 @@ def test_a_message_lives_as_long_as_its_task_says():
     send_after_commit(task, 1)
     task.wait_until_sent(1)
     assert prune.expires > 8 * 3600
+
+
+def test_a_commit_succeeds_while_the_system_has_no_thread_left(task, caplog, monkeypatch):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(wake_worker, "_sender", None)
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", refuse)
+        send_after_commit(task, 1)
+    assert "doorbell not delivered: RuntimeError" in caplog.text
+    task.broker_answers.set()
+    send_after_commit(task, 2)
+    task.wait_until_sent(2)
