@@ -4,6 +4,7 @@ import asyncio
 import functools
 import gzip
 import inspect
+import threading
 import time
 
 import pytest
@@ -483,3 +484,41 @@ async def test_the_response_of_a_call_that_has_run_is_kept_even_if_it_is_cancell
         retry = await post(client, "/o", sign_call("POST /o", ARGS, tool_call_id=f"c{number}"))
         assert (retry.status, retry.headers.get("Idempotent-Replayed")) == (200, "true")
     assert len(runs) == 20
+
+
+@serving
+async def test_a_call_that_is_cancelled_again_and_again_during_its_claim_leaves_no_claim(serve):
+    """As when a server stops just after a client has hung up, or in a scope of anyio."""
+    claiming, go_on, abandoned = threading.Event(), threading.Event(), []
+
+    class Slow(MemoryDeliveries):
+        is_in_memory = False
+
+        def claim(self, *args, **kwargs):
+            claiming.set()
+            go_on.wait(10)
+            return super().claim(*args, **kwargs)
+
+        def abandon(self, claim):
+            abandoned.append(claim)
+            super().abandon(claim)
+
+    @web.middleware
+    async def note_task(request, handler):
+        tasks.append(asyncio.current_task())
+        return await handler(request)
+
+    tasks = []
+    protection = make_protection(deliveries=Slow(several_workers=True))
+    client = await serve(shop(note_task, intent_middleware(protection)))
+    calling = asyncio.create_task(post(client, "/refunds", sign_call("POST /refunds", ARGS)))
+    await asyncio.to_thread(claiming.wait, 10)
+    for _ in range(3):
+        tasks[0].cancel()
+        await asyncio.sleep(0.01)
+    go_on.set()
+    with pytest.raises(ClientError):
+        await calling
+    for _ in range(100):
+        await asyncio.sleep(0 if abandoned else 0.01)
+    assert len(abandoned) == 1

@@ -85,8 +85,24 @@ async def last_moment(request):
     return JsonResponse({"ok": True})
 
 
+@intent_required
+async def scoped(request):
+    """Run in a scope that cancels its task until that has ended, as those of anyio do."""
+    if request.headers.get("x-goes"):
+        request.cancelling = asyncio.create_task(cancel_until_done(asyncio.current_task()))
+        await asyncio.sleep(10)
+    return JsonResponse({"ok": True})
+
+
+async def cancel_until_done(task):
+    while not task.done():
+        task.cancel()
+        await asyncio.sleep(0)
+
+
 urlpatterns = [
     path("last-moment", last_moment),
+    path("scoped", scoped),
     path("order", order),
     path("awaited", awaited),
     path("decorated", intent_required(order)),
@@ -135,15 +151,23 @@ def test_a_retry_runs_the_call_of_a_client_who_was_gone_while_it_was_verified(se
     assert (answer.status_code, json.loads(answer.content)) == (200, {"ok": True})
 
 
+async def call_once(address, number, **headers):
+    headers["x-service-intent"] = sign_call(f"POST {address}", ARGS, tool_call_id=f"c{number}")
+    return await AsyncClient().post(address, encode_json(ARGS), content_type="application/json", headers=headers)
+
+
+def test_a_retry_runs_a_call_that_was_cancelled_again_and_again(settings):
+    settings.MIDDLEWARE, settings.AFFIDAVIT_PROTECTION = [], make_protection()
+    for number in range(10):
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(call_once("/scoped", number, **{"x-goes": "1"}))
+        assert asyncio.run(call_once("/scoped", number)).status_code == 200
+
+
 def test_the_response_of_a_call_that_has_run_is_kept_even_if_its_client_is_gone_just_then(settings):
     settings.MIDDLEWARE, settings.AFFIDAVIT_PROTECTION = [], make_protection()
 
-    async def call(number, **headers):
-        headers["x-service-intent"] = sign_call("POST /last-moment", ARGS, tool_call_id=f"c{number}")
-        client = AsyncClient()
-        return await client.post("/last-moment", encode_json(ARGS), content_type="application/json", headers=headers)
-
     for number in range(30):
         with pytest.raises(asyncio.CancelledError):
-            asyncio.run(call(number, **{"x-goes": "1"}))
-        assert asyncio.run(call(number)).headers.get("Idempotent-Replayed") == "true"
+            asyncio.run(call_once("/last-moment", number, **{"x-goes": "1"}))
+        assert asyncio.run(call_once("/last-moment", number)).headers.get("Idempotent-Replayed") == "true"

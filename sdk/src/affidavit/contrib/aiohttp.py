@@ -175,10 +175,18 @@ class _Gate:
 
     async def abandon(self) -> None:
         """Abandon an admitted call that is not settled."""
+        if self._step is not None or self._is_unsettled():
+            # A task of its own, because a request may be cancelled again and again.
+            await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
+
+    def _is_unsettled(self) -> bool:
+        return self.admission is not None and not self.admission.is_settled
+
+    async def _abandon_unsettled(self) -> None:
         if self._step is not None and not self._step.done():
             await asyncio.wait({self._step})
-        if self.admission is not None and not self.admission.is_settled:
-            await asyncio.shield(self._run_step(self.admission.abandon))
+        if self.admission is not None and self._is_unsettled():
+            await self._run_step(self.admission.abandon)
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
         result = self._protection.admit(call, demands)

@@ -188,12 +188,19 @@ def _wrap_async(view: View, demands: Demands, own_protection: Protection | None)
 
 
 async def _settle(step: Callable[..., None], *arguments: Any) -> None:
-    """Run a step in the thread of the request. If the client is gone just then, the step may not have begun."""
-    try:
-        await sync_to_async(step)(*arguments)
-    except asyncio.CancelledError:
-        await sync_to_async(step)(*arguments)
-        raise
+    """Run a step in the thread of the request, to its end even if the request is cancelled again and again.
+
+    The end is waited for, because Django ends the thread with the request.
+    """
+    settling, cancellation = asyncio.create_task(sync_to_async(step)(*arguments)), None
+    while not settling.done():
+        try:
+            await asyncio.wait({settling})
+        except asyncio.CancelledError as cancelled:
+            cancellation = cancelled
+    settling.result()
+    if cancellation is not None:
+        raise cancellation
 
 
 def _wrap_in_transaction(view: View) -> View:
