@@ -24,7 +24,7 @@ import affidavit._paths.classify as classify
 from affidavit._paths.learner import Learner, decode_segments
 from affidavit._paths.segments import strip_values
 from affidavit._paths.signs.segment import Prefix, Siblings
-from affidavit._paths.signs.siblings import list_sibling_signs
+from affidavit._paths.signs.siblings import Neighbourhood, list_sibling_signs
 from affidavit._paths.signs.traffic import TrafficFacts
 from affidavit._paths.tree import PathNode
 from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths
@@ -144,13 +144,13 @@ def fit(
         first = fit_new_signs(own, shipped[0])
     else:
         first = shipped[0] if shipped else fit_logistic(own, start[0])
-    probabilities: dict[int, Mapping[str, float]] = {}
+    neighbourhoods: dict[int, Neighbourhood] = {}
     rows = []
     for example, weight in zip(examples, weights, strict=True):
         siblings = example.siblings
-        if id(siblings) not in probabilities:
-            probabilities[id(siblings)] = _look(siblings, first)
-        beside = list_sibling_signs(siblings, example.segment, probabilities[id(siblings)])
+        if id(siblings) not in neighbourhoods:
+            neighbourhoods[id(siblings)] = Neighbourhood(siblings, _look(siblings, first))
+        beside = list_sibling_signs(neighbourhoods[id(siblings)], example.segment)
         rows.append(((*example.own, *beside), example.is_data, weight))
     if shipped and only_new:
         return first, fit_new_signs(rows, shipped[1])

@@ -3,6 +3,7 @@
 import random
 import re
 import string
+import sys
 from urllib.parse import quote
 
 import pytest
@@ -143,3 +144,26 @@ def test_any_text_can_be_a_segment(text):
     path = f"/files/{quote(text, safe='')}"
     result = learn((f"GET {path}", {"name": text})).template(path)
     assert len(result.path.split("/")) == 3
+
+
+def test_the_work_of_a_decision_grows_with_the_number_of_words_and_not_with_its_square():
+    few, many = count_calls_of_a_decision(100), count_calls_of_a_decision(400)
+    assert many < 6 * few
+
+
+def count_calls_of_a_decision(words):
+    """Return how many functions of Python a decision calls that has so many words in one position."""
+    rng, learner, calls = random.Random(words), Learner(KEY), [0]
+    for _ in range(words):
+        name = "".join(rng.choices(string.ascii_lowercase, k=9))
+        learner.learn("GET", f"/users/{name}", 200, response={"username": name})
+
+    def count(frame, event, argument):
+        calls[0] += event == "call"
+
+    sys.setprofile(count)
+    try:
+        learner.template("/users/anna")
+    finally:
+        sys.setprofile(None)
+    return calls[0]

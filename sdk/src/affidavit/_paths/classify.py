@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .signs.names import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES, UNLIKE_DATA
 from .signs.segment import Prefix, Siblings
-from .signs.siblings import list_sibling_signs
+from .signs.siblings import Neighbourhood, list_sibling_signs
 from .signs.traffic import TrafficFacts
 from .signs.weights import WEIGHTS
 from .tree import PathNode, count_paths
@@ -77,11 +77,15 @@ VARIABLE = Judgement(1.0, {"one of several versions": 9.0})
 class Decision:
     """The decision about one position of a path."""
 
-    siblings: Siblings
+    neighbourhood: Neighbourhood
     judgements: dict[str, Judgement]
-    first_look: Mapping[str, float]
     literals: dict[str, Decision] = field(default_factory=dict)
     parameter: Decision | None = None
+
+    @property
+    def siblings(self) -> Siblings:
+        """Return the segments of the position."""
+        return self.neighbourhood.siblings
 
     def follow(self, segment: str, judgement: Judgement) -> Decision:
         """Return the decision about the position that follows a segment."""
@@ -90,7 +94,7 @@ class Decision:
             return following
         before = None if judgement.verdict is Verdict.PARAMETER else segment
         siblings = Siblings([], self.siblings.facts, (*self.siblings.prefix, before))
-        return Decision(siblings, {}, {})
+        return Decision(Neighbourhood(siblings, {}), {})
 
     def judge_new(self, segment: str) -> Judgement:
         """Judge a segment that was never seen at this position, so that no response is known for it.
@@ -98,7 +102,7 @@ class Decision:
         It is a word only if this API or others have such a word. Else it is a parameter if the position has a
         parameter, and undecided if not.
         """
-        judgement = judge_segment(self.siblings, segment, self.first_look)
+        judgement = judge_segment(self.neighbourhood, segment)
         is_known = bool(judgement.signs.keys() & KNOWN_WORDS)
         if judgement in (FIXED, SENTENCE) or (is_known and judgement.verdict is Verdict.LITERAL):
             return judgement
@@ -108,12 +112,12 @@ class Decision:
 def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) -> Decision:
     """Decide which segments of `nodes` are parameters. The nodes form one position: the path before them is equal."""
     siblings = Siblings(nodes, facts, prefix)
-    first_look = take_first_look(siblings)
-    judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
+    neighbourhood = Neighbourhood(siblings, take_first_look(siblings))
+    judgements = {segment: judge_segment(neighbourhood, segment) for segment in siblings.words}
     _doubt_strange_words(siblings, judgements)
     _doubt_named_capitals(judgements)
     _decide_likely_segments(siblings, judgements)
-    decision = Decision(siblings, judgements, first_look)
+    decision = Decision(neighbourhood, judgements)
     parameters = {segment for segment, judgement in judgements.items() if judgement.verdict is Verdict.PARAMETER}
     for segment in sorted(siblings.words.keys() - parameters):
         decision.literals[segment] = decide(siblings.words[segment], facts, (*prefix, segment))
@@ -185,15 +189,16 @@ def take_first_look(siblings: Siblings) -> dict[str, float]:
     }
 
 
-def judge_segment(siblings: Siblings, segment: str, first_look: Mapping[str, float]) -> Judgement:
+def judge_segment(neighbourhood: Neighbourhood, segment: str) -> Judgement:
     """Judge one segment, whether it was seen at this position or not."""
+    siblings = neighbourhood.siblings
     if siblings.is_fixed(segment):
         return FIXED
     if segment in siblings.versions:
         return VARIABLE
     if is_sentence(segment):
         return SENTENCE
-    signs = ("", *siblings.own_signs(segment), *list_sibling_signs(siblings, segment, first_look))
+    signs = ("", *siblings.own_signs(segment), *list_sibling_signs(neighbourhood, segment))
     weights = {sign: WEIGHTS.get(sign, UNKNOWN_SIGN)[1] for sign in signs}
     return Judgement(to_probability(sum(weights.values())), weights)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 
 from affidavit._paths.response_similarity import (
     ALIKE_SIMILARITY,
@@ -22,33 +24,62 @@ SURE_WORD = 0.1  # probability at the first look below which a neighbour counts 
 CROWD_SIZE = 9  # siblings that make a crowd
 
 
-def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
-    """Yield the signs that the neighbours of a segment give.
+class Neighbourhood:
+    """The segments of one position, sorted once by the first look for all signs that they give to each other.
 
     probabilities: for each segment, the probability that it is data, judged alone.
     """
-    neighbours = {
-        word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
-    }
-    data_words = sorted(word for word, probability in neighbours.items() if probability > SURE_DATA)
-    sure_words = [word for word, probability in neighbours.items() if probability < SURE_WORD]
-    unsure = len(neighbours) - len(data_words) - len(sure_words)
-    yield from siblings.place_signs(_compare_numbers(siblings.data_count, len(data_words), len(sure_words), unsure))
-    if data_words:
-        own_text = list_text_signs(strip_values(segment))
-        alike = sum(list_text_signs(strip_values(word)) == own_text for word in data_words)
-        yield "reads like the data beside it" if 3 * alike >= len(data_words) else "reads unlike the data beside it"
+
+    def __init__(self, siblings: Siblings, probabilities: Mapping[str, float]) -> None:
+        self.siblings = siblings
+        words = sorted(word for word in siblings.words if not siblings.is_fixed(word))
+        self.data = dict.fromkeys(word for word in words if probabilities[word] > SURE_DATA)
+        self.others = dict.fromkeys(word for word in words if word not in self.data)
+        self.sure_words = frozenset(word for word in words if probabilities[word] < SURE_WORD)
+        self._data_texts = Counter(list_text_signs(strip_values(word)) for word in self.data)
+        self._data_shapes: dict[tuple[str, ...], Shapes] = {}
+
+    def count_data_like(self, segment: str) -> int:
+        """Return how many of the data beside a segment read like it."""
+        return self._data_texts[list_text_signs(strip_values(segment))] - (segment in self.data)
+
+    def collect_data_shapes(self, segment: str) -> Shapes | None:
+        """Return the shapes of the data beside a segment; None if there is no data."""
+        words = _choose_beside(segment, self.data)
+        if words not in self._data_shapes:
+            self._data_shapes[words] = collect_shapes(self.siblings.collect_data(frozenset(words)))
+        return self._data_shapes[words] if words or self.siblings.data else None
+
+
+def _count_beside(segment: str, words: Collection[str]) -> int:
+    return len(words) - (segment in words)
+
+
+def _choose_beside(segment: str, words: Iterable[str]) -> tuple[str, ...]:
+    """Return the first words beside a segment: those whose answers are compared."""
+    return tuple(islice((word for word in words if word != segment), MAX_COMPARED))
+
+
+def list_sibling_signs(neighbourhood: Neighbourhood, segment: str) -> Iterator[str]:
+    """Yield the signs that the neighbours of a segment give."""
+    siblings = neighbourhood.siblings
+    data, others = _count_beside(segment, neighbourhood.data), _count_beside(segment, neighbourhood.others)
+    words = _count_beside(segment, neighbourhood.sure_words)
+    yield from siblings.place_signs(_compare_numbers(siblings.data_count, data, words, others - words))
+    if data:
+        alike = neighbourhood.count_data_like(segment)
+        yield "reads like the data beside it" if 3 * alike >= data else "reads unlike the data beside it"
     likenesses = set[str]()
     own = siblings.collect_shapes(segment)
-    nodes = siblings.collect_data(frozenset(data_words[:MAX_COMPARED]))
-    if nodes:
-        likenesses.add(likeness := _name_likeness(measure_similarity(own, collect_shapes(nodes))))
+    data_shapes = neighbourhood.collect_data_shapes(segment)
+    if data_shapes is not None:
+        likenesses.add(likeness := _name_likeness(measure_similarity(own, data_shapes)))
         yield f"{likeness} the data beside it"
-    other_words = sorted(neighbours.keys() - set(data_words))
+    other_words = _choose_beside(segment, neighbourhood.others)
     if other_words:
-        likenesses.add(likeness := _name_likeness(_measure_median(siblings, own, other_words[:MAX_COMPARED])))
+        likenesses.add(likeness := _name_likeness(_measure_median(siblings, own, other_words)))
         yield f"{likeness} the words beside it"
-        if likeness == "answers like" and len(neighbours) + siblings.data_count >= CROWD_SIZE:
+        if likeness == "answers like" and data + others + siblings.data_count >= CROWD_SIZE:
             yield "one of a crowd that answers alike"
     if "answers unlike" in likenesses and "answers like" not in likenesses:
         if any(sign.endswith("right before") for sign in siblings.own_signs(segment)):
