@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from support.witness_hub import Hub, make_witness, observe_get
+from support.witness_hub import Hub, make_witness, observe_get, wait_until
 
 from affidavit._paths.learner import Learner
 from affidavit._witness.intake import erase_data
@@ -53,6 +53,23 @@ def test_the_oldest_undecided_requests_are_dropped_first():
         witness.flush()
     assert (witness.stats.held_back, witness.stats.dropped, hub.bodies) == (3, 12, [])
     assert {key.path for key in witness._intake._unrouted_operations} == {f"/pets/{name}" for name in names[-3:]}
+
+
+def test_values_that_look_like_words_take_no_room_from_new_operations():
+    witness = make_witness(hub := Hub(), max_operations=60)
+    names = [f"{a}{b}{c}" for a in ("kalo", "miro", "tenu", "sibo") for b in "bdgkl" for c in ("ani", "oro", "ulu")]
+    for name in names[:35]:
+        observe_get(witness, f"/users/{name}", {"username": name})
+    assert wait_until(lambda: hub.bodies)  # long before the interval is over
+    for name in names[35:]:
+        observe_get(witness, f"/users/{name}", {"username": name})
+    for number in range(20):
+        observe_get(witness, "/invoices/list" if number % 2 else "/reports", {"total": 1})
+    assert witness.flush()
+    assert witness.stats.dropped == 0
+    assert hub.counts == {
+        ("GET", "/users/{userId}", 200): 60, ("GET", "/invoices/list", 200): 10, ("GET", "/reports", 200): 10
+    }  # fmt: skip
 
 
 SEGMENTS = st.sampled_from([

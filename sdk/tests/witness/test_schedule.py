@@ -46,14 +46,32 @@ def test_the_first_news_is_reported_soon_and_endless_news_after_growing_delays()
     assert schedule.pause(now) == 2
 
 
-@given(st.lists(st.tuples(st.floats(0, 30), st.booleans()), max_size=300))
+def test_while_the_room_for_operations_fills_up_reports_follow_each_other_closely():
+    schedule, now, gaps = Schedule(MINUTE), 0.0, []
+    for _ in range(4):
+        schedule.note_crowding(now)
+        gaps.append(schedule.pause(now))
+        now += gaps[-1]
+        schedule.note_report(now)
+    assert gaps == [0, 2, 2, 2]
+    schedule.note_sent(now + 0.5)  # a report that takes long is not repeated as soon
+    schedule.note_crowding(now + 0.5)
+    assert schedule.pause(now) == 5
+    schedule.note_report(now)
+    schedule.note_pending(now)
+    assert schedule.pause(now) == MINUTE
+
+
+@given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from(["news", "crowding", "neither"])), max_size=300))
 def test_any_sequence_of_news_causes_a_bounded_number_of_reports_an_hour(events):
     schedule, now, reports = Schedule(MINUTE), 0.0, []
-    for wait, is_new in events:
+    for wait, event in events:
         now += wait
         schedule.note_pending(now)
-        if is_new:
+        if event == "news":
             schedule.note_news(now)
+        elif event == "crowding":
+            schedule.note_crowding(now)
         if schedule.is_due(now):
             schedule.note_report(now)
             reports.append(now)

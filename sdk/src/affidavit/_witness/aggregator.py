@@ -87,6 +87,7 @@ class Aggregator:
                 observations.absorb(key, path_template, total)
                 self._forget_if_renamed(operation, path_template)
         self._drop_longest_undecided()
+        self._intake.note_report()
         self.held_back = sum(total.count for total in held_back.values())
         return observations
 

@@ -149,6 +149,15 @@ class Intake:
         self.request_count = self.dropped_count = self.ignored_count = self.uninspected_count = 0
         self.left_out: Counter[Unread] = Counter()
         self.has_new_operation = False
+        self._room = max_operations  # for operations without a route, at the last report
+
+    @property
+    def is_filling_up(self) -> bool:
+        """Return whether half of the room for operations without a route was used since the last report.
+
+        Most of it is taken by values in paths: a report makes one operation of them.
+        """
+        return 2 * self._find_room() < self._room
 
     @property
     def is_empty(self) -> bool:
@@ -245,12 +254,19 @@ class Intake:
         with self._lock:
             operation.pace.adjust(news=news)
 
+    def note_report(self) -> None:
+        """Note the room for operations without a route that a report has left."""
+        self._room = self._find_room()
+
     def forget(self, operation: Operation) -> None:
         """Forget an operation without a route, so that the next request of its path is inspected again."""
         with self._lock:
             if self._unrouted_operations.pop(operation.key, None):
                 self._variants[operation.key._replace(media_types=NO_MEDIA_TYPES)] -= 1
             self._unrouted_paths.discard((operation.method, operation.path))
+
+    def _find_room(self) -> int:
+        return self._max_operations - len(self._unrouted_operations)
 
     def _find_operation(self, key: OperationKey, template: Template | None) -> Operation | None:
         operations = self._routed_operations if template else self._unrouted_operations

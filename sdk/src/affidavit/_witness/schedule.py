@@ -1,9 +1,14 @@
-"""Schedule live reports: at an interval, soon after news, and less soon when news never ends (contract §4)."""
+"""Schedule live reports: at an interval, soon after news, and less soon when news never ends (contract §4).
+
+They are also sooner while the room for new operations is filling up.
+"""
 
 PROMPT = 1.0
 """Seconds to wait after the first news, so that what follows is in the same report."""
 _FIRST_GAP = 2.0
 """Seconds between two reports of news; doubled each time until an interval passes without news."""
+_PAUSE_RATIO = 10
+"""How much longer than the last report the pause is, if the room for new operations is filling up."""
 _RETRY_AFTER = 15.0
 """Seconds until an undelivered report is sent again, at most."""
 _LONGEST_RULES_PAUSE = 60.0
@@ -17,6 +22,7 @@ class Schedule:
         self._shortest = min(_FIRST_GAP, interval)
         self._gap = 0.0
         self._last: float | None = None
+        self._duration = 0.0
         self._due: float | None = None
         self._has_news = False
         self._rules_due: float | None = None
@@ -34,6 +40,11 @@ class Schedule:
             earliest = now if self._last is None else self._last + self._gap
             self._due = min(self._due or now + self._interval, max(now + min(PROMPT, self._interval), earliest))
 
+    def note_crowding(self, now: float) -> None:
+        """Note that the room for new operations fills up: report soon, but spend little time on such reports."""
+        earliest = now if self._last is None else self._last + max(self._shortest, _PAUSE_RATIO * self._duration)
+        self._due = min(self._due or now + self._interval, max(now, earliest))
+
     def is_due(self, now: float) -> bool:
         """Return whether to report now."""
         return self._due is not None and now >= self._due
@@ -43,6 +54,10 @@ class Schedule:
         longer_gap = min(2 * self._gap, self._interval) if self._has_news else 0.0
         self._gap = max(self._shortest, longer_gap)
         self._last, self._due, self._has_news = now, None, False
+
+    def note_sent(self, now: float) -> None:
+        """Note that the report was sent, or could not be."""
+        self._duration = now - (self._last or now)
 
     def retry_later(self, now: float) -> None:
         """Schedule a retry of a report that was not delivered."""

@@ -302,9 +302,12 @@ class Witness(Reporter):
         aggregator.inspect_queue()
         if aggregator.has_news or self._intake.has_new_operation:
             schedule.note_news(now)
+        if self._intake.is_filling_up and not self._outbox.weight:
+            schedule.note_crowding(now)
         if is_hurried or schedule.is_due(now):
             schedule.note_report(now)
             self._outbox.send(lambda: self._pack_reports(aggregator))
+            schedule.note_sent(self._clock())
             if self._outbox.weight:
                 schedule.retry_later(self._clock())
 
