@@ -11,7 +11,7 @@ from support.signed_calls import RecordedReports, encode_json, make_protection, 
 
 fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request, WebSocket
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
@@ -252,3 +252,32 @@ async def test_the_route_class_can_be_set_for_a_whole_app():
     header = [("x-service-intent", sign_call("GET /orders/7", {}))]
     assert (await exchange(app, "GET", "/orders/7", header)).json == "user-1"
     assert (await exchange(app, "GET", "/openapi.json")).status == 200
+
+
+@in_loop
+async def test_a_web_socket_that_asks_for_an_intent_never_opens_and_says_why():
+    router, messages = APIRouter(route_class=IntentRoute), []
+
+    @router.websocket("/decorated")
+    @intent_required
+    async def decorated(socket: WebSocket):
+        await socket.accept()
+
+    @router.websocket("/dependent")
+    async def dependent(socket: WebSocket, intent: VerifiedIntent):
+        await socket.accept()
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    async def send(message):
+        messages.append(message)
+
+    app = FastAPI()
+    app.include_router(router)
+    app.add_middleware(IntentMiddleware, protection=make_protection(), everything=False)
+    for path, error in (("/decorated", RuntimeError), ("/dependent", LookupError)):
+        scope = {"type": "websocket", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": []}
+        with pytest.raises(error, match="WebSocket"):
+            await app(scope, receive, send)
+    assert messages == []

@@ -239,7 +239,9 @@ class _RunningCall:
 def require_intent(admission: "Admission | None") -> Intent:
     """Return the intent of the current request. Raises LookupError if none was admitted."""
     if admission is None:
-        raise LookupError("no intent was verified for this request: is its view protected?")
+        raise LookupError(
+            "no intent was verified for this request: is its view protected? No intent covers a WebSocket"
+        )
     return admission.intent
 
 

@@ -375,7 +375,9 @@ def require_gate() -> Gate:
     """Return the gate of the current request. Raises RuntimeError without the middleware."""
     gate = _GATE.get(None)
     if gate is None:
-        raise RuntimeError("intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app")
+        raise RuntimeError(
+            "intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app; no intent covers a WebSocket"
+        )
     return gate
 
 

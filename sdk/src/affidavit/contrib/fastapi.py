@@ -1,7 +1,7 @@
 """For FastAPI: a route that verifies the intent before FastAPI reads the body or runs a dependency (contract §3).
 
 app.add_middleware(IntentMiddleware, protection=protection, everything=False)
-router = APIRouter(route_class=IntentRoute)  # every route of this router needs an intent
+router = APIRouter(route_class=IntentRoute)  # every HTTP route of this router needs an intent
 
 @router.post("/refunds")
 async def refund(order: Order, intent: VerifiedIntent) -> Receipt: ...
@@ -32,6 +32,8 @@ VerifiedIntent: TypeAlias = Annotated[Intent, Depends(_find_intent)]
 
 class IntentRoute(APIRoute):
     """A route whose intent is verified first: unsigned calls reach no validation, no dependency and no code of the app.
+
+    WebSocket routes are of another class and stay open, because no intent covers a WebSocket.
 
     Pass this class as `route_class` to an APIRouter, or set it on `app.router` before the first route is added. Below
     the route's decorator, `intent_required` still says what a route demands. The app needs the middleware. Without it,
