@@ -114,3 +114,25 @@ def test_a_standard_input_that_is_closed_is_called_that(option, monkeypatch, cap
     header = [] if option == "--header-file" else ["--header", "x"]
     assert main(["verify", "--method", "POST", "--path", "/", *header, option, "-"]) == 2
     assert capsys.readouterr() == ("", "affidavit: - cannot be read: standard input is closed.\n")
+
+
+class InterruptedArguments(list):
+    """Arguments whose reading is interrupted by Ctrl-C."""
+
+    def __iter__(self):
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_the_arguments_are_read_is_no_traceback(capsys):
+    assert main(InterruptedArguments()) == 130
+    assert capsys.readouterr().err == "affidavit: interrupted.\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_a_help_that_cannot_be_written_is_an_error(option):
+    environment = subprocess_environment(PYTHONUNBUFFERED="")
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "affidavit", option]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (1, b"affidavit: the output cannot be written: No space left on device.\n")

@@ -28,10 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or could not be reached, or that the output cannot be written. 3: done, and the pulled file has changed. 130:
     interrupted. An error is one line on standard error.
     """
-    _discard_closed_outputs()
-    _escape_unencodable_output()
-    options = _build_parser().parse_args(arguments)
+    undone = _REFUSED
     try:
+        _discard_closed_outputs()
+        _escape_unencodable_output()
+        options = _parse_arguments(arguments)
+        undone = options.undone
         _refuse_undecodable(options)
         _refuse_empty_file_names(options)
         status: int | None = options.run(options)
@@ -40,12 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, HarError) as error:
         return _report_failure(_UNUSABLE, str(error))
     except Undelivered as error:
-        return _report_failure(options.undone, str(error))
+        return _report_failure(undone, str(error))
     except OSError as error:  # only writing the output can raise it here
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the flush at exit fails again
-        return _report_failure(options.undone, f"the output cannot be written: {error.strerror}.")
+        return _report_failure(undone, f"the output cannot be written: {error.strerror}.")
     except KeyboardInterrupt:
         return _report_failure(_INTERRUPTED, "interrupted.")
+
+
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    try:
+        return _build_parser().parse_args(arguments)
+    except SystemExit:
+        sys.stdout.flush()  # a help that cannot be written is an error
+        raise
 
 
 def _build_parser() -> argparse.ArgumentParser:
