@@ -586,3 +586,21 @@ def test_without_a_delivery_store_nothing_is_kept():
     for _ in range(2):
         assert post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")).status_code == 201
     assert len(app.runs) == 2
+
+
+@pytest.mark.parametrize("path", ["//orders", "///orders", "/\xfforders"])
+def test_a_path_that_a_framework_routes_as_another_is_exempt_only_if_that_one_is_too(path):
+    app = flask.Flask("shop")
+    app.add_url_rule("/<path:name>", view_func=lambda name: name, methods=["POST"])
+    protection = make_protection(exempt=lambda method, path: not path.startswith("/orders"))
+    middleware = IntentMiddleware(app.wsgi_app, protection)
+
+    def call(path):
+        statuses = []
+        environ = {"REQUEST_METHOD": "POST", "PATH_INFO": path, "wsgi.input": io.BytesIO(), "wsgi.url_scheme": "http"}
+        environ |= {"SERVER_NAME": "shop", "SERVER_PORT": "80"}
+        b"".join(middleware(environ, lambda status, headers: statuses.append(status[:3])))
+        return statuses
+
+    assert call(path) == ["403"]
+    assert call("//static") == ["200"]

@@ -1,6 +1,7 @@
 """Admit or refuse a request by its facts: the part that all adapters share (contract §3)."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -41,12 +42,22 @@ _HEADERS_NOT_KEPT = frozenset(
     | {"upgrade", "date", "server", "set-cookie"}
 )
 
+_REPEATED_SLASHES = re.compile(r"//+")
+
 _log = logging.getLogger("affidavit.protection")
 
 
 def _exempt_nothing(method: str, path: str) -> bool:
     """Return False: every request needs an intent."""
     return False
+
+
+def _clean_path(path: str) -> str:
+    """Return a path as lenient frameworks route it.
+
+    Flask and Falcon drop slashes in front, Litestar all that are repeated, Bottle bytes that are not UTF-8.
+    """
+    return _REPEATED_SLASHES.sub("/", path.encode("utf-8", "ignore").decode("utf-8"))
 
 
 def find_no_route() -> str | None:
@@ -106,7 +117,8 @@ class Protection:
     deliveries: the store that keeps responses by toolCallId; None if the app does this itself.
     reports: where verifications are reported; None to report nothing.
     exempt: a function that a middleware calls with method and decoded path. It returns True for requests that need no
-        intent.
+        intent. For a path that a framework may route as another one, it is called with both, and has to return True for
+        both.
     max_body: the most bytes of a request body (a larger body is answered 413), or a function that returns this number
         for a method and a decoded path.
     max_kept: the most bytes of a response that is kept for retries.
@@ -132,7 +144,7 @@ class Protection:
     ) -> None:
         refuse_async("exempt", exempt)
         self.verifier = verifier
-        self.exempt = exempt
+        self._exempt = exempt
         self.max_body = max_body
         self.is_in_memory = verifier.is_in_memory and (deliveries is None or is_in_memory(deliveries))
         self.max_kept = max_kept
@@ -141,6 +153,11 @@ class Protection:
         self._reports = reports
         self._now = now
         self._next_log_at = 0.0
+
+    def exempt(self, method: str, path: str) -> bool:
+        """Return whether a request needs no intent."""
+        routed_path = _clean_path(path)
+        return bool(self._exempt(method, path) and (routed_path == path or self._exempt(method, routed_path)))
 
     def find_max_body(self, method: str, path: str) -> int:
         """Return the most bytes that the body of this request may have."""
