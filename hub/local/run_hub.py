@@ -18,7 +18,6 @@ from django.conf import settings
 from django.db import DatabaseError, OperationalError, connections
 from django.utils import timezone
 
-from hub.backup.restored_copy import refuse_marked_database
 from hub.celery import app
 from hub.local import compressed_static_files
 from hub.local.command_lines import PROGRAMS, build_command, list_variables, metrics_folder, resolve
@@ -29,6 +28,7 @@ from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.web_role import create_embedded_role
+from hub.restored_copy import is_marked
 from hub.sample import workspace as sample
 from workspaces.secrets.unreadable import warn_of_unreadable_secrets
 
@@ -151,6 +151,12 @@ def run_process(name: str) -> NoReturn:
     command = build_command(name)
     os.chdir(command.folder)
     os.execvpe(command.arguments[0], list(command.arguments), command.environment)
+
+
+def refuse_marked_database() -> None:
+    """Raise StartupError if the alerts of a restored database are not paused yet."""
+    if is_marked():
+        raise StartupError("a restore into this database was interrupted. Run `manage.py prepare`; it completes it.")
 
 
 def require_own_database() -> None:

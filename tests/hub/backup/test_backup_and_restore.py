@@ -17,11 +17,13 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from hub.backup import create, restore, restored_copy
+from hub import restored_copy
+from hub.backup import create, restore
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
 from hub.backup.create import new_file_beside
 from hub.local import database
+from hub.local.run_hub import refuse_marked_database
 from hub.local.startup_errors import StartupError
 from hub.management.commands import migrate
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
@@ -189,13 +191,13 @@ def run_in_shell(hub: Hub, code: str) -> str:
 
 @pytest.mark.django_db(transaction=True)
 def test_no_process_starts_on_a_restored_database_before_its_alerts_are_paused():
-    restored_copy.refuse_marked_database()
+    refuse_marked_database()
     with connection.cursor() as cursor:
         cursor.execute(restored_copy.CREATE_MARK)
     with pytest.raises(StartupError, match=r"Run `manage.py prepare`"):
-        restored_copy.refuse_marked_database()
+        refuse_marked_database()
     assert not database.prepare_database()
-    restored_copy.refuse_marked_database()
+    refuse_marked_database()
 
 
 def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_path):

@@ -9,7 +9,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from alerts.setup.alerts import pause_every_alert
-from hub.local.startup_errors import StartupError
 
 MARK = "hub_unfinished_restore"
 # A dump leaves an empty search path. The backup of a marked database has the table, too.
@@ -33,9 +32,3 @@ def pause_restored_alerts() -> int:
     with connection.cursor() as cursor:
         cursor.execute(DROP_MARK)
     return paused_alerts
-
-
-def refuse_marked_database() -> None:
-    """Raise StartupError if the alerts of a restored database are not paused yet."""
-    if is_marked():
-        raise StartupError("a restore into this database was interrupted. Run `manage.py prepare`; it completes it.")
