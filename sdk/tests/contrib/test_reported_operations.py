@@ -118,9 +118,11 @@ def test_starlette_and_fastapi_report_no_path(package):
     assert list_reported_operations(call) == {None}
 
 
-def test_django_reports_only_routes(settings):
+def test_django_reports_only_routes(request):
     urls = pytest.importorskip("django.urls", reason="needs Django")
     test = pytest.importorskip("django.test")
+    pytest.importorskip("pytest_django", reason="needs pytest-django")
+    settings = request.getfixturevalue("settings")
 
     def call(protection):
         settings.ROOT_URLCONF = (urls.path("users/<name>", print), urls.re_path("^([a-z-]+)/orders$", print))
