@@ -118,6 +118,20 @@ def test_a_try_that_was_sent_counts_although_the_last_connection_is_refused(open
     assert caught.value.was_sent
 
 
+def test_a_connection_for_which_no_thread_can_be_started_is_tried_again(open_transport, monkeypatch):
+    """So it is with gevent when Python 3.12 ends: its resolver uses threads."""
+    connect, failures = socket.create_connection, [RuntimeError("can't create new thread at interpreter shutdown")]
+
+    def connect_at_second_try(*args, **options):
+        if failures:
+            raise failures.pop()
+        return connect(*args, **options)
+
+    monkeypatch.setattr(socket, "create_connection", connect_at_second_try)
+    with ScriptedHub(answer(200, {"recorded": 1})) as hub:
+        assert open_transport(hub.url).post_json("/x", b"{}", {}) == {"recorded": 1}
+
+
 def test_a_silent_hub_is_unreachable_after_the_timeout(open_transport):
     with ScriptedHub(silent(0.5)) as hub, pytest.raises(HubUnreachable, match=r"nothing came for 0\.1 s"):
         open_transport(hub.url, 0.1, retry=Retry(attempts=2)).post_json("/x", b"{}", HEADERS)

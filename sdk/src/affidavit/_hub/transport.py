@@ -188,6 +188,9 @@ class HttpTransport:
         self._thread.opened = _OpenConnection(connection)
         try:
             connection.connect()
+        except RuntimeError as error:  # gevent finds addresses in a thread, and Python 3.12 starts none when it ends
+            self.close()
+            raise OSError(str(error)) from error
         except BaseException:
             self.close()
             raise
