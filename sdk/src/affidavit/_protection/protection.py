@@ -156,8 +156,10 @@ class Protection:
 
     def exempt(self, method: str, path: str) -> bool:
         """Return whether a request needs no intent."""
+        if not self._exempt(method, path):
+            return False
         routed_path = _clean_path(path)
-        return bool(self._exempt(method, path) and (routed_path == path or self._exempt(method, routed_path)))
+        return routed_path == path or bool(self._exempt(method, routed_path))
 
     def find_max_body(self, method: str, path: str) -> int:
         """Return the most bytes that the body of this request may have."""
