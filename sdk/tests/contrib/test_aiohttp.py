@@ -4,10 +4,10 @@ import asyncio
 import functools
 import gzip
 import inspect
-import threading
 import time
 
 import pytest
+from support.paused_deliveries import PausedDeliveries
 from support.signed_calls import (
     RecordedReports,
     UnreachableStore,
@@ -489,19 +489,7 @@ async def test_the_response_of_a_call_that_has_run_is_kept_even_if_it_is_cancell
 @serving
 async def test_a_call_that_is_cancelled_again_and_again_during_its_claim_leaves_no_claim(serve):
     """As when a server stops just after a client has hung up, or in a scope of anyio."""
-    claiming, go_on, abandoned = threading.Event(), threading.Event(), []
-
-    class Slow(MemoryDeliveries):
-        is_in_memory = False
-
-        def claim(self, *args, **kwargs):
-            claiming.set()
-            go_on.wait(10)
-            return super().claim(*args, **kwargs)
-
-        def abandon(self, claim):
-            abandoned.append(claim)
-            super().abandon(claim)
+    deliveries = PausedDeliveries()
 
     @web.middleware
     async def note_task(request, handler):
@@ -509,16 +497,16 @@ async def test_a_call_that_is_cancelled_again_and_again_during_its_claim_leaves_
         return await handler(request)
 
     tasks = []
-    protection = make_protection(deliveries=Slow(several_workers=True))
+    protection = make_protection(deliveries=deliveries)
     client = await serve(shop(note_task, intent_middleware(protection)))
     calling = asyncio.create_task(post(client, "/refunds", sign_call("POST /refunds", ARGS)))
-    await asyncio.to_thread(claiming.wait, 10)
+    await asyncio.to_thread(deliveries.claiming.wait, 10)
     for _ in range(3):
         tasks[0].cancel()
         await asyncio.sleep(0.01)
-    go_on.set()
+    deliveries.go_on.set()
     with pytest.raises(ClientError):
         await calling
     for _ in range(100):
-        await asyncio.sleep(0 if abandoned else 0.01)
-    assert len(abandoned) == 1
+        await asyncio.sleep(0 if deliveries.abandoned else 0.01)
+    assert len(deliveries.abandoned) == 1

@@ -1,13 +1,13 @@
 """Deliveries of one call under ASGI: repeated, simultaneous, cancelled, and without a reachable store."""
 
 import asyncio
-import threading
 
 import pytest
 from support.asgi_calls import exchange, in_loop
+from support.paused_deliveries import PausedDeliveries
 from support.signed_calls import UnreachableStore, encode_json, make_protection, sign_call
 
-from affidavit import MemoryDeliveries, SqliteDeliveries
+from affidavit import SqliteDeliveries
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
 
 pytest.importorskip("starlette", reason="needs Starlette")
@@ -121,34 +121,21 @@ async def test_after_the_caller_disconnected_a_retry_runs():
 @pytest.mark.parametrize("cancels_once", [True, False])
 @in_loop
 async def test_a_call_cancelled_during_its_claim_leaves_no_claim(cancels_once):
-    claiming, go_on, abandoned = threading.Event(), threading.Event(), []
-
-    class Slow(MemoryDeliveries):
-        is_in_memory = False
-
-        def claim(self, *args, **kwargs):
-            claiming.set()
-            go_on.wait(10)
-            return super().claim(*args, **kwargs)
-
-        def abandon(self, claim):
-            abandoned.append(claim)
-            super().abandon(claim)
-
-    app = shop(make_protection(deliveries=Slow(several_workers=True)))
+    deliveries = PausedDeliveries()
+    app = shop(make_protection(deliveries=deliveries))
     call = asyncio.create_task(post(app, "/orders", sign_call("POST /orders", ARGS)))
-    await asyncio.to_thread(claiming.wait, 10)
+    await asyncio.to_thread(deliveries.claiming.wait, 10)
     while not call.done():  # as a cancel scope of anyio does: until the task has ended
         call.cancel()
         await asyncio.sleep(0.01)
         if cancels_once:
             break
-    go_on.set()
+    deliveries.go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await call
-    while not abandoned:
+    while not deliveries.abandoned:
         await asyncio.sleep(0.01)
-    assert len(abandoned) == 1
+    assert len(deliveries.abandoned) == 1
     assert app.state.runs == []
 
 

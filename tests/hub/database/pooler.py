@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from hub.local.postgresql.programs import find_user_prefix
 from tests.hub.hub_process import free_port
@@ -64,3 +65,18 @@ def wait_for_port(port: int, *, seconds: float) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
+
+
+@contextmanager
+def connect_through_pooler(folder: Path) -> Iterator[None]:
+    """Send the statements of this process through PgBouncer until the end of the block."""
+    own_settings = dict(connection.settings_dict)
+    with running_pooler(folder, own_settings) as port:
+        connection.close()
+        options = {**own_settings["OPTIONS"], "prepare_threshold": None}  # as DATABASE_PREPARE=false does
+        connection.settings_dict.update(HOST="127.0.0.1", PORT=str(port), USER="x", PASSWORD="x", OPTIONS=options)
+        try:
+            yield
+        finally:
+            connection.close()
+            connection.settings_dict.update(own_settings)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from hub.local.partitions import create_partitions
-from tests.hub.database.pooler import running_pooler
+from tests.hub.database.pooler import connect_through_pooler
 from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace
 
@@ -49,15 +49,8 @@ def _connect(request: pytest.FixtureRequest, tmp_path: Path, _use_formats: None)
     if request.param == "server":
         yield
         return
-    own_settings = dict(connection.settings_dict)
-    with running_pooler(tmp_path, own_settings) as port:
-        options = {**own_settings["OPTIONS"], "prepare_threshold": None}
-        connection.settings_dict.update(HOST="127.0.0.1", PORT=str(port), USER="x", PASSWORD="x", OPTIONS=options)
-        try:
-            yield
-        finally:
-            connection.close()
-            connection.settings_dict.update(own_settings)
+    with connect_through_pooler(tmp_path):
+        yield
 
 
 @pytest.mark.usefixtures("_connect")

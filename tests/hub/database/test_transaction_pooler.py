@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from hub.local.startup_errors import StartupError
-from tests.hub.database.pooler import running_pooler
+from tests.hub.database.pooler import connect_through_pooler, running_pooler
 from tests.hub.hub_process import running_hub
 from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace, observations
@@ -25,16 +25,8 @@ from wire.table_exports import INCOMPLETE
 @pytest.fixture
 def _use_pooler(tmp_path: Path, transactional_db: None) -> Iterator[None]:
     """Send the statements of this process through PgBouncer."""
-    own_settings = dict(connection.settings_dict)
-    with running_pooler(tmp_path, own_settings) as port:
-        connection.close()
-        options = {**own_settings["OPTIONS"], "prepare_threshold": None}  # as DATABASE_PREPARE=false does
-        connection.settings_dict.update(HOST="127.0.0.1", PORT=str(port), USER="x", PASSWORD="x", OPTIONS=options)
-        try:
-            yield
-        finally:
-            connection.close()
-            connection.settings_dict.update(own_settings)
+    with connect_through_pooler(tmp_path):
+        yield
 
 
 @pytest.mark.usefixtures("_use_pooler")
