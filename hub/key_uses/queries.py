@@ -53,18 +53,18 @@ def read_key_uses(workspace: Workspace, period: Period, *, now: datetime) -> Map
     decisions, with_moves = _count_decisions(ids, period, keys), find_environments_with_moves(workspace)
     uses: dict[int, list[KeyUse]] = defaultdict(list)
     for environment in environments:
-        moved = count_moved(environment, period) if environment.pk in with_moves else NOTHING_MOVED
+        moves = count_moved(environment, period) if environment.pk in with_moves else NOTHING_MOVED
         for name, key in keys.items():
             reported, broken = sums.get((environment.pk, key.pk), (0, 0))
             use = KeyUse(
                 environment,
-                moved.count_reported(key.pk, reported),
+                moves.count_reported(key.pk, reported),
                 broken,
                 rejections[environment.pk, key.pk],
                 decisions[environment.pk, name],
                 last_verifications.get((key.pk, environment.pk)),
-                moved.away.get(key.pk, {}),
-                moved.here.get(key.pk, {}),
+                moves.away.get(key.pk, {}),
+                moves.here.get(key.pk, {}),
             )
             if use != KeyUse(environment):
                 uses[key.pk].append(use)

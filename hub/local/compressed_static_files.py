@@ -102,13 +102,13 @@ def _build(root: Path) -> None:
 
 
 def keep_hashed_files(old_root: Path, new_root: Path) -> None:
-    """Link the files that pages of the version before refer to, and their compressed copies, into the new folder."""
+    """Copy the files that pages of the version before refer to, and their compressed copies, into the new folder."""
     for name in HashedNames(location=old_root).hashed_files.values():
         for copy in (name, f"{name}.br", f"{name}.gz"):
             old_file, new_file = old_root / copy, new_root / copy
             if old_file.exists() and not new_file.exists():
                 new_file.parent.mkdir(parents=True, exist_ok=True)
-                new_file.hardlink_to(old_file)
+                shutil.copy2(old_file, new_file)  # not a link, which some file systems refuse
 
 
 def compute_fingerprint() -> str:

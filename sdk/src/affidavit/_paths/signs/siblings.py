@@ -63,12 +63,15 @@ def _choose_beside(segment: str, words: Iterable[str]) -> tuple[str, ...]:
 def list_sibling_signs(neighbourhood: Neighbourhood, segment: str) -> Iterator[str]:
     """Yield the signs that the neighbours of a segment give."""
     siblings = neighbourhood.siblings
-    data, others = _count_beside(segment, neighbourhood.data), _count_beside(segment, neighbourhood.others)
-    words = _count_beside(segment, neighbourhood.sure_words)
-    yield from siblings.place_signs(_compare_numbers(siblings.data_count, data, words, others - words))
-    if data:
+    data_count = _count_beside(segment, neighbourhood.data)
+    other_count = _count_beside(segment, neighbourhood.others)
+    word_count = _count_beside(segment, neighbourhood.sure_words)
+    yield from siblings.place_signs(
+        _compare_numbers(siblings.data_count, data_count, word_count, other_count - word_count)
+    )
+    if data_count:
         alike = neighbourhood.count_data_like(segment)
-        yield "reads like the data beside it" if 3 * alike >= data else "reads unlike the data beside it"
+        yield "reads like the data beside it" if 3 * alike >= data_count else "reads unlike the data beside it"
     likenesses = set[str]()
     own = siblings.collect_shapes(segment)
     data_shapes = neighbourhood.collect_data_shapes(segment)
@@ -79,7 +82,7 @@ def list_sibling_signs(neighbourhood: Neighbourhood, segment: str) -> Iterator[s
     if other_words:
         likenesses.add(likeness := _name_likeness(_measure_median(siblings, own, other_words)))
         yield f"{likeness} the words beside it"
-        if likeness == "answers like" and data + others + siblings.data_count >= CROWD_SIZE:
+        if likeness == "answers like" and data_count + other_count + siblings.data_count >= CROWD_SIZE:
             yield "one of a crowd that answers alike"
     if "answers unlike" in likenesses and "answers like" not in likenesses:
         if any(sign.endswith("right before") for sign in siblings.own_signs(segment)):
