@@ -6,6 +6,7 @@ A table without rows, which comes with the data in one transaction, marks such a
 from __future__ import annotations
 
 from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 from alerts.setup.alerts import pause_every_alert
@@ -15,10 +16,11 @@ MARK = "hub_unfinished_restore"
 CREATE_MARK = f"RESET search_path;\nCREATE TABLE IF NOT EXISTS {MARK} ();\n"
 DROP_MARK = f"DROP TABLE IF EXISTS {MARK}"
 SELECT_MARK = "SELECT to_regclass(%s) IS NOT NULL"
+FAULT = "a restore into this database was interrupted"
 
 
-def is_marked() -> bool:
-    with connection.cursor() as cursor:
+def is_marked(database: BaseDatabaseWrapper = connection) -> bool:
+    with database.cursor() as cursor:
         cursor.execute(SELECT_MARK, [MARK])
         return bool(cursor.fetchone()[0])
 

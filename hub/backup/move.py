@@ -19,6 +19,7 @@ from hub.local.partitions import create_partitions_of
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
+from hub.restored_copy import FAULT, is_marked
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret
 
@@ -75,7 +76,7 @@ def connect_source(server: Server) -> Iterator[BaseDatabaseWrapper]:
 
 
 def check_source(source: BaseDatabaseWrapper) -> None:
-    """Raise StartupError if there are no data to move, or data of another version or under another SECRET_KEY."""
+    """Raise StartupError if the data to move are missing, half restored, or of another version or SECRET_KEY."""
     recorder = MigrationRecorder(source)
     if not recorder.has_table():
         raise StartupError("there is nothing to move: the embedded database is empty.")
@@ -94,6 +95,8 @@ def check_source(source: BaseDatabaseWrapper) -> None:
             raise StartupError(
                 "SECRET_KEY is not the key of the data to move. Set SECRET_KEY_FILE to the file secret.key beside them."
             ) from None
+    if is_marked(source):
+        raise StartupError(f"{FAULT}. Start without DATABASE_URL once: that completes it.")
 
 
 def copy_tables(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> Mapping[str, Summary]:

@@ -15,6 +15,7 @@ from hub.doctor.result import Result
 from hub.local.database import check_fitness, count_pending_migrations
 from hub.local.postgresql.server import Server
 from hub.local.web_role import describe_fault
+from hub.restored_copy import FAULT, is_marked
 from outcomes.tallies.recount import recount_random_day
 from wire.format_numbers import count_noun
 from workspaces.secrets.unreadable import CURE, describe_unreadable_secrets
@@ -23,12 +24,14 @@ MAX_CLOCK_DIFFERENCE = 5.0  # seconds
 
 
 def check_database() -> Result:
-    """Connect; check the version of PostgreSQL and of the hub that wrote the database. Raises StartupError."""
+    """Connect; check the versions of PostgreSQL and the data, and that no restore is half done. Raises StartupError."""
     if not settings.DATABASE_URL and not Server(settings.HUB_DATA_DIR).is_running():
         return Result(
             "wrong", "The hub's PostgreSQL does not run.", "Start the hub. If it does not start, it says why."
         )
     check_fitness()
+    if is_marked():
+        return Result("wrong", f"{FAULT.capitalize()}.", "Run `manage.py prepare`, or restart `manage.py up`.")
     version = cast(DatabaseWrapper, connection).pg_version
     return Result("ok", f"PostgreSQL {version // 10_000}.{version % 10_000} answers.")
 

@@ -28,7 +28,7 @@ from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.web_role import create_embedded_role
-from hub.restored_copy import is_marked
+from hub.restored_copy import FAULT, is_marked
 from hub.sample import workspace as sample
 from workspaces.secrets.unreadable import warn_of_unreadable_secrets
 
@@ -156,7 +156,7 @@ def run_process(name: str) -> NoReturn:
 def refuse_marked_database() -> None:
     """Raise StartupError if the alerts of a restored database are not paused yet."""
     if is_marked():
-        raise StartupError("a restore into this database was interrupted. Run `manage.py prepare`; it completes it.")
+        raise StartupError(f"{FAULT}. Run `manage.py prepare`; it completes it.")
 
 
 def require_own_database() -> None:

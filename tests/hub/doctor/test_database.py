@@ -26,6 +26,7 @@ from hub.doctor.messages import check_alerts, check_fold_lag
 from hub.doctor.result import Result
 from hub.doctor.run_checks import Check, run_check, run_checks
 from hub.local.web_role import grant_web_role
+from hub.restored_copy import CREATE_MARK
 from outcomes.models import Outcome, Tally
 from tests.alerts.alerts import make_target
 from workspaces.models import Environment
@@ -54,6 +55,13 @@ def test_a_database_of_a_newer_version_is_wrong():
     execute("INSERT INTO django_migrations (app, name, applied) VALUES ('catalog', '9999_later', now())")
     result = run_check(Check("database", check_database))
     assert (result.state, "newer version" in result.detail) == ("wrong", True)
+
+
+def test_a_restore_that_was_interrupted_is_named_with_its_cure():
+    execute(CREATE_MARK)
+    result = check_database()
+    assert (result.state, result.detail) == ("wrong", "A restore into this database was interrupted.")
+    assert "manage.py prepare" in result.cure
 
 
 @pytest.mark.parametrize(
