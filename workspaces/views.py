@@ -14,7 +14,7 @@ from workspaces.create import create_workspace
 from workspaces.environments.add import InvalidWorkspace
 from workspaces.forms import WorkspaceForm
 from workspaces.pages.shown_once import keep_for_next_page, take_once
-from workspaces.people.invitations import list_invitations_of
+from workspaces.people.invitations.invite import list_invitations_of
 
 NEW_WORKSPACE = "new workspace"
 

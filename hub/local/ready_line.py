@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from hub.local.run_hub import build_address
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.sign_in.links import create_link
 
 OPERATOR = "operator"
 

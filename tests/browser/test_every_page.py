@@ -8,7 +8,7 @@ from django.utils import timezone
 from tests.browser.conftest import sign_in
 from tests.page_queries import list_page_names
 from workspaces.models import Workspace
-from workspaces.people.invitations import invite
+from workspaces.people.invitations.invite import invite
 
 NARROWER = {1280: (1024, 768), 390: (320,)}  # half a screen, a tablet; 320 px is 1280 px at 400 % (WCAG 1.4.10)
 # The rules whose result depends on the colour scheme

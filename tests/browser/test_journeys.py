@@ -19,7 +19,7 @@ from alerts.evaluation.fire import evaluate_all
 from tests.alerts.alerts import deliver_due
 from tests.browser.keyboard import choose, press, type_into
 from tests.catalog.reports import deliver, observation
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.sign_in.links import create_link
 
 EXPORTS = ("operations as CSV", "all tables of this page as JSON")
 

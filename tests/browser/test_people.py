@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, run_provider
 from workspaces.models import AuditEntry, Membership
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.sign_in.links import create_link
 
 AUTHENTICATOR = {
     "protocol": "ctap2",

@@ -56,7 +56,7 @@ from workspaces.keys.create import store_new_key
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.pages import render
 from workspaces.pages.page import Page
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.sign_in.links import create_link
 from workspaces.refusals.counter import get_counter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections"), pytest.mark.timeout(600)]

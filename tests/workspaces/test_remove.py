@@ -24,7 +24,7 @@ from workspaces.environments.add import create_environment
 from workspaces.environments.change import change_environment
 from workspaces.keys.create import create_key
 from workspaces.models import AuditEntry, Environment, SampleWorkspace, Workspace
-from workspaces.people.invitations import invite
+from workspaces.people.invitations.invite import invite
 from workspaces.remove import (
     delete_hidden_workspace,
     find_report,

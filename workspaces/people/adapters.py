@@ -33,7 +33,7 @@ from wire.redelivery.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import find_account, record_account_action, record_failed_sign_in
 from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused, TooManyAttempts
-from workspaces.people.invitations import add_vouched_address, create_invited_user, has_open_invitation
+from workspaces.people.invitations.invite import add_vouched_address, create_invited_user, has_open_invitation
 from workspaces.people.provider_requests import open_session
 
 OIDC_PROVIDER_ID = "oidc"

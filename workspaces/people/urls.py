@@ -12,22 +12,26 @@ from django.contrib.auth.decorators import login_required
 from django.urls import path, re_path
 from django.views.generic import RedirectView
 
-from workspaces.people import views
+from workspaces.people.account_page import account
 from workspaces.people.adapters import OIDC_PROVIDER_ID
-from workspaces.people.views import with_passwords, with_readable_codes
+from workspaces.people.invitations import views as invitations
+from workspaces.people.second_factor_pages import second_factors, with_readable_codes
+from workspaces.people.sign_in import views as sign_in
+from workspaces.people.single_sign_on import views as single_sign_on
+from workspaces.people.ways_in import with_passwords
 
 OIDC = {"provider_id": OIDC_PROVIDER_ID}
 FACTOR = "account/second-factor"
 
 urlpatterns = [
-    path("sign-in", views.sign_in, name="account_login"),
-    path("sign-in/<str:token>", views.sign_in_by_link, name="sign-in-by-link"),
-    path("sign-out", views.sign_out, name="account_logout"),
-    path("invitations/<str:token>", views.invitation, name="invitation"),
-    path("account", views.account, name="account"),
-    path("account/invitations/<int:pk>", views.accept_own_invitation, name="accept-invitation"),
-    path("account/oidc", views.sign_in_by_oidc, OIDC, name="openid_connect_login"),
-    path("account/oidc/callback", views.oidc_callback, OIDC, name="openid_connect_callback"),
+    path("sign-in", sign_in.sign_in, name="account_login"),
+    path("sign-in/<str:token>", sign_in.sign_in_by_link, name="sign-in-by-link"),
+    path("sign-out", sign_in.sign_out, name="account_logout"),
+    path("invitations/<str:token>", invitations.invitation, name="invitation"),
+    path("account", account, name="account"),
+    path("account/invitations/<int:pk>", invitations.accept_own_invitation, name="accept-invitation"),
+    path("account/oidc", single_sign_on.sign_in_by_oidc, OIDC, name="openid_connect_login"),
+    path("account/oidc/callback", single_sign_on.oidc_callback, OIDC, name="openid_connect_callback"),
     path("account/inactive", passwords.account_inactive, name="account_inactive"),
     path("account/confirm", with_passwords(passwords.reauthenticate), name="account_reauthenticate"),
     path("account/password", with_passwords(passwords.password_change), name="account_change_password"),
@@ -44,7 +48,7 @@ urlpatterns = [
         with_passwords(passwords.password_reset_from_key),
         name="account_reset_password_from_key",
     ),
-    path(FACTOR, views.second_factors, name="mfa_index"),
+    path(FACTOR, second_factors, name="mfa_index"),
     path(f"{FACTOR}/sign-in", second_factor.authenticate, name="mfa_authenticate"),
     path(f"{FACTOR}/confirm", second_factor.reauthenticate, name="mfa_reauthenticate"),
     path(f"{FACTOR}/app/add", login_required(totp.activate_totp), name="mfa_activate_totp"),

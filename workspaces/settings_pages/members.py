@@ -19,8 +19,8 @@ from workspaces.pages.form_answers import member_form, render_refused_form, retu
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.errors import MembershipFault
-from workspaces.people.forms import InvitationForm
-from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
+from workspaces.people.invitations.forms import InvitationForm
+from workspaces.people.invitations.invite import invite, list_open_invitations, revoke_invitation, send_invitation
 from workspaces.people.members import LastAdmin, change_role, list_members, list_operators, remove_member
 
 NAME = "members"

@@ -8,7 +8,7 @@ from django.utils import timezone
 from hub.local.database import prepare_unused_database, refuse_unused_database
 from hub.local.run_hub import build_address
 from hub.local.startup_errors import StartupError
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.sign_in.links import create_link
 
 
 class Command(BaseCommand):

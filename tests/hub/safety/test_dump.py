@@ -19,8 +19,8 @@ from django.utils import timezone
 from workspaces.create import NewWorkspace
 from workspaces.keys.create import create_key
 from workspaces.models import Membership
-from workspaces.people.invitations import invite
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.invitations.invite import invite
+from workspaces.people.sign_in.links import create_link
 from workspaces.secrets.rotate import prepare_secret
 
 pytestmark = pytest.mark.django_db

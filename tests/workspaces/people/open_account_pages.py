@@ -18,7 +18,7 @@ from tests.workspaces.people.passkey import Passkey
 from workspaces.create import NewWorkspace
 from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.adapters import OIDC_PROVIDER_ID
-from workspaces.people.invitations import create_invited_user, invite
+from workspaces.people.invitations.invite import create_invited_user, invite
 
 PASSWORD = "a long enough secret"
 FACTOR = "/account/second-factor"

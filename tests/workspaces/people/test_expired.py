@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from workspaces.models import Invitation, Membership, SignInLink
 from workspaces.people.expired import delete_expired
-from workspaces.people.invitations import invite
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.invitations.invite import invite
+from workspaces.people.sign_in.links import create_link
 
 pytestmark = pytest.mark.django_db
 

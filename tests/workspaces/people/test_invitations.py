@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from workspaces.models import AuditEntry, Invitation, Membership
 from workspaces.people.errors import MembershipFault
-from workspaces.people.invitations import (
+from workspaces.people.invitations.invite import (
     VALID_FOR,
     WrongAddress,
     accept_invitation,

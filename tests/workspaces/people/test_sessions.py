@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from workspaces.people.sessions import SessionStore, hash_session_key
-from workspaces.people.sign_in_links import create_link
+from workspaces.people.sign_in.links import create_link
 
 pytestmark = pytest.mark.django_db
 

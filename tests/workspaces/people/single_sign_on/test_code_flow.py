@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
 from workspaces.models import AuditEntry, Membership
-from workspaces.people.invitations import invite
+from workspaces.people.invitations.invite import invite
 
 pytestmark = pytest.mark.django_db
 

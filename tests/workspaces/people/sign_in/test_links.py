@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from workspaces.models import SignInLink
-from workspaces.people.sign_in_links import VALID_FOR, create_link, find_link_user, use_link
+from workspaces.people.sign_in.links import VALID_FOR, create_link, find_link_user, use_link
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -1,0 +1,1 @@
+"""Invite people to a workspace, and let them accept."""

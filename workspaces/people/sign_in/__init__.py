@@ -1,0 +1,1 @@
+"""Sign in with a password or by a link, and sign out."""
