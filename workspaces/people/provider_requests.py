@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import time
 from contextlib import closing
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -37,7 +39,8 @@ class _BoundedAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         # `requests` trusts only certificates that it brings with it; this adds those of the machine, or SSL_CERT_FILE.
-        super().init_poolmanager(*args, ssl_context=ssl.create_default_context(), **kwargs)
+        context = load_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+        super().init_poolmanager(*args, ssl_context=context, **kwargs)
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         self._check_time()
@@ -61,3 +64,12 @@ class _BoundedAdapter(HTTPAdapter):
     def _check_time(self) -> None:
         if time.monotonic() > self._deadline:
             raise ReadTimeout(f"the answer was not complete within {TOTAL_SECONDS} s")
+
+
+@lru_cache(maxsize=1)
+def load_certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """Return a context that trusts the machine's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR.
+
+    OpenSSL reads both variables itself. Loading takes some 20 ms, and a sign-in sends several requests.
+    """
+    return ssl.create_default_context()
