@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -84,6 +84,7 @@ def evaluate(alert_id: int, *, now: datetime) -> int:
     if alert is None or not _is_due(alert, now):
         return 0
     alert.environment = row.environment
+    alert.active_from = min(alert.active_from, now)  # later if the clock was ahead when somebody saved the alert
     happenings: Sequence[Happening] = []
     outage = _find_outage(alert, now)
     since = _find_start(alert, outage, now)
@@ -98,33 +99,40 @@ def evaluate(alert_id: int, *, now: datetime) -> int:
     for happening in new_happenings:
         queue_deliveries(_store_event(alert, happening, now=now), alert.target_ids, now=now)
     start, end = (outage.start, outage.end) if outage else (None, None)
-    Alert.objects.filter(pk=alert.pk).update(evaluated_at=now, outage_from=start, outage_until=end)
+    Alert.objects.filter(pk=alert.pk).update(
+        evaluated_at=now, active_from=alert.active_from, outage_from=start, outage_until=end
+    )
     return len(new_happenings)
 
 
 def _list_due(now: datetime) -> QuerySet[Alert]:
-    due = Alert.objects.filter(paused_at=None, workspace__removed_at=None).exclude(evaluated_at__gt=now - EVERY)
+    # An evaluation in the future was made before the clock was set back. It delays no other for longer than EVERY.
+    just_evaluated = Q(evaluated_at__gt=now - EVERY, evaluated_at__lt=now + EVERY)
+    due = Alert.objects.filter(paused_at=None, workspace__removed_at=None).exclude(just_evaluated)
     return due.order_by(F("evaluated_at").asc(nulls_first=True), "pk")
 
 
 def _is_due(alert: Alert, now: datetime) -> bool:
-    return alert.evaluated_at is None or alert.evaluated_at <= now - EVERY
+    return alert.evaluated_at is None or abs(now - alert.evaluated_at) >= EVERY
 
 
 def _needs_look(alert: Alert, now: datetime) -> bool:
     """Return whether there can be new happenings: for the kinds in BY_QUARTER, only once after each quarter hour."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
-    return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)
+    return floor_to_quarter(alert.evaluated_at - GRACE) != floor_to_quarter(now - GRACE)
 
 
 def _find_outage(alert: Alert, now: datetime) -> Outage | None:
     """Return the last outage that can still delay a silence; None if there is none.
 
     If an outage ends now, and an earlier one can still delay a silence, the two count as one, from the earlier start.
+    An outage does not end later than now: it began when the clock was set ahead, and ends when the clock is set back.
     """
-    outage = Outage(alert.outage_from, alert.outage_until) if alert.outage_from and alert.outage_until else None
-    last_look = alert.evaluated_at or now
+    outage = None
+    if alert.outage_from and alert.outage_until:
+        outage = Outage(min(alert.outage_from, now), min(alert.outage_until, now))
+    last_look = min(alert.evaluated_at or now, now)
     if outage and outage.end + alert.thresholds.length + LOOKBACK < last_look:
         outage = None
     if now - last_look > OUTAGE:

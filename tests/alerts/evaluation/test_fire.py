@@ -274,6 +274,40 @@ def test_after_an_outage_only_reporters_that_stay_silent_fire_and_each_of_them_o
     assert (event.subject, event.at) == ("gone", quarter + 31 * HOUR)
 
 
+@pytest.mark.parametrize("ahead", [HOUR, 365 * DAY])
+def test_a_change_fires_after_the_clock_was_set_ahead_and_back(api, workspace, target, ahead):
+    make_alert(workspace, target)
+    resumed = make_alert(workspace, target)
+    pause_alert(resumed, actor="ada", now=NOW + ahead)
+    resume_alert(resumed, actor="ada", now=NOW + ahead)
+    assert evaluate_all(now=NOW + ahead) == 0
+    assert evaluate_all(now=timezone.now()) == 0
+    break_operation(api, workspace)
+    assert evaluate_all(now=timezone.now() + MINUTE) == 2
+
+
+def test_a_jump_fires_after_the_clock_was_set_ahead_and_back(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.REJECTIONS, minutes=15, minimum=10)
+    production = environment_of(workspace)
+    add_verifications(production, NOW - 2 * DAY, "accepted", 10_000)
+    assert evaluate(alert.pk, now=quarter + 30 * DAY) == 0
+    add_verifications(production, quarter - QUARTER, "expired", 40)
+    assert evaluate(alert.pk, now=quarter + 2 * MINUTE) == 1
+
+
+def test_a_silence_fires_after_the_clock_was_set_ahead_and_back(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=environment_of(workspace), reporter="shop", starts_at=quarter - n * QUARTER)
+        for n in range(1, 50)
+    )
+    evaluated_at = [quarter, quarter + 365 * DAY, *(quarter + n * QUARTER / 2 for n in range(1, 12))]
+    assert [evaluate(alert.pk, now=now) for now in evaluated_at].count(1) == 1
+    assert Event.objects.get().at <= quarter + 1.5 * HOUR
+
+
 def test_reporters_of_an_archived_environment_are_not_silent_because_it_refuses_their_reports(workspace, target):
     quarter = floor_to_quarter(NOW)
     alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4, environment="staging")
