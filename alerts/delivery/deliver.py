@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from alerts.delivery.answer import Answer
 from alerts.delivery.messages import Message
-from alerts.delivery.retries import find_next_attempt
+from alerts.delivery.retries import LONGEST_PAUSE, find_next_attempt
 from alerts.delivery.send import send
 from alerts.models import Delivery, Target
 from wire.metrics.definitions import ALERT_DELIVERIES, count_after_commit
@@ -30,10 +30,12 @@ RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery
 log = logging.getLogger("affidavit.alerts")
 
 # Claim the target that has been due for the longest. Leave out targets that another worker delivers to at the moment.
+# A time that is further away than any pause or lease was set before the clock was set back, and counts as over.
 CLAIM = """
 UPDATE alerts_target SET lease = %(lease)s, lease_until = %(until)s WHERE id = (
   SELECT target.id FROM alerts_target AS target JOIN workspaces_workspace AS workspace ON workspace.id = workspace_id
-   WHERE target.next_attempt_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s) AND removed_at IS NULL
+   WHERE (target.next_attempt_at <= %(now)s OR target.next_attempt_at > %(latest_attempt)s)
+     AND (lease_until IS NULL OR lease_until <= %(now)s OR lease_until > %(latest_lease)s) AND removed_at IS NULL
    ORDER BY target.next_attempt_at LIMIT 1 FOR NO KEY UPDATE OF target SKIP LOCKED
 ) RETURNING id
 """
@@ -50,8 +52,10 @@ class Claim:
 def claim_target(*, now: datetime) -> Claim | None:
     """Claim a target with a due delivery. Return None if there is none that no other worker has claimed."""
     lease = uuid.uuid4()
+    # The clocks of several hosts may differ a little, so a lease that ends somewhat later than one from now is valid.
+    times = {"now": now, "until": now + LEASE, "latest_lease": now + 2 * LEASE, "latest_attempt": now + LONGEST_PAUSE}
     with connection.cursor() as cursor:
-        cursor.execute(CLAIM, {"lease": lease, "until": now + LEASE, "now": now})
+        cursor.execute(CLAIM, {"lease": lease, **times})
         row = cursor.fetchone()
     return Claim(row[0], lease) if row else None
 

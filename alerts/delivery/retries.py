@@ -11,6 +11,7 @@ RETRIED_FOR = timedelta(hours=24)
 PAUSES = [timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600, 7200, 14400)]
 LONGEST_RETRY_AFTER = timedelta(hours=4)
 JITTER = 0.2  # pauses vary by this share, so that deliveries that failed together are not retried together
+LONGEST_PAUSE = max(PAUSES[-1] * (1 + JITTER), LONGEST_RETRY_AFTER)
 
 
 def find_next_attempt(

@@ -194,6 +194,20 @@ def test_the_delivery_of_a_worker_that_dies_is_sent_again(workspace, target, rec
     assert Delivery.objects.get().attempts == 1
 
 
+def test_deliveries_go_on_after_the_clock_was_set_ahead_and_back(workspace, target, receiver):
+    queue(workspace, target, now=NOW + 365 * DAY)
+    receiver.codes = [500]
+    assert deliver_due(now=NOW + 365 * DAY + MINUTE) == 1
+    assert deliver_due(now=NOW) == 1
+    assert Delivery.objects.get().state == "delivered"
+
+
+def test_a_claim_from_before_the_clock_was_set_back_expires(workspace, target, receiver):
+    queue(workspace, target)
+    claim_target(now=NOW + 365 * DAY)  # and the worker dies
+    assert deliver_due(now=NOW) == 1
+
+
 def test_a_worker_without_its_claim_records_nothing(workspace, target, receiver):
     queue(workspace, target)
     late = claim_target(now=NOW)
