@@ -16,7 +16,7 @@ PRECISION = timedelta(minutes=5)
 NOTE_USE = """
 UPDATE workspaces_apikey SET last_used_at = %(now)s
  WHERE id = (SELECT id FROM workspaces_apikey
-              WHERE id = %(id)s AND (last_used_at IS NULL OR last_used_at <= %(before)s)
+              WHERE id = %(id)s AND (last_used_at IS NULL OR last_used_at NOT BETWEEN %(since)s AND %(until)s)
                 FOR NO KEY UPDATE SKIP LOCKED)
 """
 log = logging.getLogger("affidavit.keys")
@@ -25,13 +25,14 @@ log = logging.getLogger("affidavit.keys")
 def note_use(key: ApiKey, *, now: datetime) -> None:
     """Store that a key is used now, unless a use within the last PRECISION is stored. Call it before any transaction.
 
-    If the database cannot write, a request that only reads goes on.
+    A use in the future was stored while the clock was ahead, and is replaced. If the database cannot write, a request
+    that only reads goes on.
     """
-    if key.last_used_at is not None and now < key.last_used_at + PRECISION:
+    if key.last_used_at is not None and abs(now - key.last_used_at) < PRECISION:
         return
     try:
         with connection.cursor() as cursor:
-            cursor.execute(NOTE_USE, {"id": key.pk, "now": now, "before": now - PRECISION})
+            cursor.execute(NOTE_USE, {"id": key.pk, "now": now, "since": now - PRECISION, "until": now + PRECISION})
     except DatabaseError as error:
         name, state = type(error.__cause__ or error).__name__, find_sqlstate(error)
         log.warning("the last use of key %s… was not stored: %s", key.prefix, name, extra={"sqlstate": state})

@@ -64,8 +64,9 @@ def find_link(token: str, *, now: datetime) -> SharedLink | None:
     )
     link = links.select_related("environment__workspace").first()
     if link is not None:
-        is_due = Q(last_opened_at=None) | Q(last_opened_at__lte=now - OPENED_EXACT_TO)
-        SharedLink.objects.filter(is_due, pk=link.pk).update(last_opened_at=now)
+        # On both sides of now: a time in the future was stored while the clock was ahead.
+        is_exact = Q(last_opened_at__gt=now - OPENED_EXACT_TO, last_opened_at__lt=now + OPENED_EXACT_TO)
+        SharedLink.objects.filter(pk=link.pk).exclude(is_exact).update(last_opened_at=now)
     return link
 
 

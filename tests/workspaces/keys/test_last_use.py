@@ -38,6 +38,13 @@ def test_the_last_use_is_stored_by_the_first_request_in_five_minutes(api, worksp
 
 
 @pytest.mark.django_db
+def test_the_last_use_is_right_again_after_the_clock_was_set_ahead_and_back(api, workspace):
+    ApiKey.objects.update(last_used_at=timezone.now() + timedelta(days=365))
+    assert api.post("/api/conversation-outcomes", OUTCOMES).status_code == 200
+    assert full_key(workspace).last_used_at <= timezone.now()
+
+
+@pytest.mark.django_db
 def test_a_request_with_an_expired_key_does_not_count_as_a_use(api, workspace):
     ApiKey.objects.update(expires_at=timezone.now())
     api.post("/api/conversation-outcomes", OUTCOMES)

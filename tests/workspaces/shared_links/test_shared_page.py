@@ -252,6 +252,9 @@ def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger
     link = SharedLink.objects.get()
     assert (link.page, link.query, link.expires_at - link.created_at) == ("outcomes", form["query"], timedelta(days=7))
     assert link.last_opened_at is not None
+    SharedLink.objects.update(last_opened_at=link.last_opened_at + timedelta(days=1))  # while the clock was a day ahead
+    assert stranger.get(address).status_code == 200
+    assert SharedLink.objects.get().last_opened_at < link.last_opened_at + timedelta(minutes=1)
     question = editor.get(LIST, {"revoke": link.pk}).content.decode()
     assert "Revoke the link to Outcomes of production?" in question
     assert SharedLink.objects.get().revoked_at is None
