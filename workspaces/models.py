@@ -190,7 +190,7 @@ class RefusalTally(models.Model):
 class SigningSecret(models.Model):
     """A secret that signs intents, encrypted at rest (contract §3, "Secrets").
 
-    signs_from: when it begins to sign, empty while it is only prepared; of the secrets that sign, the latest is used.
+    signs_from: when it begins to sign, empty while it is only prepared; that of the last rotation signs.
         It verifies from its creation on.
     verifies_until: until when it verifies; empty until a later secret begins to sign in its place.
     revoked_at: when it was revoked.

@@ -43,7 +43,7 @@ def read_stop(environment: Environment, period: Period, *, now: datetime) -> Sto
         outage = None
     if outage and outage.since is None:  # the outage says more: no call was accepted yet, with any secret
         is_of_secret = outage.reason == REASON
-        return Stop(outage, first_secret=find_signer(environment.workspace, now=now) if is_of_secret else None)
+        return Stop(outage, first_secret=find_signer(environment.workspace) if is_of_secret else None)
     unknown_secret = read_unknown_secret(environment, now=now)
     if unknown_secret is None or not _is_in(period, unknown_secret.last_rejected_at):
         return Stop(outage)

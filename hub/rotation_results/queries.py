@@ -55,7 +55,7 @@ class SigningResult:
 
 def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[SigningResult]:
     """Return the results of each environment that has any since the present secret began to sign."""
-    signer = find_signer(workspace, now=now)
+    signer = find_signer(workspace)
     if signer is None or signer.signs_from is None:
         return []
     signs_from = cut_to_second(signer.signs_from)
@@ -66,7 +66,7 @@ def read_signing_results(workspace: Workspace, *, now: datetime) -> Sequence[Sig
 
 def read_unknown_secret(environment: Environment, *, now: datetime) -> SigningResult | None:
     """Return the result of an environment whose backend seems to lack the secret that signs; None for any other."""
-    signer = find_signer(environment.workspace, now=now)
+    signer = find_signer(environment.workspace)
     if signer is None or signer.signs_from is None:
         return None
     if SecretUse.objects.filter(environment=environment, secret=signer).exists():

@@ -49,7 +49,7 @@ def mint_for_call(
 def _sign_intent(
     environment: Environment, call: Call, tool_call_id: str, requires_step_up: bool | None, now: datetime
 ) -> affidavit.MintedIntent:
-    secret = load_newest_secret(environment.workspace, now=now)
+    secret = load_newest_secret(environment.workspace)
     try:
         return affidavit.mint_intent(
             secret,

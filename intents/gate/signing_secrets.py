@@ -13,9 +13,9 @@ from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
 
 
-def load_newest_secret(workspace: Workspace, *, now: datetime) -> str:
+def load_newest_secret(workspace: Workspace) -> str:
     """Return the secret that signs new intents: never one that is prepared or revoked. Raises InvalidRequest."""
-    secret = find_signer(workspace, now=now)
+    secret = find_signer(workspace)
     if secret is None:  # should not happen: every change leaves the workspace a secret that signs
         raise InvalidRequest("No signing secret of this workspace signs. Rotate on the page of secrets to make one.")
     return _decrypt_secret(secret)

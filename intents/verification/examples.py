@@ -24,7 +24,7 @@ def build_example(environment: Environment, name: str, *, now: datetime) -> Mapp
     """
     issued_at = (now - AGE).replace(microsecond=0)
     intent = mint_intent(
-        load_newest_secret(environment.workspace, now=now),
+        load_newest_secret(environment.workspace),
         tenant_id=environment.workspace_id,
         sub="user_of_the_example",
         aud=environment.audience,

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from wire.errors import InvalidRequest, NotFound
 from workspaces.audit.record import record_audit
@@ -40,10 +41,11 @@ class Rotation:
         }
 
 
-def find_signer(workspace: Workspace, *, now: datetime) -> SigningSecret | None:
-    """Return the secret that signs new intents: the latest of the secrets that sign and are not revoked."""
-    signing = workspace.signing_secrets.filter(revoked_at=None, signs_from__lte=now)
-    return signing.order_by("-signs_from", "-id").first()
+def find_signer(workspace: Workspace) -> SigningSecret | None:
+    """Return the secret that signs new intents: that of the last rotation, whatever the clock said at that time."""
+    signing = workspace.signing_secrets.filter(revoked_at=None, signs_from__isnull=False)
+    # Each rotation sets when the secrets before it end.
+    return signing.order_by(F("verifies_until").desc(nulls_first=True), "-signs_from", "-id").first()
 
 
 @transaction.atomic
@@ -104,7 +106,7 @@ def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
     secret.refresh_from_db()
     if secret.revoked_at is not None:
         return False
-    if secret == find_signer(secret.workspace, now=now):
+    if secret == find_signer(secret.workspace):
         raise InvalidRequest(
             f"{secret} signs new intents. Rotate first, so that another secret signs; then revoke this one."
         )

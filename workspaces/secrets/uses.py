@@ -99,11 +99,11 @@ def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Se
     ]
 
 
-def find_unused_signer(environment: Environment, key: ApiKey, *, now: datetime) -> SigningSecret | None:
+def find_unused_signer(environment: Environment, key: ApiKey) -> SigningSecret | None:
     """Return the secret that signs, provided that this backend has verified with other secrets only; else None.
 
     A backend that never reported a secret gets None too: it may verify with the one that signs.
     """
-    signer = find_signer(environment.workspace, now=now)
+    signer = find_signer(environment.workspace)
     used = set(SecretUse.objects.filter(environment=environment, api_key=key).values_list("secret_id", flat=True))
     return signer if signer and used and signer.pk not in used else None

@@ -143,7 +143,7 @@ def _build_secret_row(
 
 
 def _list_states(workspace: Workspace, now: datetime) -> list[tuple[SigningSecret, str]]:
-    signer = find_signer(workspace, now=now)
+    signer = find_signer(workspace)
     return [(secret, _name_state(secret, signer, now)) for secret in workspace.signing_secrets.order_by("-id")]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils import timezone
 
 from affidavit import REASONS
 from intents.models import MintedIntent, Rejection, split_operation
@@ -72,7 +71,7 @@ def _find_unused_secret(rejection: Rejection) -> SigningSecret | None:
     key = rejection.api_key
     if rejection.reason != "bad-signature" or key is None:
         return None
-    signer = find_unused_signer(rejection.environment, key, now=timezone.now())
+    signer = find_unused_signer(rejection.environment, key)
     if signer is None or signer.signs_from is None:
         return None
     return signer if cut_to_second(signer.signs_from) <= rejection.occurred_at else None

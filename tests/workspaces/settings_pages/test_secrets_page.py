@@ -37,9 +37,9 @@ def test_a_prepared_secret_is_shown_once_and_signs_after_the_second_step(admin, 
     assert page.content.decode().count(text) == 1
     assert "no-store" in page["Cache-Control"]
     assert text not in admin.get(PAGE).content.decode()
-    assert find_signer(workspace.workspace, now=timezone.now()).prefix == workspace.signing_secret[:8]
+    assert find_signer(workspace.workspace).prefix == workspace.signing_secret[:8]
     admin.post(f"{PAGE}/activate")
-    assert find_signer(workspace.workspace, now=timezone.now()).prefix == text[:8]
+    assert find_signer(workspace.workspace).prefix == text[:8]
 
 
 def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace):
@@ -106,7 +106,7 @@ def test_activation_asks_first_and_names_the_backends_that_may_lack_the_secret(a
     assert "cannot be undone" in question
     assert "Make sure that each of these has it: <b>report</b> in production." in question
     assert f'action="{PAGE}/activate"' in question
-    assert find_signer(workspace.workspace, now=timezone.now()) != prepared, "a question changes nothing"
+    assert find_signer(workspace.workspace) != prepared, "a question changes nothing"
     admin.post(f"{PAGE}/activate")
     assert "sign?" not in admin.get(link).content.decode(), "it signs already"
 
@@ -121,7 +121,7 @@ def test_a_question_that_is_still_open_does_not_activate_a_secret_prepared_since
     admin.post(f"{PAGE}/{first.pk}/revoke")
     admin.post(f"{PAGE}/prepare")
     assert "in the meantime" in admin.post(f"{PAGE}/activate", form).content.decode()
-    assert find_signer(workspace.workspace, now=timezone.now()).prefix == workspace.signing_secret[:8]
+    assert find_signer(workspace.workspace).prefix == workspace.signing_secret[:8]
 
 
 def test_late_environments_of_one_backend_are_one_line_and_the_end_of_a_secret_is_a_moment(admin, api, workspace):
@@ -136,7 +136,7 @@ def test_late_environments_of_one_backend_are_one_line_and_the_end_of_a_secret_i
 
 
 def test_a_refusal_is_shown_on_the_page(admin, workspace):
-    signer = find_signer(workspace.workspace, now=timezone.now())
+    signer = find_signer(workspace.workspace)
     for action, words in ((f"{signer.pk}/revoke", "Rotate first"), ("activate", "No secret is prepared")):
         assert words in admin.post(f"{PAGE}/{action}").content.decode()
 
