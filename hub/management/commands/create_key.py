@@ -43,7 +43,7 @@ class Command(WorkspaceCommand):
             self.print_json(new_key.as_json())
             return
         self.stdout.write(new_key.text)
-        self.stdout.write(
-            f"Scopes: {', '.join(new_key.scopes) or 'none'}. Environments: {', '.join(new_key.environments)}."
-        )
-        self.stdout.write("Copy it into your secret store now: it cannot be shown again.")
+        environments = [*new_key.environments, *([] if options["environment"] else ["and those added later"])]
+        self.stdout.write(f"Scopes: {', '.join(new_key.scopes) or 'none'}. Environments: {', '.join(environments)}.")
+        where = " into your page" if options["publishable"] else " into your secret store"
+        self.stdout.write(f"Copy it{where} now: it cannot be shown again.")

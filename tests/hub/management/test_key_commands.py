@@ -40,8 +40,15 @@ def test_json_is_one_line_with_the_key(workspace, by):
 def test_the_readable_form_shows_the_key_once(workspace):
     output = run("create_key", "lumen-books", "--scope", "platform", "--scope", "confirm")
     assert output.count("gak_") == 1
-    assert "Scopes: platform, confirm. Environments: production, staging." in output
-    assert run("create_key", "lumen-books", "--publishable").startswith("pk_")
+    assert "Scopes: platform, confirm. Environments: production, staging, and those added later." in output
+    restricted = run("create_key", "lumen-books", "--scope", "report", "--environment", "staging")
+    assert "Environments: staging.\n" in restricted
+
+
+def test_a_publishable_key_is_not_called_a_secret(workspace):
+    output = run("create_key", "lumen-books", "--publishable")
+    assert output.startswith("pk_")
+    assert "secret" not in output
 
 
 @pytest.mark.parametrize(
