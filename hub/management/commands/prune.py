@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
+from hub.retention.data_kinds import KINDS
 from hub.retention.prune import prune_all
 
 
@@ -25,4 +26,4 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(row_counts))
         else:
-            self.stdout.write("\n".join(f"{count:>10}  {name.replace('_', ' ')}" for name, count in row_counts.items()))
+            self.stdout.write("\n".join(f"{row_counts[kind.name]:>10}  {kind.label.lower()}" for kind in KINDS))
