@@ -41,8 +41,15 @@ def show_search(request: HttpRequest, environment: Environment, period: Period) 
         }
 
     tables = [Table("results", COLUMNS, lambda: _result_rows(environment, search()))]
-    partial = "hub/_partials/search_results.html"
-    return Page("hub/search.html", build_context, tables, partial=partial, has_period=False, holds_secrets=True)
+    return Page(
+        "hub/search.html",
+        build_context,
+        tables,
+        partial="hub/_partials/search_results.html",
+        takes={"q": lambda _: not is_too_long},
+        has_period=False,
+        holds_secrets=True,
+    )
 
 
 def _result_rows(environment: Environment, groups: Sequence[ResultGroup]) -> Iterator[Sequence[Any]]:

@@ -170,6 +170,14 @@ def test_huge_and_odd_input_gets_a_clear_answer(browser_client, start):
     assert "Request ids are in the hub's log" in open_page(browser_client, start, "req_0123456789abcdef0123")
 
 
+@pytest.mark.parametrize("ending", [".json", ".csv"])
+def test_an_export_refuses_a_text_that_is_too_long(browser_client, start, ending):
+    """An empty table would say that nothing matches, although nothing was looked for."""
+    response = browser_client.get(f"{start}/search{ending}", {"q": "x" * 256})
+    assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
+    assert browser_client.get(f"{start}/search{ending}", {"q": f" {'x' * 255} "}).status_code == 200
+
+
 def test_nothing_of_another_workspace_or_environment_appears(start, other_workspace, workspace, api):
     fill(other_workspace)
     stranger = get_user_model().objects.create_user("stranger")
