@@ -20,6 +20,7 @@ from affidavit import mint_intent as mint
 from catalog.change_labels import CHANGE_KINDS
 from hub.retention.data_kinds import KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm
+from intents.verification.serializers import VerifyForm
 from wire.errors import DomainError
 from wire.http.problems import CODES
 
@@ -164,7 +165,10 @@ def test_api_md_describes_exactly_the_endpoints_that_are_served():
     assert {*documented} == {*served}
 
 
-@pytest.mark.parametrize(("endpoint", "form"), [("intents", IntentForm), ("confirmations", ConfirmationForm)])
+@pytest.mark.parametrize(
+    ("endpoint", "form"),
+    [("intents", IntentForm), ("confirmations", ConfirmationForm), ("intents/verify", VerifyForm)],
+)
 def test_api_md_says_how_long_each_text_may_be(endpoint, form):
     """The two forms share some members. Only the table of the first form lists them."""
     tables = section("docs/api.md", f"## POST /api/{endpoint}") + section("docs/api.md", "## POST /api/intents")
@@ -172,7 +176,7 @@ def test_api_md_says_how_long_each_text_may_be(endpoint, form):
         if longest := getattr(field, "max_length", None):
             row = re.search(rf"^\| `{name}` \|.*$", tables, re.MULTILINE)
             assert row, name
-            assert f"1 to {longest:,} characters" in row[0], name
+            assert f"{'at most' if field.allow_blank else '1 to'} {longest:,} characters" in row[0], name
 
 
 def test_api_md_lists_the_kinds_of_change_with_the_words_of_the_pages():
