@@ -3,7 +3,9 @@
 import re
 
 import pytest
+from allauth.account import app_settings
 from allauth.mfa.totp.internal.auth import TOTP
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
@@ -101,3 +103,19 @@ def test_guesses_of_the_second_factor_are_limited(ada):
     assert answers[-1]
     assert "_auth_user_id" not in client.session
     assert re.search("Wait 5 minutes", client.post("/account/second-factor/sign-in", {"code": "1"}).content.decode())
+
+
+def test_operating_md_says_how_often_one_may_sign_in_and_for_how_long():
+    """Some of these limits are defaults of allauth, which another version may change."""
+    limits = app_settings.RATE_LIMITS
+    text = " ".join((settings.BASE_DIR / "docs/operating.md").read_text().split())
+    of_address, of_account = limits["login_failed"].split(",")
+    resets, resets_of_account = limits["reset_password"].split(",")
+    assert (limits["login"], of_address, limits["link"], resets) == ("30/m/ip", "10/m/ip", "20/m/ip", "20/m/ip")
+    assert (of_account, resets_of_account) == ("10/5m/key", "5/m/key")
+    assert (
+        "In a minute, one address may try to sign in 30 times, and send 10 wrong passwords or codes, 20 links that do "
+        "not work and 20 requests for a password reset (5 for one account); one account may get 10 wrong passwords in "
+        "five minutes, and 10 wrong codes." in text
+    )
+    assert f"A sign-in lasts {settings.SESSION_COOKIE_AGE // 86_400} days." in text
