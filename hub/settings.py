@@ -163,11 +163,11 @@ CACHES = {  # the counts of sign-in attempts, shared by all processes
 EMAIL_URL = env.str("EMAIL_URL", "")
 vars().update(read_email())
 EMAIL_TIMEOUT = 10  # seconds
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", f"affidavit@{HUB_HOST}")
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "").strip() or f"affidavit@{HUB_HOST}"
 OIDC_ISSUER = read_oidc_issuer()
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "").strip()
 OIDC_CLIENT_SECRET = read_variable_or_file("OIDC_CLIENT_SECRET").strip()
-OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
+OIDC_NAME = env.str("OIDC_NAME", "").strip() or "single sign-on"
 OIDC_ONLY = env.bool("OIDC_ONLY", False)
 check_oidc(OIDC_ISSUER, OIDC_CLIENT_ID, only=OIDC_ONLY)
 ACCOUNT_ADAPTER = "workspaces.people.adapters.AccountAdapter"

@@ -1,6 +1,11 @@
 """OIDC_ISSUER is an issuer or its discovery address; everything else is refused at the start."""
 
+import os
+import subprocess
+import sys
+
 import pytest
+from django.conf import settings
 
 from hub.environment_variables import read_oidc_issuer
 from hub.local.startup_errors import StartupError
@@ -56,3 +61,15 @@ def test_what_is_no_issuer_is_refused_and_not_quoted(monkeypatch, value):
     with pytest.raises(StartupError, match="OIDC_ISSUER: not an https:// address") as error:
         read_oidc_issuer()
     assert "hidden" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["", " "], ids=repr)
+def test_an_empty_name_or_sender_counts_as_not_set(tmp_path, value):
+    """A file of variables often names what is not used; without a name, the button would be missing."""
+    environment = os.environ | {"HUB_DATA_DIR": str(tmp_path), "OIDC_NAME": value, "DEFAULT_FROM_EMAIL": value}
+    environment |= {"DJANGO_SETTINGS_MODULE": "hub.settings", "HUB_HOST": "127.0.0.1"}
+    program = "from django.conf import settings as s; print(s.OIDC_NAME, s.DEFAULT_FROM_EMAIL, sep='; ')"
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True
+    )
+    assert (result.stdout, result.stderr) == ("single sign-on; affidavit@127.0.0.1\n", "")
