@@ -17,6 +17,9 @@ from django.urls import Resolver404, resolve, reverse
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
+from alerts.pages.forms import SPIKE_SPANS
+from alerts.setup.alerts import MAX_ALERTS
+from alerts.setup.targets import MAX_RECIPIENTS, MAX_TARGETS
 from catalog.change_labels import CHANGE_KINDS
 from hub.retention.data_kinds import KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm
@@ -120,6 +123,14 @@ def test_operating_md_lists_exactly_the_kinds_of_retention():
     table = text_of("docs/operating.md").partition("| kind | is |")[2].partition("\n\n")[0]
     listed = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
     assert listed == [kind.label.lower() for kind in KINDS]
+
+
+def test_webhooks_md_says_how_many_alerts_there_may_be_and_which_lengths_of_time_they_judge():
+    text = " ".join(text_of("docs/webhooks.md").split())
+    assert f"at most {MAX_ALERTS} alerts and {MAX_TARGETS} targets" in text
+    assert f"at most {MAX_RECIPIENTS} e-mail addresses" in text
+    assert SPIKE_SPANS == (15, 60, 4 * 60, 24 * 60)
+    assert "15 minutes, 1 hour, 4 hours or 1 day" in text
 
 
 def test_settings_md_lists_exactly_the_variables_that_the_code_reads():
