@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import ssl
 import time
 from contextlib import closing
@@ -39,7 +38,7 @@ class _BoundedAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         # `requests` trusts only certificates that it brings with it; this adds those of the machine, or SSL_CERT_FILE.
-        context = load_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+        context = load_certificates(ssl.get_default_verify_paths())
         super().init_poolmanager(*args, ssl_context=context, **kwargs)
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
@@ -67,9 +66,9 @@ class _BoundedAdapter(HTTPAdapter):
 
 
 @lru_cache(maxsize=1)
-def load_certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Return a context that trusts the machine's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR.
+def load_certificates(_: ssl.DefaultVerifyPaths) -> ssl.SSLContext:
+    """Return a context that trusts the certificates of the machine; a new one only if the paths of these change.
 
-    OpenSSL reads both variables itself. Loading takes some 20 ms, and a sign-in sends several requests.
+    Loading them takes some 20 ms, and a sign-in sends several requests.
     """
     return ssl.create_default_context()
