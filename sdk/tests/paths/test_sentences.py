@@ -49,3 +49,11 @@ def test_no_text_of_many_words_leaves(words, sign):
 )
 def test_the_longest_names_of_apis_are_no_sentences(name):
     assert not is_sentence(name)
+
+
+@pytest.mark.parametrize("text", ["<merchant>", "My%20report", "%22open%22", "%3Cacme%3E", "a%7Cb"])
+def test_a_text_with_a_sign_that_no_path_may_hold_is_a_parameter(text):
+    parts = ("customers", "refunds", "transactions")
+    learner = learn(*((f"POST /merchants/{text}/{part}", {"id": "made", "state": "open"}) for part in parts))
+    result = learner.template(f"/merchants/{text}/customers")
+    assert (result.path, result.undecided) == ("/merchants/{merchantId}/customers", ())

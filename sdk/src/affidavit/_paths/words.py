@@ -6,6 +6,7 @@ import re
 from enum import IntFlag
 from functools import lru_cache
 
+_TEXT_SIGN = re.compile(r'[\s"<>\\^`{|}]')
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 _ENUMERATIONS = frozenset({
@@ -47,8 +48,12 @@ def split_words(name: str) -> list[str]:
 
 
 def is_sentence(segment: str) -> bool:
-    """Return whether a segment is a text in words, such as a title: `how-to-build-a-house-in-three-days`."""
-    return sum(any(map(str.isalpha, word)) for word in re.split("[-_ +]", segment)) >= LEAST_IN_SENTENCE
+    """Return whether a segment is a text in words, such as a title: `how-to-build-a-house-in-three-days`.
+
+    A space, a quote or another sign that no path may hold unencoded is part of texts only: `My report`, `<account>`.
+    """
+    words = sum(any(map(str.isalpha, word)) for word in re.split("[-_+]", segment))
+    return words >= LEAST_IN_SENTENCE or _TEXT_SIGN.search(segment) is not None
 
 
 def singularize(word: str) -> str:
