@@ -64,7 +64,8 @@ class Learner:
             return
         self._decision = None
         path = _strip_query(path)
-        facts = read_bodies(self._hashes, request, response) if 200 <= status < 400 else None
+        bodies = () if method == "OPTIONS" else (request, response)  # OPTIONS describes the API, in its own words
+        facts = read_bodies(self._hashes, *bodies) if 200 <= status < 400 else None
         node = self._walk(path, facts)
         if facts is not None:
             for name in facts.names:
