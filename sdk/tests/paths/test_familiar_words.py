@@ -1,6 +1,44 @@
 """A word that any API knows is not withheld, and a code that nobody can read is data."""
 
+import pytest
 from support.lessons import learn
+
+
+def learn_files(*words):
+    """Return a learner of an API with few exchanges, in which each word ends paths behind `files`."""
+    return learn(
+        *((f"GET /v1/acme/employees/{number}/files/{word}", {"files": []}) for word in words for number in (17, 18)),
+        *((f"GET /v1/acme/files/{word}", {"files": []}) for word in words),
+    )
+
+
+@pytest.mark.parametrize("verb", ["view", "parse", "compare"])
+def test_a_verb_is_a_word_of_the_api(verb):
+    path = f"/v1/acme/employees/17/files/{verb}"
+    result = learn_files(verb).template(path)
+    assert result.path.endswith(f"/files/{verb}")
+    assert path.count("/") - 1 not in result.undecided
+
+
+def test_the_name_of_a_link_is_no_value():
+    """Hypermedia names the search among its links, and its answer has the form of an item."""
+    links = {"collection": {"links": [{"rel": "search", "href": "x"}, {"rel": "self", "href": "x"}], "items": []}}
+    learner = learn(
+        *((f"GET /{noun}/{number}", links) for noun in ("teams", "events") for number in (17, 18, 19)),
+        *((f"GET /{noun}/search", links) for noun in ("teams", "events", "members")),
+    )
+    for noun in ("teams", "events"):
+        result = learner.template(f"/{noun}/search")
+        assert (result.path, result.undecided) == (f"/{noun}/search", ())
+
+
+def test_oauth2_is_a_word():
+    learner = learn(
+        ("POST /auth/oauth2/v2/token", {"access_token": ""}),
+        *((f"GET /api/users/{number}/apps", [{"id": 1}]) for number in (17, 18, 19)),
+    )
+    result = learner.template("/auth/oauth2/v2/token")
+    assert (result.path, result.undecided) == ("/auth/oauth2/v2/token", ())
 
 
 def test_an_api_that_describes_itself_under_options_names_no_values():

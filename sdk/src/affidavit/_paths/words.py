@@ -11,9 +11,9 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 _ENUMERATIONS = frozenset({
     "action", "aggregation", "category", "class", "color", "currency", "direction", "engine", "entity",
-    "event", "format", "icon", "kind", "language", "level", "locale", "method", "mode", "operator", "order",
-    "permission", "priority", "protocol", "reason", "resource", "result", "role", "scope", "severity",
-    "sort", "source", "state", "status", "type", "unit", "visibility",
+    "event", "format", "icon", "kind", "language", "level", "locale", "method", "mode", "operation",
+    "operator", "order", "permission", "priority", "protocol", "reason", "rel", "resource", "result", "role",
+    "scope", "severity", "sort", "source", "state", "status", "type", "unit", "verb", "visibility",
 })  # fmt: skip
 _IDENTITIES = frozenset({
     "branch", "code", "domain", "email", "guid", "handle", "host", "hostname", "id", "identifier", "key", "label",

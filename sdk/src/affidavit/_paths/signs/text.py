@@ -12,6 +12,11 @@ from affidavit._paths.vocabulary import is_qualified_name
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters
 
+NUMBERED_WORDS = frozenset({
+    "base64", "ec2", "ipv4", "ipv6", "k8s", "md5", "oauth1", "oauth2", "s3", "sha1", "sha256", "web3", "x509",
+})  # fmt: skip
+"""Words whose number is part of their name in any API."""
+
 _ODD_SIGN = re.compile(r"[^\w.$-]|[^\x00-\x7f]|\.\.")
 _CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")
 _CAPITALISED = re.compile(r"(?:[A-Z][a-z]+){2,}")
@@ -76,7 +81,7 @@ def _read_case(stem: str) -> Iterator[str]:
 
 
 def _read_digits(stem: str) -> Iterator[str]:
-    if not any(map(str.isdigit, stem)):
+    if not any(map(str.isdigit, stem)) or stem.lower() in NUMBERED_WORDS:
         return
     runs = _RUN.findall(stem)
     if sum(run.isdigit() for run in runs) > 1 or (len(runs) > 3 and len(stem) / len(runs) < 3):
