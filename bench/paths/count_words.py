@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import affidavit._paths.vocabulary as vocabulary
 from affidavit._paths.segments import detect_segment_form, strip_ending
@@ -22,16 +23,27 @@ from affidavit._paths.words import singularize, split_words
 from bench.paths.described_apis import list_documents, read_document
 
 COMMON_WORDS = Path(vocabulary.__file__).with_name("common_words.py")
-MANY, SEVERAL = 10, 4  # the least number of providers that use a word of each list
+MANY, SEVERAL, FEW = 10, 4, 3  # the least number of providers whose paths have a word of each list
+FEW_IN_PROPERTIES = 10  # or so many providers whose properties have it, for a word of few APIs
+
+Counts = dict[str, int]
 
 
-def count_providers(directory: str, without: Sequence[str]) -> dict[str, int]:
-    """Return for each word, in the singular, the number of providers whose paths contain it."""
-    providers: dict[str, set[str]] = defaultdict(set)
+def count_providers(directory: str, without: Sequence[str]) -> tuple[Counts, Counts]:
+    """Return for each word, in the singular, the number of providers whose paths and whose properties have it."""
+    in_paths: dict[str, set[str]] = defaultdict(set)
+    in_properties: dict[str, set[str]] = defaultdict(set)
     for provider, files in list_documents(directory, without).items():
         for file in files:
-            for word in _list_words(read_document(file).get("paths", {})):
-                providers[word].add(provider)
+            document = read_document(file)
+            for word in _list_words(document.get("paths", {})):
+                in_paths[word].add(provider)
+            for word in map(singularize, _list_property_words(document)):
+                in_properties[word].add(provider)
+    return _count(in_paths), _count(in_properties)
+
+
+def _count(providers: Mapping[str, Set[str]]) -> Counts:
     return {word: len(names) for word, names in providers.items()}
 
 
@@ -44,10 +56,28 @@ def _list_words(paths: Iterable[str]) -> Iterator[str]:
                 yield from map(singularize, split_words(strip_ending(segment)))
 
 
-def write_words(counts: dict[str, int]) -> None:
-    many = sorted(word for word, count in counts.items() if count >= MANY)
-    several = sorted(word for word, count in counts.items() if SEVERAL <= count < MANY)
-    COMMON_WORDS.write_text(HEADING.format(many=_wrap(many), several=_wrap(several)), encoding="utf-8")
+def _list_property_words(node: Any) -> Iterator[str]:
+    """Yield the words of the names of all properties in a document."""
+    if isinstance(node, dict):
+        properties = node.get("properties")
+        if isinstance(properties, dict):
+            yield from (word for name in properties for word in split_words(name))
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            yield from _list_property_words(child)
+
+
+def write_words(in_paths: Counts, in_properties: Counts) -> None:
+    many = {word for word, count in in_paths.items() if count >= MANY}
+    several = {word for word, count in in_paths.items() if SEVERAL <= count < MANY}
+    few = {word for word, count in in_paths.items() if count >= FEW}
+    few |= {word for word, count in in_properties.items() if count >= FEW_IN_PROPERTIES}
+    few = {word for word in few if len(word) > 1 and word.isascii() and word.isalpha()}
+    lists = {"many": many, "several": several, "few": few - many - several}
+    COMMON_WORDS.write_text(
+        HEADING.format(**{name: _wrap(sorted(words)) for name, words in lists.items()}), encoding="utf-8"
+    )
 
 
 def _wrap(words: Iterable[str]) -> str:
@@ -69,6 +99,11 @@ SEVERAL = frozenset({{
 {several}
 }})  # fmt: skip
 """Words in the paths of four to nine APIs."""
+
+FEW = frozenset({{
+{few}
+}})  # fmt: skip
+"""Other words: in the paths of three APIs, or in the property names of ten or more."""
 '''
 
 
@@ -78,11 +113,11 @@ def main() -> None:
     parser.add_argument("--without", default="", metavar="NAME,NAME,...")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    counts = count_providers(options.directory, list(filter(None, options.without.split(","))))
-    for least in (MANY, SEVERAL, 2):
-        print(f"in {least} APIs or more: {sum(count >= least for count in counts.values())} words")
+    in_paths, in_properties = count_providers(options.directory, list(filter(None, options.without.split(","))))
+    for least in (MANY, SEVERAL, FEW):
+        print(f"in paths of {least} APIs or more: {sum(count >= least for count in in_paths.values())} words")
     if options.write:
-        write_words(counts)
+        write_words(in_paths, in_properties)
 
 
 if __name__ == "__main__":

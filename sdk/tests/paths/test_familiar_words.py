@@ -3,6 +3,9 @@
 import pytest
 from support.lessons import learn
 
+from affidavit._json import ABSENT
+from affidavit._paths.vocabulary import FEW_APIS, find_origin
+
 
 def learn_files(*words):
     """Return a learner of an API with few exchanges, in which each word ends paths behind `files`."""
@@ -18,6 +21,28 @@ def test_a_verb_is_a_word_of_the_api(verb):
     result = learn_files(verb).template(path)
     assert result.path.endswith(f"/files/{verb}")
     assert path.count("/") - 1 not in result.undecided
+
+
+@pytest.mark.parametrize("word", ["usergroups", "userid", "subnet", "launch"])
+def test_words_of_few_apis_and_common_words_without_a_joint_are_not_unknown(word):
+    assert find_origin(word) == FEW_APIS
+
+
+@pytest.mark.parametrize("name", ["acme", "jane", "globex", "readme", "initech", "amber-otter"])
+def test_names_are_no_words_of_few_apis(name):
+    assert find_origin(name) != FEW_APIS
+
+
+def test_a_code_among_values_is_a_parameter():
+    codes = ("09858t43", "cxfs6r3b", "f8b00cv7", "grms7qa0", "kpjzcm8t", "pa58afh7", "peve3se6", "pw4w2sps")
+    learner = learn(
+        ("POST /shop/transactions/advanced_search_ids", ABSENT),
+        *((f"POST /shop/{noun}", ABSENT) for noun in ("transactions", "customers", "subscriptions")),
+        *((f"GET /shop/transactions/{code}", ABSENT) for code in codes),
+    )
+    for code in codes:
+        result = learner.template(f"/shop/transactions/{code}")
+        assert (result.path, result.undecided) == ("/shop/transactions/{transactionId}", ())
 
 
 def test_the_name_of_a_link_is_no_value():

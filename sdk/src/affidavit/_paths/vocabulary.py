@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from .common_words import MANY, SEVERAL
+from .common_words import FEW, MANY, SEVERAL
 from .segments import strip_ending
 from .words import singularize, split_words
 
@@ -76,6 +76,7 @@ WORD_ORIGINS = (
     "a word of several APIs",
     "made of words of many APIs",
     "made of words of several APIs",
+    "a word of few APIs",
     "made partly of words of other APIs",
     "made of words that no other API has",
 )
@@ -83,8 +84,11 @@ WORD_ORIGINS = (
 
 Each segment with words has one of them.
 """
+FEW_APIS = WORD_ORIGINS[4]
 STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
+UNKNOWN_ORIGINS = frozenset(WORD_ORIGINS[5:])
 
+LEAST_PART = 3  # letters of each word in a compound
 LEAST_WORDS = 3  # words of the API that must be known before a segment is compared with them
 LEAST_NAMES = 3  # so many qualified names with familiar words make their first part a namespace
 _HUMP = re.compile(r"[a-z][A-Z]")
@@ -154,9 +158,23 @@ def find_origin(segment: str) -> str | None:
         return None
     if all(word in MANY for word in words):
         return WORD_ORIGINS[2 if len(words) > 1 else 0]
-    if all(word in MANY or word in SEVERAL for word in words):
+    if all(map(_is_common, words)):
         return WORD_ORIGINS[3 if len(words) > 1 else 1]
-    return WORD_ORIGINS[4 if any(word in MANY or word in SEVERAL for word in words) else 5]
+    if len(words) == 1 and (words[0] in FEW or _is_compound(words[0])):
+        return WORD_ORIGINS[4]
+    return WORD_ORIGINS[5 if any(map(_is_common, words)) else 6]
+
+
+def _is_common(word: str) -> bool:
+    return word in MANY or word in SEVERAL
+
+
+def _is_compound(word: str) -> bool:
+    """Return whether a word is two common words without a joint: `usergroup`, `userid`."""
+    parts = ((word[:index], word[index:]) for index in range(LEAST_PART, len(word) - 1))
+    return any(
+        _is_common(first) and _is_common(last) and (len(last) >= LEAST_PART or last == "id") for first, last in parts
+    )
 
 
 def is_qualified_name(text: str) -> bool:

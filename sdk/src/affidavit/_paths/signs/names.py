@@ -11,7 +11,7 @@ PLACED_SIGNS = frozenset({
     "goes on as others beside it do", "reads like a domain", "reads like a qualified name",
     "very many words beside it", "several unsure beside it", "many unsure beside it", "one of very many strange words",
     "a word of many APIs", "a word of several APIs", "made of words of many APIs", "made of words of several APIs",
-    "made partly of words of other APIs", "made of words that no other API has",
+    "a word of few APIs", "made partly of words of other APIs", "made of words that no other API has",
     "nothing follows a word that no other API has", "most paths go through it", "a tenth of all paths goes through it",
 })  # fmt: skip
 """Signs whose meaning depends on the place: at the beginning, behind data or behind a word."""

@@ -13,7 +13,7 @@ from affidavit._paths.response_similarity import Shapes, collect_shapes
 from affidavit._paths.segments import detect_segment_form, strip_values
 from affidavit._paths.tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
 from affidavit._paths.versions import is_marked_version, is_scaffold, is_version, may_be_version
-from affidavit._paths.vocabulary import STRANGE_ORIGINS, begins_with_action, find_origin, is_action
+from affidavit._paths.vocabulary import STRANGE_ORIGINS, UNKNOWN_ORIGINS, begins_with_action, find_origin, is_action
 from affidavit._paths.words import Reading, singularize, split_words
 
 from .names import NEVER_SEEN, PLACED_SIGNS
@@ -281,7 +281,7 @@ class Siblings:
             yield "data follows"
         if not words and not any(node.data for node in following):
             yield "nothing follows"
-            if find_origin(strip_values(segment)) in STRANGE_ORIGINS:
+            if find_origin(strip_values(segment)) in UNKNOWN_ORIGINS:
                 yield "nothing follows a word that no other API has"
         if any(is_scaffold(word) and word.lower() != "api" and word for node in nodes for word in node.words):
             yield "a version follows"

@@ -11,6 +11,8 @@ from affidavit._paths.vocabulary import is_qualified_name
 
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters
+SHORT_CODE = 5  # characters
+LONG_NUMBER = 4  # digits
 
 NUMBERED_WORDS = frozenset({
     "base64", "ec2", "ipv4", "ipv6", "k8s", "md5", "oauth1", "oauth2", "s3", "sha1", "sha256", "web3", "x509",
@@ -59,6 +61,8 @@ def _list_signs_of_text(text: str) -> Iterator[str]:
     yield from _read_digits(stem)
     if letters and (not _VOWEL.search(stem) or _CONSONANTS.search(stem)):
         yield "hardly pronounceable"
+        if len(stem) > SHORT_CODE and any(map(str.isdigit, stem)):
+            yield "hardly pronounceable, with a digit"
     if "-" in stem.strip("-"):
         yield "has a hyphen"
     if "_" in stem.strip("_"):
@@ -84,6 +88,8 @@ def _read_digits(stem: str) -> Iterator[str]:
     if not any(map(str.isdigit, stem)) or stem.lower() in NUMBERED_WORDS:
         return
     runs = _RUN.findall(stem)
+    if any(run.isdigit() and len(run) >= LONG_NUMBER for run in runs):
+        yield "has a long number"
     if sum(run.isdigit() for run in runs) > 1 or (len(runs) > 3 and len(stem) / len(runs) < 3):
         yield "digits and letters take turns"
     elif stem[-1].isdigit():
