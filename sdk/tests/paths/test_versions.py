@@ -20,7 +20,17 @@ def learn_behind(root, words=WORDS):
 
 
 @pytest.mark.parametrize(
-    "root", ["/rest/api/2", "/admin/api/2024-01", "/rest/agile/1.0", "/ws/2", "/api/v5_0", "/acme/api/v5_0", "/geo/1.0"]
+    "root",
+    [
+        "/rest/api/2",
+        "/api/0",
+        "/admin/api/2024-01",
+        "/rest/agile/1.0",
+        "/ws/2",
+        "/api/v5_0",
+        "/acme/api/v5_0",
+        "/geo/1.0",
+    ],
 )
 def test_the_only_version_behind_words_is_a_literal(root):
     result = learn_behind(root).template(f"{root}/boards/17")

@@ -12,7 +12,7 @@ _VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
 _BARE_VERSION = re.compile(r"[1-9]|20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _DOTTED_VERSION = re.compile(r"(?:20[0-9]{2}|[0-9]{1,2})\.[0-9]{1,2}(?:\.[0-9]{1,2})?")
 _MARKED_VERSION = re.compile(r"[vV][0-9]{1,3}\.[0-9]{1,2}")
-_VERSION_BEHIND_API = re.compile(r"[1-9]|20[0-9]{2}-(?:0[1-9]|1[0-2])")
+_VERSION_BEHIND_API = re.compile(r"[0-9]|20[0-9]{2}-(?:0[1-9]|1[0-2])")
 _API_NAMES = frozenset({"api", "rest", "ws"})
 
 MAX_BEFORE_VERSION = 3  # segments before the version of an API
