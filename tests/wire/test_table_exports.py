@@ -109,9 +109,9 @@ def test_text_that_a_spreadsheet_would_execute_is_neutralised(start):
 
 
 def test_a_long_cell_of_separators_is_neutralised_in_one_pass():
-    started_at = time.perf_counter()
+    started_at = time.process_time()
     format_cell(";" * 200_000 + "\t " * 200_000 + '"' * 200_000)
-    assert time.perf_counter() - started_at < 2
+    assert time.process_time() - started_at < 2
 
 
 def test_an_unknown_table_is_refused_with_those_that_exist():

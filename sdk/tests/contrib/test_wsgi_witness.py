@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import re
 from wsgiref.handlers import SimpleHandler
 
 import pytest
@@ -275,11 +276,11 @@ def test_media_types_are_kept_for_bodies_that_are_not_read():
 
 
 def serve(app, **facts):
-    """Return the exact bytes that a server writes, including the headers that it derives from the response."""
+    """Return the bytes that a server writes, with the headers that it derives from the response, without the time."""
     out = io.BytesIO()
     handler = SimpleHandler(io.BytesIO(), out, io.StringIO(), environ(**facts), multithread=False, multiprocess=False)
     handler.run(app)
-    return out.getvalue()
+    return re.sub(rb"Date: .*\r\n", b"", out.getvalue())
 
 
 class Sized:

@@ -338,7 +338,7 @@ def test_any_request_line_is_reported_in_a_form_that_the_hub_accepts(method, pat
 
 
 def test_a_path_of_very_many_segments_costs_no_more_than_a_short_path():
-    before = time.perf_counter()
+    before = time.process_time()
     operation = name_operation("GET", "/1" * 100_000)
-    assert time.perf_counter() - before < 0.05
+    assert time.process_time() - before < 0.05
     assert operation.count("/") <= MAX_REPORTED_SEGMENTS + 2

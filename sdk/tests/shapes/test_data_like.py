@@ -142,7 +142,7 @@ def test_any_name_is_judged_and_the_verdict_is_repeatable(name):
 
 @pytest.mark.parametrize("unit", ["1", "a1", "a.", "1.", "1 ", ":", "a@", "@a.", "A0", "eyJa.", "-1", "0:"])
 def test_no_name_takes_long_to_judge(unit):
-    started = time.perf_counter()
+    started = time.process_time()
     for text in (unit * 100, unit * 5000, unit * 99 + "!"):
         detect_form(text)
-    assert time.perf_counter() - started < 0.1
+    assert time.process_time() - started < 0.1

@@ -156,9 +156,9 @@ def test_names_mean_what_the_same_regular_expression_means(rules, name):
 
 
 def test_a_rule_of_many_stars_is_fast():
-    before = time.perf_counter()
+    before = time.process_time()
     assert not Redactor(sensitive=["a*" * 200 + "b"]).is_sensitive("a" * 20_000)
-    assert time.perf_counter() - before < 2
+    assert time.process_time() - before < 2
 
 
 @pytest.mark.parametrize("star", ["", "*"])
@@ -167,12 +167,12 @@ def test_ten_thousand_rules_delay_no_name(star):
     redactor = Redactor(sensitive=names, drop=[f"{name} note" for name in names])
     assert redactor.is_sensitive("customC7Field")
     assert redactor.drops("custom_j999_field_note")
-    before = time.perf_counter()
+    before = time.process_time()
     assert not any(redactor.is_sensitive(f"ordinary{letter}Name") for letter in "abcdefghij")
-    assert time.perf_counter() - before < 0.5
+    assert time.process_time() - before < 0.5
 
 
 def test_a_long_name_of_many_words_is_judged_in_linear_time():
-    before = time.perf_counter()
+    before = time.process_time()
     assert not DEFAULT.is_sensitive("a_" * 100_000)
-    assert time.perf_counter() - before < 3
+    assert time.process_time() - before < 3
