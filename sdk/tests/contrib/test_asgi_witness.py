@@ -304,6 +304,21 @@ async def test_a_malformed_scope_breaks_nothing():
 
 
 @in_loop
+async def test_headers_that_can_be_read_only_once_reach_the_client():
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": iter([(b"content-type", JSON.encode())])})
+        await send({"type": "http.response.body", "body": b'{"id":1}'})
+
+    witness = make_witness(hub := Hub())
+    assert (await exchange(WitnessMiddleware(app, witness), "GET", "/orders/1")).headers == {"content-type": JSON}
+    assert list_types(flush_entries(witness, hub)["GET", "/orders/{orderId}", 200]["response"]) == {"id": "integer"}
+    call = [("x-service-intent", sign_call("GET /orders/1", {}))]
+    for is_kept in (True, False):
+        protected = IntentMiddleware(app, make_protection(max_kept=10_000 if is_kept else 1))
+        assert (await exchange(protected, "GET", "/orders/1", call)).headers == {"content-type": JSON}
+
+
+@in_loop
 async def test_every_message_passes_unchanged_and_without_delay():
     arguments, passed = [], []
 

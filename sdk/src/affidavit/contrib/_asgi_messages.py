@@ -58,6 +58,12 @@ class RequestBody:
         return message
 
 
+def list_headers(message: Message) -> Message:
+    """Return the start of a response with its headers in a list: Sanic's, for instance, can be read only once."""
+    headers = message.get("headers", ())
+    return message if isinstance(headers, list | tuple) else {**message, "headers": list(headers)}
+
+
 class HeldResponse:
     """A response, held until it is complete, unless it streams or is over `limit` bytes.
 
@@ -77,12 +83,13 @@ class HeldResponse:
 
     def hold(self, message: Message) -> bool:
         """Hold one message of the app. Return whether to send all `messages` now, and later ones as they come."""
-        self.messages.append(message)
-        kind = message["type"]
-        if kind == "http.response.start":
+        if message["type"] == "http.response.start":
+            message = list_headers(message)
+            self.messages.append(message)
             self.status = int(message["status"])
             return self._note_headers(message.get("headers", ()))
-        if kind != "http.response.body":  # an extension: a file by its path, trailers …
+        self.messages.append(message)
+        if message["type"] != "http.response.body":  # an extension: a file by its path, trailers …
             return True
         self._size += len(message.get("body", b""))
         if self._size > self._limit:

@@ -7,7 +7,7 @@ from affidavit._paths.routes import quote_path
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, open_copy
 from affidavit._witness.witness import Witness
-from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, run_lifespan
+from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, list_headers, run_lifespan
 from affidavit.contrib._asgi_scope import Entrance, Scope, find_route, has_no_route, note_entrance, read_headers
 
 _REQUEST_HEADERS = frozenset({b"content-type", b"content-encoding"})
@@ -86,6 +86,7 @@ class _Exchange:
         if not self.is_reported:
             try:
                 if message["type"] == "http.response.start":
+                    message = list_headers(message)
                     self._note_start(message)
                 elif message["type"] == "http.response.body":
                     self._note_body(message)
