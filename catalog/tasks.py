@@ -5,7 +5,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from catalog import queries
+from catalog import inbox_queries
 from catalog.ingest.fold import fold_reports
 from catalog.ingest.inbox import is_being_folded
 from wire import wake_worker
@@ -30,7 +30,7 @@ def sweep() -> None:
     time from the tasks of its process.
     """
     now = timezone.now()
-    environment_ids = queries.list_environments_to_fold(after=now - LONGEST_WAIT, now=now)
+    environment_ids = inbox_queries.list_environments_to_fold(after=now - LONGEST_WAIT, now=now)
     while environment_ids:
         idle_ids = [environment_id for environment_id in environment_ids if not is_being_folded(environment_id)]
         environment_ids = [environment_id for environment_id in idle_ids if fold_for_a_turn(environment_id)]

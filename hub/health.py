@@ -17,7 +17,7 @@ from django.db import Error, connection, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
-from catalog.queries import measure_fold_lag
+from catalog.inbox_queries import measure_fold_lag
 from hub.local.database import count_pending_migrations
 from hub.local.supervision.ballast import is_released, is_reserve_taken
 from wire.errors import Unavailable

@@ -15,7 +15,7 @@ from alerts.models import Alert
 from alerts.pages.forms import JUMPS, AlertForm
 from alerts.pages.preview_chart import build_preview_chart
 from alerts.rules.alert_descriptions import describe_alert
-from catalog.queries import find_observed_span
+from catalog.operation_queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome
 from workspaces.models import Environment

@@ -44,7 +44,7 @@ from catalog.evidence.parts import (
 )
 from catalog.evidence.unobserved_resets import count_before_reset, find_unobserved_reset, list_unobserved_bodies
 from catalog.models import BaselineReset, HintRule, MapRule, Operation
-from catalog.queries import find_operation
+from catalog.operation_queries import find_operation
 from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hints import list_operation_hints
 from catalog.rules.reported_templates import build_template_context

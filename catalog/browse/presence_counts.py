@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from catalog.evidence.nodes import Node
-from catalog.evidence.pointers import EvidenceNode
+from catalog.evidence.tree import EvidenceNode
 from catalog.shape_pointers import parent_pointer
 
 

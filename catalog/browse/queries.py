@@ -35,7 +35,7 @@ from catalog.drift.queries import list_drift
 from catalog.evidence.days import DaySpan, find_days, find_gaps
 from catalog.evidence.unobserved_resets import find_unobserved_reset
 from catalog.models import BaselineReset, ExcessOperation, Operation, OperationDay
-from catalog.queries import BY_PATH, LARGE_TEXTS, visible_operations
+from catalog.operation_queries import BY_PATH, LARGE_TEXTS, visible_operations
 from wire.time.period import Period
 from workspaces.models import Environment
 

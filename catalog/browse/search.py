@@ -13,9 +13,9 @@ from django.db.models.functions import Collate, Length, Lower, Substr
 
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
 from catalog.evidence.parts import find_node
-from catalog.evidence.pointers import SEVERAL_TYPES
+from catalog.evidence.tree import SEVERAL_TYPES
 from catalog.models import Operation
-from catalog.queries import BY_PATH, visible_operations
+from catalog.operation_queries import BY_PATH, visible_operations
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 

@@ -40,7 +40,7 @@ from catalog.drift.environments.extent import (
 )
 from catalog.drift.queries import summarize_drift_of_operations
 from catalog.evidence.days import find_days
-from catalog.queries import dead_letters
+from catalog.inbox_queries import dead_letters
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page

@@ -26,7 +26,7 @@ from catalog.downloads.schemas.json_schema import build_schema_document
 from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
 from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
-from catalog.rules.queries import load_hints
+from catalog.rules.rules_in_force import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024

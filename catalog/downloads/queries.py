@@ -17,7 +17,7 @@ from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.evidence.unobserved_resets import list_unobserved_bodies
 from catalog.models import BaselineReset, CatalogRevision, Operation, OperationPart
-from catalog.queries import BY_PATH, LARGE_TEXTS, visible_operations
+from catalog.operation_queries import BY_PATH, LARGE_TEXTS, visible_operations
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 

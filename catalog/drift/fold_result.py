@@ -12,7 +12,7 @@ from catalog.drift.compare import Change
 from catalog.drift.presence.absence import AbsenceEvent, AbsenceStates, update_absences
 from catalog.evidence.maps import merge_map_values
 from catalog.evidence.parts import PartMaps, find_absence_states, first_visible_epoch, part_of
-from catalog.evidence.pointers import EvidenceNode, walk_nodes
+from catalog.evidence.tree import EvidenceNode, walk_nodes
 from catalog.models import Operation
 
 

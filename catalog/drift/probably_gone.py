@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from catalog.drift.presence.operations import ProbablyGone, find_probably_gone_of
 from catalog.drift.queries import list_broken_fields, list_open_drift
 from catalog.models import Operation
-from catalog.queries import visible_operations
+from catalog.operation_queries import visible_operations
 from wire.time.period import Period
 from workspaces.models import Environment
 

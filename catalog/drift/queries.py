@@ -18,7 +18,7 @@ from catalog.drift.presence.absence import NO_LONGER_SEEN, PRESENCE_KINDS
 from catalog.drift.presence.operations import OperationKey
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
-from catalog.queries import visible_operations
+from catalog.operation_queries import visible_operations
 from wire.time.period import Period
 from workspaces.models import Environment
 

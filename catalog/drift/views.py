@@ -13,7 +13,7 @@ from catalog.drift import exports
 from catalog.drift.filters import BREAKING_ONLY, COMPATIBLE_ONLY, NEW_ONLY, DriftFilters
 from catalog.drift.probably_gone import list_probably_gone
 from catalog.drift.queries import leave_out_decided, list_broken_fields, list_drift, with_sequels
-from catalog.queries import find_observed_span
+from catalog.operation_queries import find_observed_span
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page

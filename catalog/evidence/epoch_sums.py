@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from affidavit import Evidence
 from catalog.evidence.maps import apply_maps
-from catalog.evidence.pointers import copy_node, list_children, sum_evidence
+from catalog.evidence.tree import copy_node, list_children, sum_evidence
 from catalog.shape_pointers import ITEMS, VALUES, is_within, parent_pointer, property_step, split_pointer
 
 

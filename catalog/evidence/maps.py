@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from affidavit import Evidence
 from affidavit.operations import is_alike_map
-from catalog.evidence.pointers import copy_node, list_children, set_child, sum_evidence
+from catalog.evidence.tree import copy_node, list_children, set_child, sum_evidence
 from catalog.shape_pointers import VALUES
 
 IsMap = Callable[[str, Evidence], bool]

@@ -17,7 +17,7 @@ from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, VisiblePart, b
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
-from catalog.evidence.pointers import EvidenceNode, walk_nodes
+from catalog.evidence.tree import EvidenceNode, walk_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
 from catalog.shape_pointers import is_within
 

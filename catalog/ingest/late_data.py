@@ -15,10 +15,10 @@ from affidavit import Evidence
 from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part, part_key
 from catalog.evidence.epoch_sums import sum_epochs
 from catalog.evidence.parts import list_node_resets, parse_epochs, part_of
-from catalog.evidence.pointers import sum_evidence
 from catalog.evidence.reported_operation import save_parts
+from catalog.evidence.tree import sum_evidence
 from catalog.models import BaselineReset, Operation, OperationPart
-from catalog.queries import LARGE_TEXTS
+from catalog.operation_queries import LARGE_TEXTS
 from workspaces.models import Environment
 
 LateSums = Mapping[Identity, Mapping[int, OperationSum]]

@@ -16,10 +16,10 @@ from catalog.ingest.daily_evidence import save_days, sum_days
 from catalog.ingest.late_data import LateSums, load_calendars, store_late_evidence, sum_visible_late
 from catalog.ingest.operation_limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
-from catalog.queries import prefetch_evidence
-from catalog.rules.queries import load_template_rules
+from catalog.operation_queries import prefetch_evidence
 from catalog.rules.reproject import mark_changed, reproject
 from catalog.rules.resolution import RuleSet
+from catalog.rules.rules_in_force import load_template_rules
 from workspaces.models import Environment
 
 BATCH_OPERATIONS = 100  # bounds the memory and the length of a statement

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 from django.db.models import Min, QuerySet
 
+from catalog.inbox_queries import unfolded_reports
 from catalog.models import OperationDay, WitnessReport, WitnessReportId
-from catalog.queries import unfolded_reports
 from wire.batches import delete_batch
 from wire.postgresql.months import MonthlyLog
 from workspaces.models import Workspace

@@ -20,7 +20,7 @@ from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import find_absence_states, find_node
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
-from catalog.queries import find_operation
+from catalog.operation_queries import find_operation
 from catalog.review.impact import is_new_status
 from catalog.review.status_days import list_status_days
 from workspaces.models import Environment

@@ -14,10 +14,10 @@ from django.db.models import Q
 
 from catalog.evidence.reported_operation import read_facts
 from catalog.models import BaselineReset, Operation
-from catalog.queries import LARGE_TEXTS
-from catalog.rules.queries import load_template_rules
+from catalog.operation_queries import LARGE_TEXTS
 from catalog.rules.reproject import lock_environment, reproject_rows
 from catalog.rules.resolution import RuleSet
+from catalog.rules.rules_in_force import load_template_rules
 from workspaces.audit.record import record_audit
 
 

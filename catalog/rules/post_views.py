@@ -12,7 +12,7 @@ from django.utils import timezone
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import HintRule, Operation
-from catalog.queries import find_operation
+from catalog.operation_queries import find_operation
 from catalog.rules import baseline
 from catalog.rules import hints as hint_rules
 from catalog.rules import maps as map_rules

@@ -10,7 +10,7 @@ from typing import Any
 from affidavit.operations import choose_names, fill_names, strip_names
 from catalog.evidence.reported_operation import read_facts
 from catalog.models import Operation, TemplateRule
-from catalog.rules.queries import active_template_rules
+from catalog.rules.rules_in_force import active_template_rules
 from catalog.rules.templates import TEMPLATE_RULE_ERRORS
 
 

@@ -14,7 +14,7 @@ from catalog.evidence.parts import PartMaps, apply_map_rules, load_map_rules
 from catalog.evidence.projection import project
 from catalog.evidence.reported_operation import ReportedOperation, load_reported
 from catalog.models import BaselineReset, Operation, OperationVersion
-from catalog.queries import LARGE_TEXTS, prefetch_evidence
+from catalog.operation_queries import LARGE_TEXTS, prefetch_evidence
 from catalog.rules.resolution import RuleSet
 from workspaces.models import Environment
 

@@ -13,12 +13,12 @@ from catalog.drift.presence.absence import limit_absences
 from catalog.evidence.parts import find_absence_row
 from catalog.evidence.reported_operation import build_empty_row, load_reported
 from catalog.models import Operation, TemplateRule
+from catalog.operation_queries import prefetch_evidence, visible_operations
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
-from catalog.queries import prefetch_evidence, visible_operations
 from catalog.rules.errors import RuleError
-from catalog.rules.queries import load_template_rules, name_templates
 from catalog.rules.reproject import lock_environment, reproject, reproject_rows
 from catalog.rules.resolution import Rule, RuleSet
+from catalog.rules.rules_in_force import load_template_rules, name_templates
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 

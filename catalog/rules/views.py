@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
-from catalog.queries import visible_operations
+from catalog.operation_queries import visible_operations
 from catalog.rules import redaction as redaction_rules
 from catalog.rules.hints import list_hint_rules
 from wire.table_exports import Table

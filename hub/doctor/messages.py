@@ -6,7 +6,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from alerts.delivery.deliver import measure_delay
-from catalog.queries import measure_fold_lag
+from catalog.inbox_queries import measure_fold_lag
 from hub.celery import app
 from hub.doctor.result import Result
 

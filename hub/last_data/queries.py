@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from catalog.queries import count_dead_letters, find_last_witness_reports
+from catalog.inbox_queries import count_dead_letters, find_last_witness_reports
 from intents.rejections.read_outage import find_last_verifications
 from outcomes.tallies.series import find_last_reports
 from workspaces.models import Environment, Workspace

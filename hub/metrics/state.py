@@ -12,8 +12,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from alerts.models import Delivery
+from catalog.inbox_queries import measure_fold_lag, unfolded_reports
 from catalog.models import WitnessReport
-from catalog.queries import measure_fold_lag, unfolded_reports
 from wire.postgresql.replica import replica_clock
 
 # Of connections under other roles, the role of the web processes sees neither the state nor the type. Only connections

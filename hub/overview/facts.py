@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from catalog.queries import OperationCounts
+from catalog.operation_queries import OperationCounts
 from intents.rejections.tallies.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.moved_counts import (
     NOTHING_MOVED,

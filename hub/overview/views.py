@@ -15,7 +15,7 @@ from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
 from catalog.drift.probably_gone import list_unreported
 from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
-from catalog.queries import count_operations
+from catalog.operation_queries import count_operations
 from hub.outages.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts
 from hub.overview.setup_steps import list_setup_steps

@@ -18,7 +18,7 @@ from affidavit import Observations, send_observations, template
 from affidavit.operations import strip_names
 from catalog.ingest.fold import fold_reports
 from catalog.models import OperationPart
-from catalog.queries import visible_operations
+from catalog.operation_queries import visible_operations
 from tests.catalog.reports import environment_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]

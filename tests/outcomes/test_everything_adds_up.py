@@ -19,7 +19,13 @@ import pytest
 
 from outcomes.models import Conversation, Outcome
 from tests.outcomes import client_process
-from tests.outcomes.recount import list_search_keys, read_tallies, read_tallies_by_api_key, recount, recount_by_api_key
+from tests.outcomes.recount_rows import (
+    list_search_keys,
+    read_tallies,
+    read_tallies_by_api_key,
+    recount,
+    recount_by_api_key,
+)
 from tests.read_tables import read_rows, read_tables
 
 REPORTS = int(os.environ.get("AFFIDAVIT_REPORTS", "20000"))

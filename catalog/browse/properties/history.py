@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from catalog.change_labels import describe_successor
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
 from catalog.models import Drift, Operation
-from catalog.queries import BY_PATH, visible_operations
+from catalog.operation_queries import BY_PATH, visible_operations
 from catalog.shape_pointers import parent_pointer
 from workspaces.models import Environment
 

@@ -15,7 +15,7 @@ from catalog.drift.queries import load_outlines
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.models import Operation
-from catalog.queries import visible_operations
+from catalog.operation_queries import visible_operations
 from workspaces.models import Environment
 
 

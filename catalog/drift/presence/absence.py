@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from affidavit import Evidence
 from catalog.drift.renames import find_successors
-from catalog.evidence.pointers import walk_nodes
+from catalog.evidence.tree import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer
 from wire.significance import chance_of_run
 

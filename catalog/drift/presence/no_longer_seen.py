@@ -12,7 +12,7 @@ from catalog.drift.presence.absence import NO_LONGER_SEEN
 from catalog.drift.presence.current import AbsentProperties, list_no_longer_seen
 from catalog.evidence.parts import find_absence_states, part_of
 from catalog.models import Drift, Operation, OperationPart
-from catalog.queries import visible_operations
+from catalog.operation_queries import visible_operations
 from workspaces.models import Environment
 
 

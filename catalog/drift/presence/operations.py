@@ -31,7 +31,7 @@ from catalog.evidence.parts import (
 )
 from catalog.evidence.unobserved_resets import find_unobserved_node_reset, find_unobserved_reset
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
-from catalog.queries import prefetch_evidence, visible_operations
+from catalog.operation_queries import prefetch_evidence, visible_operations
 from catalog.shape_pointers import is_within, join_property, parent_pointer, property_name
 from workspaces.models import Environment
 

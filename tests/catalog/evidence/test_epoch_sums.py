@@ -18,7 +18,7 @@ from support.map_values import PRICE, bodies, infer_all
 
 from affidavit import Evidence, describe, infer
 from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, VisiblePart, build_visible_part, graft
-from catalog.evidence.pointers import walk_nodes
+from catalog.evidence.tree import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, is_within, join_property, property_name, split_pointer
 
 NAMES = ["a", "b", "", "x/y", "~0", "[]", "{}", "~2]"]

@@ -16,7 +16,7 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from catalog import queries, tasks
+from catalog import inbox_queries, operation_queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.ingest.inbox import unpack_sums
@@ -70,7 +70,7 @@ def test_a_fold_sums_the_report_marks_it_as_folded_and_deletes_its_body(api, wor
     assert fold_reports(environment_of(workspace), now=timezone.now()) == len(REPORTS)
     assert not WitnessReport.objects.filter(folded_at=None).exists()
     assert not WitnessReport.objects.exclude(sums=None).exists()
-    operations = queries.visible_operations(environment_of(workspace))
+    operations = operation_queries.visible_operations(environment_of(workspace))
     assert {(row.method, row.path, row.observations) for row in operations} == {
         ("GET", "/orders/{id}", 9),
         ("POST", "/orders", 2),
@@ -117,10 +117,10 @@ def test_an_operation_first_seen_with_errors_appears_with_the_first_other_status
     environment = environment_of(workspace)
     send(api, report(observation("GET", "/a", 404, count=5)))
     fold_reports(environment, now=timezone.now())
-    assert not queries.visible_operations(environment).exists()
+    assert not operation_queries.visible_operations(environment).exists()
     send(api, report(observation("GET", "/a", 200)))
     fold_reports(environment, now=timezone.now())
-    assert queries.visible_operations(environment).get().observations == 6
+    assert operation_queries.visible_operations(environment).get().observations == 6
 
 
 @pytest.mark.parametrize(
@@ -166,21 +166,21 @@ def test_the_sweep_leaves_new_reports_to_the_message_for_the_worker(api, workspa
     send(api, *REPORTS)
     let_reports_wait(tasks.LONGEST_WAIT - timedelta(seconds=2))
     tasks.sweep()
-    assert queries.unfolded_reports().count() == len(REPORTS)
+    assert inbox_queries.unfolded_reports().count() == len(REPORTS)
 
 
 def test_the_sweep_folds_reports_whose_message_was_lost(api, workspace):
     send(api, *REPORTS)
     let_reports_wait(tasks.LONGEST_WAIT)
     tasks.sweep()
-    assert not queries.unfolded_reports().exists()
+    assert not inbox_queries.unfolded_reports().exists()
 
 
 def test_the_sweep_finds_reports_stored_while_the_clock_was_ahead(api):
     send(api, *REPORTS)
     let_reports_wait(-timedelta(hours=3))
     tasks.sweep()
-    assert not queries.unfolded_reports().exists()
+    assert not inbox_queries.unfolded_reports().exists()
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_folding_a_busy_environment_ends_its_turn_and_wakes_the_worker_again(api
     del short_turns[:]
     environment = environment_of(workspace)
     tasks.fold(environment.pk)
-    assert queries.unfolded_reports().count() == len(REPORTS) - 1
+    assert inbox_queries.unfolded_reports().count() == len(REPORTS) - 1
     assert short_turns == [(tasks.fold, environment.pk)]
 
 
@@ -206,7 +206,7 @@ def test_the_sweep_folds_everything_even_beyond_one_turn(api, short_turns):
     send(api, *REPORTS)
     let_reports_wait(tasks.LONGEST_WAIT)
     tasks.sweep()
-    assert not queries.unfolded_reports().exists()
+    assert not inbox_queries.unfolded_reports().exists()
 
 
 def test_drift_is_dated_after_the_report_that_caused_it(api, workspace, monkeypatch):
@@ -232,12 +232,12 @@ def test_a_task_for_a_deleted_environment_does_nothing():
 
 def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
     now = timezone.now()
-    assert queries.measure_fold_lag(now=now) is None
+    assert inbox_queries.measure_fold_lag(now=now) is None
     send(api, *REPORTS)
     WitnessReport.objects.update(received_at=now - timedelta(seconds=90))
-    assert queries.measure_fold_lag(now=now) == 90
+    assert inbox_queries.measure_fold_lag(now=now) == 90
     fold_reports(environment_of(workspace), now=now)
-    assert queries.measure_fold_lag(now=now) is None
+    assert inbox_queries.measure_fold_lag(now=now) is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -271,5 +271,5 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
         thread.join()
     fold_reports(environment, now=timezone.now())
     assert failures == []
-    assert queries.visible_operations(environment).get().observations == 40
+    assert operation_queries.visible_operations(environment).get().observations == 40
     assert OperationPart.objects.get().evidence["counts"] == {"object": 40}

@@ -14,7 +14,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from catalog import queries, tasks
+from catalog import inbox_queries, operation_queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.ingest.reporters import record_activity
@@ -84,7 +84,7 @@ def test_a_second_worker_folds_what_the_first_has_not_locked(api, workspace, mon
         send(api, observation(response={"id": 1}))
     with first_worker_stopped_at(monkeypatch, "sum_reports", environment):
         assert fold_reports(environment) == 4
-    assert queries.visible_operations(environment).get().observations == 6
+    assert operation_queries.visible_operations(environment).get().observations == 6
 
 
 def test_another_environment_can_be_folded_during_a_merge(api, workspace, monkeypatch):
@@ -114,8 +114,8 @@ def test_the_sweep_leaves_an_environment_to_the_worker_that_folds_it(api, worksp
     WitnessReport.objects.update(received_at=timezone.now() - 2 * tasks.LONGEST_WAIT)
     with first_worker_stopped_at(monkeypatch, "sum_reports", environment):
         tasks.sweep()
-        assert queries.unfolded_reports().count() == 6
-    assert queries.unfolded_reports().count() == 0
+        assert inbox_queries.unfolded_reports().count() == 6
+    assert inbox_queries.unfolded_reports().count() == 0
 
 
 def is_waiting_for_a_lock() -> bool:
@@ -215,7 +215,7 @@ def fold_with_kills(environment: Environment, chance: random.Random, kills: list
             connection.connection.pgconn.finish()
         return result
 
-    while queries.unfolded_reports().filter(environment=environment).exists():
+    while inbox_queries.unfolded_reports().filter(environment=environment).exists():
         try:
             with connection.execute_wrapper(fail_sometimes):
                 fold_reports(environment)
@@ -256,7 +256,7 @@ def test_workers_at_the_limit_of_operations_neither_lose_nor_repeat_a_count(api,
         send(api, observation(path=f"/{NAMES[number % len(NAMES)]}", response={"id": 1}, count=number + 1))
     for thread in [run_in_thread(lambda: fold_reports(environment)) for _ in range(3)]:
         thread.join()
-    operations = queries.visible_operations(environment)
+    operations = operation_queries.visible_operations(environment)
     excess = ExcessOperation.objects.filter(environment=environment)
     counts = [*operations.values_list("observations", flat=True), *excess.values_list("observations", flat=True)]
     assert (operations.count(), excess.count(), sum(counts)) == (4, 4, sum(range(1, 31)))
@@ -273,5 +273,5 @@ def test_one_broken_report_among_many_is_found_with_few_merges(api, workspace, m
     fold_reports(environment_of(workspace))
     victim.refresh_from_db()
     assert victim.dead_lettered_at
-    assert queries.visible_operations(environment_of(workspace)).get().observations == 15
+    assert operation_queries.visible_operations(environment_of(workspace)).get().observations == 15
     assert len(attempts) <= 9

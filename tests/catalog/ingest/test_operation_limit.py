@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from catalog import queries
+from catalog import operation_queries
 from catalog.ingest.fold import fold_reports
 from catalog.models import ExcessOperation, Operation
 from catalog.rules.templates import add_template_rule
@@ -24,7 +24,7 @@ def _limit(settings: Any) -> None:
 
 
 def paths(created: Any) -> list[str]:
-    return sorted(queries.visible_operations(environment_of(created)).values_list("path", flat=True))
+    return sorted(operation_queries.visible_operations(environment_of(created)).values_list("path", flat=True))
 
 
 def excess(created: Any) -> dict[str, int]:
@@ -60,7 +60,7 @@ def test_operations_in_the_catalog_are_still_merged(api, workspace):
 def test_each_environment_has_its_own_limit(api, workspace):
     deliver(api, workspace, *observations("a", "b", "c", "d"))
     deliver(api, workspace, *observations("d"), environment="staging")
-    assert [row.key for row in queries.visible_operations(environment_of(workspace, "staging"))] == ["/d"]
+    assert [row.key for row in operation_queries.visible_operations(environment_of(workspace, "staging"))] == ["/d"]
 
 
 def test_operations_enter_with_their_next_report_once_there_is_room(api, workspace, settings):
@@ -86,7 +86,7 @@ def test_operations_merged_by_a_rule_have_a_separate_limit(api, workspace):
     show_under(workspace, "/a/x", "/a/{name}")
     deliver(api, workspace, *observations("a/b", "a/c", "a/d", "a/e"))
     assert paths(workspace) == ["/a/{name}"]
-    assert queries.visible_operations(environment_of(workspace)).get().observations == 3
+    assert operation_queries.visible_operations(environment_of(workspace)).get().observations == 3
     assert excess(workspace) == {"/a/d": 1, "/a/e": 1}
 
 

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from affidavit import Evidence, describe, infer
-from catalog import queries
+from catalog import operation_queries
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import templates as template_rules
@@ -178,7 +178,7 @@ def test_merged_operations_are_reset_together(api, changed_workspace):
         api, changed_workspace, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))}
     )
     assert list_types(read_response()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
-    (shape,) = build_part_shapes(queries.find_operation(environment, "GET", PATH))
+    (shape,) = build_part_shapes(operation_queries.find_operation(environment, "GET", PATH))
     assert [(node.seen, node.parents) for node in list_part_nodes(shape) if node.pointer == "/id"] == [(2, 2)]
     template_rules.revert_template_rule(rule, actor="ann", now=timezone.now())
     assert list_types(read_response()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from support.map_values import PRICE, bodies
 
-from catalog import queries
+from catalog import operation_queries
 from catalog.models import Drift, MapRule, Operation, OperationPart, OperationVersion
 from catalog.rules import templates as template_rules
 from catalog.rules.errors import NO_CHANGE
@@ -132,14 +132,14 @@ def test_the_keys_of_merged_operations_together_decide_whether_an_object_is_a_ma
     deliver(api, workspace, *[{**sent, "path": "/other"} for sent in build_prices(*others)])
     environment = environment_of(workspace)
     merged = add_template_rule(environment, "/other", PATH, actor="ann", now=timezone.now())
-    (operation,) = queries.visible_operations(environment)
+    (operation,) = operation_queries.visible_operations(environment)
     assert "values" in json.loads(operation.document)["responses"]["200"]["properties"]["by"]
     deliver(api, workspace, *build_prices({"new": PRICE}))
     assert not Drift.objects.exists()
     template_rules.revert_template_rule(merged, actor="ann", now=timezone.now())
     documents = [
         json.loads(operation.document)["responses"]["200"]
-        for operation in queries.visible_operations(environment).order_by("path")
+        for operation in operation_queries.visible_operations(environment).order_by("path")
     ]
     assert [len(document["properties"]["by"].get("properties", {})) for document in documents] == [0, 17]
 

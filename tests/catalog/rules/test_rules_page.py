@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from catalog import queries
+from catalog import operation_queries
 from catalog.models import BaselineReset, HintRule, TemplateRule
 from catalog.rules import views
 from catalog.rules.baseline import reset_baseline
@@ -36,7 +36,7 @@ def with_rules(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
     by = {"actor": "ann", "now": timezone.now()}
     add_template_rule(environment, RED, SHOP, matching=True, **by)
-    operation = queries.find_operation(environment, "GET", SHOP)
+    operation = operation_queries.find_operation(environment, "GET", SHOP)
     reset_baseline(operation, **by)
     add_map_rule(operation, "200", "/a", as_map=True, **by)
     add_hint_rule(operation, "openWorldHint", False, **by)
@@ -166,7 +166,7 @@ def test_a_reset_of_merged_operations_is_listed_only_at_the_operation_where_it_w
     environment = environment_of(with_data)
     by = {"actor": "ann", "now": timezone.now()}
     rule = add_template_rule(environment, RED, "/shops/blue/{x}", **by)
-    reset_baseline(queries.find_operation(environment, "GET", RED), **by)
+    reset_baseline(operation_queries.find_operation(environment, "GET", RED), **by)
     revert_template_rule(rule, **by)
     pages = [
         browser_client.get(address(with_data, "operation"), {"method": "GET", "path": path}).content.decode()

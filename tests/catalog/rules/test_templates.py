@@ -14,13 +14,13 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from catalog import queries
 from catalog.downloads import documents
 from catalog.downloads.queries import find_catalog_digest
 from catalog.drift.environments.differences import compare_catalogs
 from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
+from catalog.operation_queries import find_operation, visible_operations
 from catalog.rules import baseline
 from catalog.rules.errors import RuleError
 from catalog.rules.templates import add_template_rule, revert_template_rule
@@ -56,8 +56,7 @@ def list_everything(environment: Environment) -> list[Any]:
     columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
                "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
     rows = [
-        list(map(str, row))
-        for row in queries.visible_operations(environment).order_by("path", "method").values_list(*columns)
+        list(map(str, row)) for row in visible_operations(environment).order_by("path", "method").values_list(*columns)
     ]
     digests = [find_catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
     return [*rows, *digests]
@@ -116,7 +115,7 @@ def test_a_merge_applies_to_future_traffic_of_new_methods_and_templates(api, wor
     green = "/shops/green/{x}"
     deliver(api, workspace, observation(path=green, count=5), observation("PUT", RED), observation("PUT", green))
     assert list_paths(shops) == [("GET", BLUE), ("PUT", "/shops/green/{x}"), ("GET", SHOP), ("PUT", SHOP)]
-    assert queries.find_operation(shops, "GET", SHOP).observations == 10
+    assert find_operation(shops, "GET", SHOP).observations == 10
 
 
 def test_other_matching_paths_follow_only_if_the_rule_says_so(api, workspace, shops):
@@ -135,17 +134,17 @@ def test_other_matching_paths_follow_only_if_the_rule_says_so(api, workspace, sh
 def test_renaming_the_parameters_alone_keeps_the_operation(shops):
     merge(shops, RED, "/shops/red/{sku}")
     assert ("GET", "/shops/red/{sku}") in list_paths(shops)
-    assert queries.find_operation(shops, "GET", RED).undecided == {}
+    assert find_operation(shops, "GET", RED).undecided == {}
     undo(TemplateRule.objects.get())
     assert ("GET", RED) in list_paths(shops)
-    assert queries.find_operation(shops, "GET", RED).undecided == {"1": 3}
+    assert find_operation(shops, "GET", RED).undecided == {"1": 3}
 
 
 def test_an_operation_merged_into_a_renamed_one_is_shown_under_the_new_name(shops):
     first, second = merge(shops, RED, BLUE), merge(shops, BLUE, SHOP)
     assert list_paths(shops) == [("GET", SHOP)]
     for address in (RED, BLUE, SHOP):
-        assert queries.find_operation(shops, "GET", address).path == SHOP
+        assert find_operation(shops, "GET", address).path == SHOP
     undo(first)
     assert [(operation["path"], operation["observations"]) for operation in read_catalog(shops)] == [
         (RED, 5),
@@ -224,7 +223,7 @@ def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, 
     """The parts are the operations that a rule shows as one. Their reset ends when that rule is undone."""
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
-    start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=now)
+    start = baseline.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=now)
     (shown,) = read_catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
@@ -240,7 +239,7 @@ def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, 
 
 
 def test_a_source_with_a_reset_baseline_keeps_it_when_merged(shops):
-    start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    start = baseline.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
     baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
@@ -256,7 +255,7 @@ def test_searches_lists_and_every_download_show_a_merged_operation_in_one_place(
         assert "blue/" not in body
     openapi = json.loads(documents.render_format(shops, "openapi").body)
     assert list(openapi["paths"]) == [SHOP]
-    operations = queries.visible_operations(shops).filter(search__icontains="blue:")
+    operations = visible_operations(shops).filter(search__icontains="blue:")
     assert [operation.path for operation in operations] == [SHOP]
 
 
@@ -366,7 +365,7 @@ class Twins:
     def reset_baselines(self) -> None:
         now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)
         for path in self.chance.sample(TEMPLATES, 2):
-            rows = [queries.find_operation(environment, "GET", path) for environment in (self.with_all, self.with_some)]
+            rows = [find_operation(environment, "GET", path) for environment in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
                     baseline.reset_baseline(row, actor="ann", now=now)

@@ -42,7 +42,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, Outcome, Tally
 from tests.catalog.reports import deliver, observation
-from tests.outcomes.recount import read_report_times, read_tallies, recount
+from tests.outcomes.recount_rows import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.postgresql.months import Month, create_coming_months, list_months
 from wire.task_turns import Turn

@@ -15,7 +15,7 @@ from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Receipt, Report, record_outcomes
 from outcomes.ingest.register import Arrival, RegistrationReceipt, register_conversations
 from outcomes.models import Conversation, Outcome
-from tests.outcomes.recount import (
+from tests.outcomes.recount_rows import (
     list_search_keys,
     list_tallied_keys,
     read_tallies,

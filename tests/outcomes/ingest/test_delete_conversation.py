@@ -17,7 +17,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from outcomes.tallies.keys import find_lookalikes
 from outcomes.tallies.series import find_first_data, find_first_moment
-from tests.outcomes.recount import (
+from tests.outcomes.recount_rows import (
     read_report_times,
     read_tallies,
     read_tallies_by_api_key,

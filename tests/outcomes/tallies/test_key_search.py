@@ -16,7 +16,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import OutcomeKey
 from outcomes.tallies import keys, top_keys
-from tests.outcomes.recount import list_search_keys
+from tests.outcomes.recount_rows import list_search_keys
 from wire.time.period import Period
 
 NOW = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)

@@ -14,7 +14,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from outcomes.tallies import keys as outcome_keys
 from outcomes.tallies import series
-from tests.outcomes.recount import read_report_times, read_tallies, recount
+from tests.outcomes.recount_rows import read_report_times, read_tallies, recount
 from wire.time.period import Period
 from workspaces.models import Environment
 

@@ -21,7 +21,7 @@ from outcomes.broken_joins.moves.move import find_movable, move_broken_joins, un
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
-from tests.outcomes.recount import (
+from tests.outcomes.recount_rows import (
     list_search_keys,
     list_tallied_keys,
     read_report_times,

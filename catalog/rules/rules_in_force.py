@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from affidavit.operations import Identity, choose_names, fill_names
 from catalog.evidence.reported_operation import read_facts
 from catalog.models import HintRule, Operation, TemplateRule
-from catalog.queries import LARGE_TEXTS
+from catalog.operation_queries import LARGE_TEXTS
 from catalog.rules.resolution import Rule, RuleSet
 from workspaces.models import Environment
 
