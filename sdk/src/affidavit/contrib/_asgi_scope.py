@@ -29,14 +29,20 @@ own.
 class Entrance(NamedTuple):
     """A request as it enters a middleware, before another middleware or a mount inside changes its scope.
 
-    path: the path with its mount prefix.
-    base: the part of this prefix that no mount of Starlette took from the path.
+    scope_path, root: `path` and `root_path` of the scope.
+    base: the part of the mount prefix that no mount of Starlette took from the path.
     app: the app inside.
     """
 
-    path: str
+    scope_path: str
+    root: str
     base: str
     app: object
+
+    @property
+    def path(self) -> str:
+        """The path with its mount prefix."""
+        return join_path(str(self.scope_path), str(self.root))
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
@@ -73,7 +79,8 @@ def read_path(scope: Scope) -> str:
 
 def note_entrance(scope: Scope, app: object) -> Entrance:
     """Return what a middleware around `app` knows of a request before it calls the app."""
-    return Entrance(read_path(scope), _find_base(scope), app)
+    root = scope.get("root_path", "")
+    return Entrance(scope["path"], root, scope.get("app_root_path", root), app)
 
 
 def join_path(path: str, root: str) -> str:
@@ -185,12 +192,15 @@ def _find_prefix(scope: Scope, entrance: Entrance, rule: str) -> str | None:
 
     The scope has only the values of these parameters, which are data and must not be in a route.
     """
+    values = scope.get("path_params", {})
+    mount_names = _list_mount_names(rule, tuple(values))
+    if not (mount_names or scope.get("root_path") or scope.get("app_root_path")):  # as in most apps
+        return ""
     base = _choose_base(scope, entrance)
     if base is None:
         return None
-    values = scope.get("path_params", {})
-    mount, mount_names = _read_mount(scope), _list_mount_names(rule, tuple(values))
-    if not (mount or mount_names):  # as in most apps
+    mount = _read_mount(scope)
+    if not (mount or mount_names):
         return base
     if any(sorted(names) != sorted(mount_names) for names in _list_mount_chains(scope, mount)):
         return None  # an inner parameter has the name of one in a mount, whose value is lost
