@@ -8,6 +8,7 @@ from functools import partial
 
 from django.db import DatabaseError
 
+from hub.doctor.background_work import check_alerts, check_broker, check_fold_lag, check_worker
 from hub.doctor.database import (
     check_clock,
     check_database,
@@ -19,7 +20,6 @@ from hub.doctor.database import (
 )
 from hub.doctor.disk_and_static_files import check_disk, check_static_files
 from hub.doctor.mail_server import check_mail_server
-from hub.doctor.messages import check_alerts, check_broker, check_fold_lag, check_worker
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
 from hub.doctor.single_sign_on import check_single_sign_on

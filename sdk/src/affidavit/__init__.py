@@ -12,7 +12,7 @@ from ._intents.explain import Check, read_unproven_payload
 from ._intents.intent import Intent, MintedIntent, mint_intent
 from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqliteNonces, SqlNonces
 from ._intents.reasons import CHECKS, REASONS, Reason
-from ._intents.stores import StoreUnavailable
+from ._intents.store_basics import StoreUnavailable
 from ._intents.verifier import IntentRejected, IntentVerifier
 from ._json import ABSENT, Absent, InvalidJson, Json, whole_number
 from ._json import parse as parse_json

@@ -27,7 +27,7 @@ from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.operation import AMBIGUOUS
 from affidavit._intents.reasons import CHECKS, REASONS
 from affidavit._intents.signing_key import build_signing_key
-from affidavit._intents.stores import StoreUnavailable
+from affidavit._intents.store_basics import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._protection.protection import Demands
 

@@ -8,7 +8,7 @@ from support.signed_calls import make_protection, sign_call
 from support.store_servers import RepeatingRedis, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import read_intent
-from affidavit._intents.stores import StoreUnavailable
+from affidavit._intents.store_basics import StoreUnavailable
 from affidavit._protection.idempotency import (
     LEASE,
     RETENTION,

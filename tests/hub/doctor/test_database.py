@@ -9,9 +9,6 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from alerts.delivery.deliver import claim_target
-from alerts.models import Target
-from catalog.models import WitnessReport
 from hub.doctor import database
 from hub.doctor.database import (
     check_clock,
@@ -22,13 +19,11 @@ from hub.doctor.database import (
     check_web_login,
     check_web_role,
 )
-from hub.doctor.messages import check_alerts, check_fold_lag
 from hub.doctor.result import Result
 from hub.doctor.run_checks import Check, run_check, run_checks
 from hub.local.web_role import grant_web_role
 from hub.restored_copy import CREATE_MARK
 from outcomes.models import Outcome, Tally
-from tests.alerts.alerts import make_target
 from workspaces.models import Environment
 from workspaces.secrets.rotate import rotate_secret
 
@@ -163,26 +158,6 @@ def test_equal_seeds_recount_the_same_day(workspace):
 def test_a_negative_seed_recounts_a_day_too(api):
     api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES})
     assert check_tallies(-5).state == "ok"
-
-
-def test_a_report_that_waits_for_an_hour_is_wrong(workspace):
-    environment = Environment.objects.get(workspace=workspace.workspace, name="production")
-    assert check_fold_lag().state == "ok"
-    WitnessReport.objects.create(
-        environment=environment, report_id="0" * 32, size=1,
-        received_at=timezone.now() - timedelta(hours=1),
-    )  # fmt: skip
-    assert check_fold_lag().state == "wrong"
-
-
-def test_an_overdue_delivery_of_an_alert_is_wrong_until_a_worker_claims_it(workspace, receiver):
-    make_target(workspace, receiver.url)
-    now = timezone.now()
-    assert check_alerts().state == "ok"
-    Target.objects.update(next_attempt_at=now - timedelta(minutes=2))
-    assert check_alerts().state == "wrong"
-    claim_target(now=now)
-    assert check_alerts().state == "ok"
 
 
 def test_checks_that_need_a_failed_check_are_skipped_and_a_refusal_of_the_database_is_a_result():

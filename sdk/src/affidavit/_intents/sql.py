@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
-from .stores import StoreUnavailable
+from .store_basics import StoreUnavailable
 
 T = TypeVar("T")
 

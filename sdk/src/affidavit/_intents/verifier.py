@@ -29,7 +29,7 @@ from .nonces import NonceStore
 from .operation import find_v1_mismatch, find_v2_fault
 from .reasons import CHECKS, REASONS
 from .signing_key import SigningKey, build_signing_key
-from .stores import is_in_memory
+from .store_basics import is_in_memory
 from .verification_attempt import Attempt
 
 CLOCK_SKEW = 60

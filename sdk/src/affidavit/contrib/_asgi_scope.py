@@ -79,7 +79,7 @@ def read_path(scope: Scope) -> str:
 
 def note_entrance(scope: Scope, app: object) -> Entrance:
     """Return what a middleware around `app` knows of a request before it calls the app."""
-    root = scope.get("root_path", "")
+    root: str = scope.get("root_path", "")
     return Entrance(scope["path"], root, scope.get("app_root_path", root), app)
 
 

@@ -1,16 +1,24 @@
-"""The doctor's check of the worker, with a broker that answers but takes no messages."""
+"""The doctor sees a broker that takes no messages, reports that wait to be folded, and late alerts."""
 
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
+from django.utils import timezone
 from support import store_servers
 
+from alerts.delivery.deliver import claim_target
+from alerts.models import Target
+from catalog.models import WitnessReport
+from hub.doctor.background_work import check_alerts, check_fold_lag
+from tests.alerts.alerts import make_target
 from tests.hub.hub_process import running_hub
+from workspaces.models import Environment
 
 
 @pytest.fixture
@@ -34,3 +42,25 @@ def test_a_broker_whose_memory_is_full_is_named_as_the_fault(tmp_path: Path, red
     assert checks["worker"]["state"] == "wrong"
     assert checks["worker"]["detail"] == "The broker takes no messages (OutOfMemoryError)."
     assert "memory" in checks["worker"]["cure"]
+
+
+@pytest.mark.django_db
+def test_a_report_that_waits_for_an_hour_is_wrong(workspace):
+    environment = Environment.objects.get(workspace=workspace.workspace, name="production")
+    assert check_fold_lag().state == "ok"
+    WitnessReport.objects.create(
+        environment=environment, report_id="0" * 32, size=1,
+        received_at=timezone.now() - timedelta(hours=1),
+    )  # fmt: skip
+    assert check_fold_lag().state == "wrong"
+
+
+@pytest.mark.django_db
+def test_an_overdue_delivery_of_an_alert_is_wrong_until_a_worker_claims_it(workspace, receiver):
+    make_target(workspace, receiver.url)
+    now = timezone.now()
+    assert check_alerts().state == "ok"
+    Target.objects.update(next_attempt_at=now - timedelta(minutes=2))
+    assert check_alerts().state == "wrong"
+    claim_target(now=now)
+    assert check_alerts().state == "ok"

@@ -1,4 +1,4 @@
-"""Code that the nonce stores and the delivery stores share."""
+"""What the stores of nonces and those of deliveries share."""
 
 import multiprocessing
 import os

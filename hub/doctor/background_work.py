@@ -1,4 +1,4 @@
-"""Check the broker, which wakes the worker, and the worker itself."""
+"""Check what works in the background: the broker, the worker, the folding of reports, the delivery of alerts."""
 
 from __future__ import annotations
 
