@@ -255,6 +255,23 @@ async def test_the_route_class_can_be_set_for_a_whole_app():
 
 
 @in_loop
+async def test_an_included_router_keeps_its_own_class_so_that_only_everything_protects_it():
+    inner, outer = APIRouter(), APIRouter(route_class=IntentRoute)
+
+    @inner.get("/orders")
+    async def show():
+        return "open"
+
+    outer.include_router(inner)
+    for is_everything, status in ((False, 200), (True, 403)):
+        app = FastAPI()
+        app.router.route_class = IntentRoute
+        app.include_router(outer)
+        app.add_middleware(IntentMiddleware, protection=make_protection(), everything=is_everything)
+        assert (await exchange(app, "GET", "/orders")).status == status
+
+
+@in_loop
 async def test_a_web_socket_that_asks_for_an_intent_never_opens_and_says_why():
     router, messages = APIRouter(route_class=IntentRoute), []
 

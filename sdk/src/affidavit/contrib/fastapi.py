@@ -1,7 +1,7 @@
 """For FastAPI: a route that verifies the intent before FastAPI reads the body or runs a dependency (contract §3).
 
 app.add_middleware(IntentMiddleware, protection=protection, everything=False)
-router = APIRouter(route_class=IntentRoute)  # every HTTP route of this router needs an intent
+router = APIRouter(route_class=IntentRoute)  # every HTTP route added to this router needs an intent
 
 @router.post("/refunds")
 async def refund(order: Order, intent: VerifiedIntent) -> Receipt: ...
@@ -35,9 +35,10 @@ class IntentRoute(APIRoute):
 
     WebSocket routes are of another class and stay open, because no intent covers a WebSocket.
 
-    Pass this class as `route_class` to an APIRouter, or set it on `app.router` before the first route is added. Below
-    the route's decorator, `intent_required` still says what a route demands. The app needs the middleware. Without it,
-    every call raises RuntimeError, so that none passes unverified.
+    Pass this class as `route_class` to each APIRouter, or set it on `app.router` before the first route is added. A
+    router that is included in another, or in an app, keeps the class of its own routes. Below the route's decorator,
+    `intent_required` still says what a route demands. The app needs the middleware. Without it, every call raises
+    RuntimeError, so that none passes unverified.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
