@@ -43,6 +43,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
         return is_changed or bool(changes)
 
+    def chunked_cursor(self) -> Any:
+        """Return the cursor of a query that is read a few rows at a time; outside a transaction, an ordinary one.
+
+        The server would keep a cursor for the session, which a pooler in transaction mode has given to somebody else by
+        the next statement. allauth, for one, reads people outside a transaction.
+        """
+        return self.cursor() if self.get_autocommit() else super().chunked_cursor()
+
     def is_usable(self) -> bool:
         """Return whether the connection works.
 

@@ -19,6 +19,7 @@ from tests.hub.database.pooler import connect_through_pooler, running_pooler
 from tests.hub.hub_process import running_hub
 from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace, observations
+from tests.workspaces.people.mails import read_mails
 from wire.table_exports import INCOMPLETE
 
 
@@ -41,6 +42,21 @@ def test_every_page_and_download_works_behind_a_transaction_pooler(workspace, ap
             text = browser_client.get(f"{address}/{name}.csv", {**query, "table": table}).getvalue().decode()
             assert INCOMPLETE not in text, (name, table)
             assert len(list(csv.reader(io.StringIO(text)))) == len(rows) + 1, (name, table)
+
+
+@pytest.mark.usefixtures("_use_pooler")
+@pytest.mark.parametrize("login", ["ada", "ada@example.com"])
+def test_people_sign_in_behind_a_transaction_pooler(client, django_user_model, login):
+    django_user_model.objects.create_user("ada", "ada@example.com", "correct horse")
+    answer = client.post("/sign-in", {"login": login, "password": "correct horse"})
+    assert answer.status_code == 302
+
+
+@pytest.mark.usefixtures("_use_pooler")
+def test_a_password_is_reset_behind_a_transaction_pooler(client, django_user_model):
+    django_user_model.objects.create_user("ada", "ada@example.com", "correct horse")
+    assert client.post("/account/password/reset", {"email": "ada@example.com"}).status_code == 302
+    assert [mail.to for mail in read_mails()] == [["ada@example.com"]]
 
 
 @pytest.mark.usefixtures("_use_pooler")
