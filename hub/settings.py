@@ -155,7 +155,7 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_ENGINE = "workspaces.people.sessions"
 CACHES = {  # the counts of sign-in attempts, shared by all processes
     "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "BACKEND": "workspaces.people.throttle.AttemptCache",
         "LOCATION": "workspaces_attempts",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }

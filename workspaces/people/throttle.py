@@ -1,13 +1,39 @@
-"""Bound how often somebody may guess links, by the limit `link` of ACCOUNT_RATE_LIMITS, which allauth counts."""
+"""Bound how often somebody may guess: links by the limit `link` of ACCOUNT_RATE_LIMITS. allauth counts all attempts."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from datetime import timedelta
+from typing import Any, NoReturn
 
 from allauth.core.internal import ratelimit
+from django.core.cache.backends.db import DatabaseCache
+from django.db import connection
 from django.http import HttpRequest
+from django.utils import timezone
 
 from workspaces.people.errors import TooManyAttempts
+
+LONGEST = timedelta(hours=1)  # that anything about attempts is kept: that a failed sign-in was recorded
+
+
+class AttemptCache(DatabaseCache):
+    """The counts of attempts. Those that were stored while the clock was far ahead are forgotten after it was set back.
+
+    Otherwise an account that was locked meanwhile would stay locked until the time to which the clock had been set.
+    """
+
+    def get_many(self, *arguments: Any, **options: Any) -> dict[Any, Any]:
+        _forget_future_counts()
+        return super().get_many(*arguments, **options)
+
+    def add(self, *arguments: Any, **options: Any) -> bool:
+        _forget_future_counts()
+        return super().add(*arguments, **options)
+
+
+def _forget_future_counts() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM workspaces_attempts WHERE expires > %s", [timezone.now() + LONGEST])
 
 
 def count_dead_link(request: HttpRequest) -> None:

@@ -6,6 +6,7 @@ import pytest
 from allauth.account import app_settings
 from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -103,6 +104,14 @@ def test_guesses_of_the_second_factor_are_limited(ada):
     assert answers[-1]
     assert "_auth_user_id" not in client.session
     assert re.search("Wait 5 minutes", client.post("/account/second-factor/sign-in", {"code": "1"}).content.decode())
+
+
+def test_counts_from_before_a_clock_was_set_back_refuse_nobody(ada):
+    client = client_at("198.51.100.7")
+    assert [is_refused(guess(client)) for _ in range(11)][-1]
+    with connection.cursor() as cursor:  # as if the clock had been a day ahead meanwhile
+        cursor.execute("UPDATE workspaces_attempts SET expires = expires + interval '1 day'")
+    assert not is_refused(guess(client, password="correct horse"))
 
 
 def test_operating_md_says_how_often_one_may_sign_in_and_for_how_long():
