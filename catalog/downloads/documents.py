@@ -27,6 +27,7 @@ from catalog.downloads.tools import build_anthropic_document, build_openai_docum
 from catalog.drift.presence.no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.rules.rules_in_force import load_hints
+from wire.postgresql.snapshot import read_snapshot
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
@@ -111,11 +112,12 @@ def render_catalog(environment: Environment, *, evidence: bool) -> Document:
     """Render the catalog of one moment. It is complete before it is sent, so that no failure sends half of it."""
     body = Packer()
     content, revision = hashlib.sha256(), hashlib.sha256()
-    for index, (text, document, outline) in enumerate(iterate_operation_texts(environment, evidence=evidence)):
-        content.update(document if evidence else outline)
-        revision.update(outline)
-        body.write(",\n" if index else "\n")
-        body.write(text)
+    with read_snapshot():  # rows are read a few at a time in a transaction only
+        for index, (text, document, outline) in enumerate(iterate_operation_texts(environment, evidence=evidence)):
+            content.update(document if evidence else outline)
+            revision.update(outline)
+            body.write(",\n" if index else "\n")
+            body.write(text)
     body.write("\n]}\n")
     head = Packer()
     head.write(render_head(environment, revision.hexdigest()))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections
+from psycopg import ServerCursor
 
 from hub.doctor.replica import check_replica
 from hub.metrics import state
@@ -115,6 +116,23 @@ def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(
         for download in ("catalog", "catalog/openapi.json", "catalog/mcp.json"):
             assert api.get(f"/api/{download}").headers[AGE_HEADER] == "1"
     assert [sql for sql in statements if DOMAIN_TABLES.search(sql) and not sql.lstrip().startswith("UPDATE")] == []
+
+
+def test_a_download_reads_the_replica_a_few_rows_at_a_time(workspace, api, clock, monkeypatch):
+    fill_workspace(workspace, api)
+    wait_until_replayed()
+    monkeypatch.setattr(clock, "measure_age", lambda: 0.5)
+    cursors: list[Any] = []
+
+    def note(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        if re.match(r'SELECT "catalog_operation"\."(document|outline)"', sql):
+            cursors.append((context["connection"].get_autocommit(), context["cursor"].cursor))
+        return execute(sql, parameters, many, context)
+
+    with connections[replica.REPLICA_ALIAS].execute_wrapper(note):
+        assert api.get("/api/catalog").headers[AGE_HEADER] == "1"
+    # A cursor of the server in a transaction: outside of one, a pooler in front of the replica could lose it.
+    assert [(autocommit, isinstance(cursor, ServerCursor)) for autocommit, cursor in cursors] == [(False, True)]
 
 
 def test_settings_and_decisions_are_read_from_the_primary(workspace, api, browser_client):
