@@ -17,12 +17,17 @@ JSON = ("content-type", "application/json")
 
 @pytest.mark.parametrize(
     ("framework", "module", "name"),
-    [("quart", "werkzeug.exceptions", "HTTPException"), ("falcon.asgi", "falcon", "HTTPError")],
+    [
+        ("quart", "werkzeug.exceptions", "HTTPException"),
+        ("falcon.asgi", "falcon", "HTTPError"),
+        ("sanic", "sanic.exceptions", "SanicException"),
+        ("blacksheep", "blacksheep.exceptions", "HTTPException"),
+    ],
 )
 @in_loop
 async def test_a_refusal_is_an_error_of_the_client_in_the_terms_of_the_framework(framework, module, name, monkeypatch):
     client_error = getattr(pytest.importorskip(module, reason=f"needs {module}"), name)
-    for other in ("quart", "falcon.asgi"):
+    for other in ("quart", "falcon.asgi", "sanic", "blacksheep"):
         monkeypatch.delitem(sys.modules, other, raising=False)
     monkeypatch.setitem(sys.modules, framework, ModuleType(framework))
 

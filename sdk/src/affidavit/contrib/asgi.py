@@ -56,7 +56,12 @@ _READ_HEADERS = frozenset({INTENT_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
 _GATE_IN_SCOPE = "affidavit.gate"
 _POLICY_VIOLATION = 1008
-_CLIENT_ERRORS = (("quart", "werkzeug.exceptions", "Forbidden"), ("falcon.asgi", "falcon", "HTTPForbidden"))
+_CLIENT_ERRORS = (
+    ("quart", "werkzeug.exceptions", "Forbidden"),
+    ("falcon.asgi", "falcon", "HTTPForbidden"),
+    ("sanic", "sanic.exceptions", "Forbidden"),
+    ("blacksheep", "blacksheep.exceptions", "Forbidden"),
+)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
