@@ -44,8 +44,10 @@ def list_possible_keys(key_set: Mapping[str, Any], header: Mapping[str, Any]) ->
             and document.get("use") in (None, "sig")
             and (key_id is None or document.get("kid") in (None, key_id))
         ):
-            with suppress(jwt.PyJWTError):  # a key of another type
-                keys.append(jwt.PyJWK(document, algorithm))
+            with suppress(jwt.PyJWTError):  # a key of another type or curve
+                key = jwt.PyJWK(document, algorithm)
+                key.Algorithm.prepare_key(key.key)  # looks at the curve
+                keys.append(key)
     return sorted(keys, key=lambda key: key.key_id is None)
 
 

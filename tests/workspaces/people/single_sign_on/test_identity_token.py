@@ -62,6 +62,14 @@ def test_without_a_key_id_in_the_token_every_key_of_its_kind_is_tried():
     assert is_accepted(sign(RSA_KEYS[1]), *[{**document, "kid": None} for document in documents])
 
 
+@pytest.mark.parametrize("algorithm", CURVE_KEYS)
+def test_a_key_of_another_curve_does_not_prevent_others(algorithm):
+    others = [publish(make_key(other), other, alg=None, kid=None) for other in CURVE_KEYS if other != algorithm]
+    key = make_key(algorithm)
+    assert is_accepted(sign(key, algorithm), *others, publish(key, algorithm, alg=None, kid=None))
+    assert not is_accepted(sign(key, algorithm), *others)
+
+
 def test_a_key_that_the_hub_cannot_read_does_not_prevent_others():
     unreadable = [
         {"kty": "RSA"},
