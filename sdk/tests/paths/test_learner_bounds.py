@@ -146,16 +146,25 @@ def test_any_text_can_be_a_segment(text):
     assert len(result.path.split("/")) == 3
 
 
-def test_the_work_of_a_decision_grows_with_the_number_of_words_and_not_with_its_square():
-    few, many = count_calls_of_a_decision(100), count_calls_of_a_decision(400)
+def draw_name(rng, number):
+    return "".join(rng.choices(string.ascii_lowercase, k=9))
+
+
+def write_version(rng, number):
+    return f"v{number // 50}.{number % 50}"
+
+
+@pytest.mark.parametrize("make_word", [draw_name, write_version])
+def test_the_work_of_a_decision_grows_with_the_number_of_words_and_not_with_its_square(make_word):
+    few, many = (count_calls_of_a_decision(number, make_word) for number in (100, 400))
     assert many < 6 * few
 
 
-def count_calls_of_a_decision(words):
+def count_calls_of_a_decision(words, make_word):
     """Return how many functions of Python a decision calls that has so many words in one position."""
     rng, learner, calls = random.Random(words), Learner(KEY), [0]
-    for _ in range(words):
-        name = "".join(rng.choices(string.ascii_lowercase, k=9))
+    for number in range(words):
+        name = make_word(rng, number)
         learner.learn("GET", f"/users/{name}", 200, response={"username": name})
 
     def count(frame, event, argument):

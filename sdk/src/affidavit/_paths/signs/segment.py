@@ -80,17 +80,22 @@ class Siblings:
         )
 
     def _is_marked_version(self, segment: str) -> bool:
-        """Return whether a segment is a version of the API behind words: `/services/data/v62.0/query`.
+        """Return whether a segment is a version of the API behind words: `/services/data/v62.0/query`."""
+        return is_marked_version(segment, self.prefix) and self._has_versions_of_api
+
+    @cached_property
+    def _has_versions_of_api(self) -> bool:
+        """Return whether the segments that read like versions are those of the API.
 
         An API may answer a few versions side by side. Then several words follow them, and most paths go through them or
         many words follow. The releases of a product are more, or one word follows them all.
         """
-        if self.data or not is_marked_version(segment, self.prefix):
-            return False
         versions = [word for word in self.words if is_marked_version(word, self.prefix)]
+        if self.data or len(versions) > MOST_VERSIONS:
+            return False
         nodes = [node for word in versions for node in self.words[word]]
         following = {word for node in nodes for word in node.words if word}
-        if len(versions) > MOST_VERSIONS or len(following) < 2:
+        if len(following) < 2:
             return False
         most = 2 * sum(map(count_paths, nodes)) > self.facts.paths
         return most or sum(not is_action(word) for word in following) >= LEAST_FOLLOWING
