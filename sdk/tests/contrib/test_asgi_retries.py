@@ -1,6 +1,8 @@
 """Deliveries of one call under ASGI: repeated, simultaneous, cancelled, and without a reachable store."""
 
 import asyncio
+from contextvars import copy_context
+from functools import partial
 
 import pytest
 from support.asgi_calls import exchange, in_loop
@@ -178,3 +180,23 @@ async def test_an_unreachable_store_is_503_and_nothing_runs(stores):
     assert (answer.status, answer.json["code"]) == (503, "unavailable")
     assert int(answer.headers["retry-after"]) > 0
     assert app.state.runs == []
+
+
+@in_loop
+async def test_a_view_that_begins_after_its_app_has_ended_does_not_run():
+    """As in a framework that cancels the call of a client who is gone, while the thread of its view is beginning."""
+    views, runs = [], []
+
+    @intent_required
+    def view():
+        runs.append(current_intent().args)
+
+    async def framework(scope, receive, send):
+        views.append(partial(copy_context().run, view))
+
+    guarded = IntentMiddleware(framework, make_protection(), everything=False)
+    with pytest.raises(IndexError):  # no answer
+        await post(guarded, "/o", sign_call("POST /o", ARGS, tool_call_id="c"))
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.to_thread(views[0])
+    assert runs == []

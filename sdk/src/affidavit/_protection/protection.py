@@ -288,6 +288,11 @@ class Admission:
         """Return whether `finish` uses the response. If not, no body need be passed, and `finish` never waits."""
         return self._running is not None
 
+    @property
+    def runs_once(self) -> bool:
+        """Return whether a retry gets the response of this call, and does not run it again."""
+        return self._running is not None and not self._safe
+
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
         """Settle with the response.
 

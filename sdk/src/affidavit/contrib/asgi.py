@@ -56,6 +56,7 @@ _READ_HEADERS = frozenset({INTENT_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
 _GATE_IN_SCOPE = "affidavit.gate"
 _POLICY_VIOLATION = 1008
+_RECEIVE_PAUSE = 0.1  # seconds
 _CLIENT_ERRORS = (
     ("quart", "werkzeug.exceptions", "Forbidden"),
     ("falcon.asgi", "falcon", "HTTPForbidden"),
@@ -208,7 +209,7 @@ class Gate:
         path = entrance.path
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
-        self._has_refused = False
+        self._has_refused = self._has_ended = False
         self._step: asyncio.Task[Any] | None = None  # the last step in a thread
         self._is_deciding = asyncio.Lock()
         self._demands_before_response: list[Demands] = []
@@ -267,15 +268,28 @@ class Gate:
             else:
                 self._refusal = await self._find_refusal(demands)
             if self._refusal is None:
-                await app(self._scope, self._body.receive, self._send_for_app)
+                receive = self._receive_for_quart if "quart" in sys.modules else self._body.receive
+                await app(self._scope, receive, self._send_for_app)
         except Exception:  # IntentRefused, or what a framework makes of it; anything else is raised
             if self._refusal is None:
                 raise
         finally:
+            self._has_ended = True
             if self._step is not None or self._is_unsettled():
                 # A task of its own, because frameworks such as Starlette cancel a cancelled request again and again.
                 await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
         await self._send_refusal()
+
+    async def _receive_for_quart(self) -> Message:
+        """Receive for an app of Quart, which learns that its client is gone only when the call is settled.
+
+        It would cancel the call, but a view in a thread goes on: a retry would run it a second time, at the same time.
+        """
+        message = await self._body.receive()
+        if message["type"] == "http.disconnect":
+            while self._is_deciding.locked() or (self._is_unsettled() and self._runs_once()):
+                await asyncio.sleep(_RECEIVE_PAUSE)
+        return message
 
     async def _send_refusal(self) -> None:
         """Send the refusal, if there is one and it was not sent yet."""
@@ -325,6 +339,8 @@ class Gate:
             return answer_body_too_large(self._body.limit)
         if self._body.is_cut_off:
             return answer_body_incomplete()
+        if self._has_ended:  # nobody would settle a call whose thread began only now, as its client went
+            raise asyncio.CancelledError
         call = self._build_call(body)
         if self._is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)
@@ -364,6 +380,9 @@ class Gate:
 
     def _is_unsettled(self) -> bool:
         return self.admission is not None and not self.admission.is_settled
+
+    def _runs_once(self) -> bool:
+        return self.admission is not None and self.admission.runs_once
 
     async def _abandon_unsettled(self) -> None:
         """Abandon a call whose app ended without a complete response: it raised, or the client is gone."""
