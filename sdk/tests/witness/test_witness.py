@@ -273,3 +273,15 @@ def test_an_exempt_request_is_settled_and_not_counted():
     witness = make_witness(exempt=lambda method, path: path == "/health")
     assert witness.settles("GET", lambda: "/health", 200, "/health")
     assert witness.stats.observed == 0
+
+
+@pytest.mark.parametrize("path", ["/admin/users", "//admin/users", "/admin//users"])
+def test_a_path_with_repeated_slashes_is_exempt_if_the_path_without_them_is(path):
+    """Flask, for one, routes `//admin/users` to the view of `/admin/users`."""
+    hub = Hub()
+    witness = make_witness(hub, exempt=lambda method, path: path.startswith("/admin/users"))
+    assert witness.settles("GET", lambda: path, 200, "/admin/users")
+    witness.observe("GET", path, 200, route="/admin/users", response_body=b"{}", response_content_type=JSON)
+    witness.observe("GET", "//books", 200, route="/books")
+    assert witness.flush()
+    assert hub.counts == {("GET", "/books", 200): 1}

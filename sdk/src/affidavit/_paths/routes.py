@@ -35,6 +35,7 @@ _ANCHORS = re.compile(r"\^|/\?(?:\$|\\Z)\Z|(?:\$|\\Z)\Z")
 _ESCAPED = re.compile(r"\\([./_~@:-])")
 _REGULAR_EXPRESSION = re.compile(r"[\^$()\\|*+?\[\]]")
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~-]*")
+_REPEATED_SLASHES = re.compile(r"//+")
 _UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -48,6 +49,11 @@ class _Route(NamedTuple):
 def quote_path(path: str) -> str:
     """Percent-encode a decoded path. Most paths need no encoding."""
     return path if _PLAIN_PATH.fullmatch(path) else quote(path, errors="replace")
+
+
+def merge_slashes(path: str) -> str:
+    """Return a path as lenient frameworks route it: Flask drops slashes in front, Litestar all that are repeated."""
+    return _REPEATED_SLASHES.sub("/", path)
 
 
 def parse_route_path(rule: str) -> str | None:

@@ -1,7 +1,6 @@
 """Admit or refuse a request by its facts: the part that all adapters share (contract §3)."""
 
 import logging
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from affidavit._async_refusal import refuse_async
 from affidavit._intents.intent import Intent, require_known_version
 from affidavit._intents.store_basics import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
-from affidavit._paths.routes import make_sendable, name_operation
+from affidavit._paths.routes import make_sendable, merge_slashes, name_operation
 
 from .idempotency import (
     LEASE,
@@ -42,8 +41,6 @@ _HEADERS_NOT_KEPT = frozenset(
     | {"upgrade", "date", "server", "set-cookie"}
 )
 
-_REPEATED_SLASHES = re.compile(r"//+")
-
 _log = logging.getLogger("affidavit.protection")
 
 
@@ -53,11 +50,8 @@ def _exempt_nothing(method: str, path: str) -> bool:
 
 
 def _clean_path(path: str) -> str:
-    """Return a path as lenient frameworks route it.
-
-    Flask and Falcon drop slashes in front, Litestar all that are repeated, Bottle bytes that are not UTF-8.
-    """
-    return _REPEATED_SLASHES.sub("/", path.encode("utf-8", "ignore").decode("utf-8"))
+    """Return a path as lenient frameworks route it: no repeated slashes, and in Bottle no bytes that are not UTF-8."""
+    return merge_slashes(path.encode("utf-8", "ignore").decode("utf-8"))
 
 
 def find_no_route() -> str | None:

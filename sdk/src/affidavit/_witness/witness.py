@@ -17,7 +17,7 @@ from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.report_times import bound_moment
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
-from affidavit._paths.routes import build_route_template
+from affidavit._paths.routes import build_route_template, merge_slashes
 from affidavit._shapes.media_types import drop_parameters
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
@@ -169,7 +169,7 @@ class Witness(Reporter):
         Bodies are passed as sent. Their types and encodings are the values of `Content-Type` and `Content-Encoding`.
         """
         try:
-            if self._exempt is not None and self._exempt(method, path):
+            if self._is_exempt(method, path):
                 return
             notice_fork()
             moment = self._now() if at is None else bound_moment(at, self._now())
@@ -223,7 +223,7 @@ class Witness(Reporter):
         A content type is None if there is no body. This method never raises.
         """
         try:
-            if self._exempt is not None and self._exempt(method, path()):
+            if self._exempt is not None and self._is_exempt(method, path()):
                 return True
             notice_fork()
             if route is None or self._background.is_ending:
@@ -238,6 +238,12 @@ class Witness(Reporter):
             return was_empty is not None
         except Exception:  # `observe` will say what is wrong
             return False
+
+    def _is_exempt(self, method: str, path: str) -> bool:
+        """Return whether a request is not observed: its path may be routed as another one, which is exempt."""
+        if self._exempt is None:
+            return False
+        return bool(self._exempt(method, path) or ("//" in path and self._exempt(method, merge_slashes(path))))
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Report now. Return False if something that may be reported is not delivered within `timeout` seconds."""
