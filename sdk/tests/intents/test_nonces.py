@@ -14,11 +14,11 @@ from support.store_servers import (
 )
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
+from affidavit._intents.several_workers import OneProcess
 from affidavit._intents.sql import Database
 from affidavit._intents.store_basics import (
     PRUNED_AT_ONCE,
     PRUNED_EVERY,
-    OneProcess,
     StoreUnavailable,
     memory_key,
     store_key,

@@ -11,7 +11,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -27,6 +27,11 @@ _RENEW_EVERY = 20
 RETENTION = 86_400
 """Seconds that a response is kept for retries."""
 _RETRY_STATUSES = frozenset({408, 425, 429})
+# These headers belong to one connection or one moment; a kept cookie would be a stored credential.
+_HEADERS_NOT_KEPT = frozenset(
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding"}
+    | {"upgrade", "date", "server", "set-cookie"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,12 @@ class StoredResponse:
         """Return the response that `to_text` wrote."""
         status, headers, body = json.loads(text)
         return cls(status, tuple((name, value) for name, value in headers), base64.b64decode(body))
+
+
+def keep_response(status: int, headers: Iterable[tuple[str, str]], body: bytes) -> StoredResponse:
+    """Return a response as it is kept for retries: without the headers that belong to one connection or moment."""
+    kept_headers = [(name, value) for name, value in headers if name.lower() not in _HEADERS_NOT_KEPT]
+    return StoredResponse(status, tuple(kept_headers), body)
 
 
 class Claim(NamedTuple):

@@ -22,6 +22,7 @@ from .idempotency import (
     StoredResponse,
     asks_for_retry,
     compute_fingerprint,
+    keep_response,
 )
 from .problem_responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
 from .verification_reports import ACCEPTED, VerificationReports
@@ -35,11 +36,6 @@ _MAX_KEPT = 1024 * 1024
 _LOG_EVERY = 10
 """Seconds between two equal log lines."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-# These headers belong to one connection or one moment; a kept cookie would be a stored credential.
-_HEADERS_NOT_KEPT = frozenset(
-    {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding"}
-    | {"upgrade", "date", "server", "set-cookie"}
-)
 
 _log = logging.getLogger("affidavit.protection")
 
@@ -306,8 +302,7 @@ class Admission:
         elif body is None:
             running.finish(answer_response_not_kept())
         else:
-            kept_headers = [(name, value) for name, value in headers if name.lower() not in _HEADERS_NOT_KEPT]
-            running.finish(StoredResponse(status, tuple(kept_headers), body))
+            running.finish(keep_response(status, headers, body))
 
     def abandon(self) -> None:
         """Settle a call whose handler raised: a retry may run at once."""
