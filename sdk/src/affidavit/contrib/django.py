@@ -228,6 +228,12 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
     The second item says whether the caller has to settle the call: False if this protection has verified the same
     request before, in the middleware or in a decorator around this one.
     """
+    if not (isinstance(request, HttpRequest) or hasattr(request, _ADMISSION)):
+        raise ImproperlyConfigured(
+            f"intent_required got a {type(request).__name__} in place of Django's HttpRequest. Put it around what "
+            "Django calls: above @api_view of Django REST framework, or on a class by "
+            "@method_decorator(intent_required, name='dispatch')"
+        )
     limit = protection.find_max_body(request.method or "", request.path)
     try:
         body = _read_body(request, limit)
@@ -311,8 +317,12 @@ def _find_route(request: HttpRequest) -> str | None:
 
 
 def _finish(admission: Admission, response: Any, limit: int) -> None:
-    if not isinstance(response, HttpResponseBase):  # Django will raise
+    if response is None:  # Django will raise
         admission.abandon()
+        return
+    if not isinstance(response, HttpResponseBase):  # code around the view, as of Django Ninja, makes a response of it
+        status = response[0] if isinstance(response, tuple) and response else getattr(response, "status_code", 200)
+        admission.finish(status if isinstance(status, int) else 200)
         return
     if admission.is_settled:
         return
