@@ -1,5 +1,6 @@
 """A live witness never delays its host or raises into it, and reports after a fork and at the end of the process."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -48,6 +49,18 @@ def test_observe_raises_nothing_whatever_it_is_given():
     assert ("GET", "/orders/{pk}", 200) in hub.counts
     stats = witness.stats
     assert stats.observed == stats.delivered + stats.dropped + stats.ignored + stats.waiting
+
+
+@pytest.mark.parametrize("route", [None, "/orders"])
+def test_methods_that_a_stranger_invents_leave_room_for_the_operations_of_the_app(route):
+    witness = make_witness(hub := Hub(), max_operations=300)
+    for letters in itertools.product("ABCDEFGHIJKLMNOPQRST", repeat=2):
+        witness.observe("X" + "".join(letters), "/orders", 200, route=route)
+    observe_get(witness, "/orders", {}, route=route)
+    witness.flush()
+    assert len(hub.counts) == 101
+    assert hub.counts["GET", "/orders", 200] == 1
+    assert (witness.stats.dropped, witness.stats.delivered) == (300, 101)
 
 
 @pytest.mark.parametrize("query", ["a%00b=1", "\udcff=1"])

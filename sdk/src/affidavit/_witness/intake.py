@@ -31,6 +31,8 @@ _MAX_WAITING = 256  # queued exchanges of one operation; its shape settles after
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
 _MAX_VARIANTS = 12  # media types of one method, path and status; all further ones are counted as ANY
 _ANY_TYPES = MediaTypes(ANY, ANY)
+_COMMON_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+_MAX_UNCOMMON = 100  # operations of other methods: some apps answer any method that a stranger invents
 _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-000000000000"}
 
 
@@ -150,6 +152,7 @@ class Intake:
         self.left_out: Counter[Unread] = Counter()
         self.has_new_operation = False
         self._room = max_operations  # for operations without a route, at the last report
+        self._uncommon_count = 0  # operations of uncommon methods
 
     @property
     def is_filling_up(self) -> bool:
@@ -263,6 +266,7 @@ class Intake:
         with self._lock:
             if self._unrouted_operations.pop(operation.key, None):
                 self._variants[operation.key._replace(media_types=NO_MEDIA_TYPES)] -= 1
+                self._uncommon_count -= operation.method not in _COMMON_METHODS
             self._unrouted_paths.discard((operation.method, operation.path))
 
     def _find_room(self) -> int:
@@ -280,9 +284,11 @@ class Intake:
         family = key._replace(media_types=NO_MEDIA_TYPES)
         if self._variants[family] >= _MAX_VARIANTS and key.media_types != _ANY_TYPES:
             return self._find_operation(key._replace(media_types=_ANY_TYPES), template)
-        if len(operations) >= self._max_operations:
+        is_uncommon = key.method not in _COMMON_METHODS
+        if len(operations) >= self._max_operations or (is_uncommon and self._uncommon_count >= _MAX_UNCOMMON):
             self.dropped_count += 1
             return None
+        self._uncommon_count += is_uncommon
         operation = operations[key] = Operation(key, template)
         self._variants[family] += 1
         if template is None:
