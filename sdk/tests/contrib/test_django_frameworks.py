@@ -94,11 +94,17 @@ def with_rest_framework(settings):
         pytest.importorskip(f"rest_framework.{name}", reason="needs Django REST framework")
         for name in ("decorators", "response", "views")
     )
-    settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [], "UNAUTHENTICATED_USER": None}
+    settings.REST_FRAMEWORK = {"UNAUTHENTICATED_USER": None}
+    open_to_all = {"authentication_classes": (), "permission_classes": ()}
 
     def refund(request):
         SHOP.runs += 1
         return response.Response({"for": request.intent.sub})
+
+    def view_function(function):
+        for name, classes in open_to_all.items():
+            function = getattr(decorators, name)(classes)(function)
+        return decorators.api_view(["POST"])(function)
 
     class Refunds(views.APIView):
         post = method_decorator(intent_required)(lambda self, request: refund(request))
@@ -108,10 +114,10 @@ def with_rest_framework(settings):
         post = staticmethod(refund)
 
     urlpatterns[:] = [
-        path("inside", decorators.api_view(["POST"])(intent_required(refund))),
-        path("method", Refunds.as_view()),
-        path("around", intent_required(decorators.api_view(["POST"])(refund))),
-        path("class", Protected.as_view()),
+        path("inside", view_function(intent_required(refund))),
+        path("method", Refunds.as_view(**open_to_all)),
+        path("around", intent_required(view_function(refund))),
+        path("class", Protected.as_view(**open_to_all)),
     ]
 
 
