@@ -1,4 +1,4 @@
-"""Under ASGI, Django cancels the call of a client who is gone: no call stays in flight, so a retry runs it."""
+"""Under ASGI, Django cancels the call of a client who is gone: no call stays in flight, nor runs twice in a thread."""
 
 import asyncio
 import json
@@ -77,6 +77,17 @@ async def awaited(request):
     return JsonResponse({"ok": True})
 
 
+runs, pauses = [], []
+
+
+def held(request):
+    """Work until the client is gone."""
+    runs.append(request.path)
+    if pauses:
+        pauses.pop().hold()
+    return JsonResponse({"ok": True})
+
+
 @intent_required
 async def last_moment(request):
     """Lose the client just when the work is done."""
@@ -103,6 +114,8 @@ async def cancel_until_done(task):
 urlpatterns = [
     path("last-moment", last_moment),
     path("scoped", scoped),
+    path("held", held),
+    path("held-decorated", intent_required(held)),
     path("order", order),
     path("awaited", awaited),
     path("decorated", intent_required(order)),
@@ -149,6 +162,22 @@ def test_a_retry_runs_the_call_of_a_client_who_was_gone_while_it_was_verified(se
         address, encode_json(ARGS), content_type="application/json", headers={"x-service-intent": header}
     )
     assert (answer.status_code, json.loads(answer.content)) == (200, {"ok": True})
+
+
+@pytest.mark.parametrize(("address", "everything"), [("/held", True), ("/held-decorated", False)])
+def test_a_view_in_a_thread_whose_client_is_gone_does_not_run_again_for_a_retry(settings, address, everything):
+    """No thread can be cancelled: the view does its work, and its response is kept."""
+    pause = Pause()
+    runs.clear()
+    pauses.append(pause)
+    settings.MIDDLEWARE = [MIDDLEWARE] if everything else []
+    settings.AFFIDAVIT_PROTECTION = make_protection()
+    asyncio.run(call_and_hang_up(address, sign_call(f"POST {address}", ARGS, tool_call_id="c"), pause))
+    header = sign_call(f"POST {address}", ARGS, tool_call_id="c")
+    answer = Client().post(
+        address, encode_json(ARGS), content_type="application/json", headers={"x-service-intent": header}
+    )
+    assert (answer.status_code, answer.headers.get("Idempotent-Replayed"), len(runs)) == (200, "true", 1)
 
 
 async def call_once(address, number, **headers):

@@ -52,6 +52,8 @@ _R = TypeVar("_R")
 _VIEW_RULE = "affidavit_intent"
 _ADMISSION = "_affidavit_admission"
 _VERIFIED = "_affidavit_verified"
+_MAY_BE_CANCELLED = "_affidavit_may_be_cancelled"
+_PAUSE = 0.1  # seconds
 
 
 class IntentMiddleware:
@@ -63,13 +65,21 @@ class IntentMiddleware:
     that it runs before the check of the CSRF token.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         self._get_response = get_response
         self._protection = _load_protection()
+        self._is_async = iscoroutinefunction(get_response)
+        if self._is_async:
+            markcoroutinefunction(self)
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response of the site, kept for a retry if the call was admitted."""
+    def __call__(self, request: HttpRequest) -> Any:
+        """Return the response of the site, kept for a retry if the call was admitted; or a coroutine for it."""
         note_prefix(request)
+        if self._is_async:
+            return self._call_async(request)
         try:
             response = self._get_response(request)
         except BaseException:  # the view failed: a retry may run
@@ -80,9 +90,27 @@ class IntentMiddleware:
             _finish(admission, response, self._protection.max_kept)
         return response
 
+    async def _call_async(self, request: HttpRequest) -> Any:
+        site = asyncio.create_task(self._get_response(request))
+        cancellation = await _wait_to_end(site, lambda: getattr(request, _MAY_BE_CANCELLED, False))
+        try:
+            response = site.result()
+        except BaseException:  # the view failed: a retry may run
+            await _settle(_abandon, request)
+            raise
+        admission = getattr(request, _ADMISSION, None)
+        if admission is not None and not admission.is_settled:
+            await _settle(_finish, admission, response, self._protection.max_kept)
+        if cancellation is not None:
+            raise cancellation
+        return response
+
     def process_view(self, request: HttpRequest, view: View, args: Any, kwargs: Any) -> HttpResponse | None:
         """Return the refusal, if there is one."""
-        if hasattr(view, _VIEW_RULE) or self._protection.exempt(request.method or "", request.path):
+        is_open = hasattr(view, _VIEW_RULE) or self._protection.exempt(request.method or "", request.path)
+        # No thread can be cancelled: if its client is gone, a view there does its work all the same.
+        setattr(request, _MAY_BE_CANCELLED, is_open or _is_async(view))
+        if is_open:
             return None
         refusal, _ = _find_refusal(request, self._protection, NO_DEMANDS)
         if refusal is None:
@@ -192,15 +220,29 @@ async def _settle(step: Callable[..., None], *arguments: Any) -> None:
 
     The end is waited for, because Django ends the thread with the request.
     """
-    settling, cancellation = asyncio.create_task(sync_to_async(step)(*arguments)), None
-    while not settling.done():
-        try:
-            await asyncio.wait({settling})
-        except asyncio.CancelledError as cancelled:
-            cancellation = cancelled
+    settling = asyncio.create_task(sync_to_async(step)(*arguments))
+    cancellation = await _wait_to_end(settling)
     settling.result()
     if cancellation is not None:
         raise cancellation
+
+
+async def _wait_to_end(
+    task: asyncio.Task[Any], may_be_cancelled: Callable[[], bool] = lambda: False
+) -> asyncio.CancelledError | None:
+    """Wait until a task has ended, even if the waiting one is cancelled again and again; return its last cancellation.
+
+    may_be_cancelled: whether to pass a cancellation on to the task; asked until it says so.
+    """
+    cancellation, is_passed_on = None, True
+    while not task.done():
+        try:
+            await asyncio.wait({task}, timeout=None if is_passed_on else _PAUSE)
+        except asyncio.CancelledError as cancelled:
+            cancellation, is_passed_on = cancelled, False
+        if not is_passed_on and may_be_cancelled():
+            is_passed_on = task.cancel()
+    return cancellation
 
 
 def _wrap_in_transaction(view: View) -> View:
