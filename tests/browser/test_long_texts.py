@@ -14,6 +14,7 @@ from catalog.ingest.fold import fold_reports
 from intents.models import Rejection
 from tests.browser.test_every_page import fits_soon
 from workspaces.create import NewWorkspace, create_workspace
+from workspaces.models import Annotation
 
 ENVIRONMENT = "production-eu-central-1-blue-deployment-canary-stage-0001"
 PATH = (
@@ -53,6 +54,7 @@ def start(transactional_db: None, connect: Callable[[NewWorkspace], Any]) -> str
     post("verification-reports", reportId=str(uuid.uuid4()), verifications=[rejected])
     post("annotations", text="Rollout " + "w" * 180, url="https://example.com/" + "u" * 400)
     post("annotations", text=RIGHT_TO_LEFT)
+    post("annotations", text="D" * 200)
     targets = {"kind": "webhook", "encrypted_address": b"", "created_at": timezone.now()}
     created.workspace.alert_targets.create(name="t" * 60, **targets)
     created.workspace.environments.create(name="e" * 60, audience="urn:e")
@@ -73,6 +75,7 @@ def list_pages() -> Sequence[str]:
             "rejections",
             "confirmations",
             "annotations",
+            f"annotations?delete={Annotation.objects.latest('created_at').pk}",
             "alerts",
             "alerts?kind=drift.breaking",
             "keys",
