@@ -44,12 +44,12 @@ def start(transactional_db: None, connect: Callable[[NewWorkspace], Any]) -> str
     post("conversations", conversations=[{"conversationId": CONVERSATION}])
     outcomes = [{"conversationId": CONVERSATION, "outcomeKey": key} for key in (KEY, "two  spaces", RIGHT_TO_LEFT)]
     post("conversation-outcomes", outcomes=[*outcomes, {"conversationId": "lost-" + "y" * 200, "outcomeKey": KEY}])
-    bodies = {"type": "object", "properties": {"": {"type": "string"}, "p" * 120: {"type": "string"}}}
-    observation = {"method": "PATCH", "path": PATH, "status": 200, "count": 9, "response": bodies}
+    bodies = {"type": "object", "properties": {name: {"type": "string"} for name in ("", "p" * 120, "p one", "p  one")}}
+    observation = {"method": "PATCH", "path": PATH, "status": 200, "count": 10**10, "response": bodies}
     post("witness-reports", reportId=str(uuid.uuid4()), observations=[observation])
     fold_reports(created.workspace.environments.get(name=ENVIRONMENT), now=timezone.now())
     broken_shape = {"type": "object", "properties": {"p" * 120: {"type": "integer"}}}
-    post("witness-reports", reportId=str(uuid.uuid4()), observations=[{**observation, "response": broken_shape}])
+    post("witness-reports", reportId=str(uuid.uuid4()), observations=[{**observation, "count": 9, "response": broken_shape}])
     rejected = {"result": "args-mismatch", "version": 2, "operation": f"PATCH {PATH}", "toolCallId": TOOL_CALL}
     post("verification-reports", reportId=str(uuid.uuid4()), verifications=[rejected])
     post("annotations", text="Rollout " + "w" * 180, url="https://example.com/" + "u" * 400)
@@ -132,7 +132,19 @@ def test_keys_that_differ_in_a_space_look_different_and_an_empty_name_is_quoted(
     page = new_tab().open(f"{start}/outcomes")
     assert "two  spaces" in page.locator("th code", has_text="two").inner_text()
     page = new_tab().open(f"{start}/operation?method=PATCH&path={quote(PATH)}")
-    assert page.locator(".tree .name a").first.inner_text().strip() == '""'
+    names = [name.inner_text().strip() for name in page.locator(".tree .name a").all()]
+    assert names[0] == '""'
+    assert {"p one", "p  one"} <= set(names)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_count_of_billions_stays_in_its_column_of_the_shape(new_tab: Any, start: str, width: int) -> None:
+    page = new_tab(width=width).open(f"{start}/operation?method=PATCH&path={quote(PATH)}")
+    row = page.locator(".tree .row", has_text="of 10,000,000,009").last
+    count, overrides = row.locator(".bar > span"), row.locator(".decide")
+    assert count.evaluate("count => count.scrollWidth <= count.clientWidth")
+    count_box, overrides_box = (box.bounding_box() for box in (count, overrides))
+    assert count_box["x"] + count_box["width"] <= overrides_box["x"] or count_box["y"] >= overrides_box["y"] + 1
 
 
 def test_a_right_to_left_key_in_a_sentence_leaves_its_number_behind_it(

@@ -265,7 +265,7 @@ def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
 
 def test_the_name_of_a_property_leads_to_its_page(browser_client, filled_workspace):
     page = " ".join(open_page(browser_client, filled_workspace).split())
-    names = re.findall(r'<a href="[^"]*/property\?[^"]*&amp;at=%2F[^"]*"[^>]*> ?([^< ]+) ?</a>', page)
+    names = re.findall(r'<a href="[^"]*/property\?[^"]*&amp;at=%2F[^"]*"[^>]*> ?<code>([^< ]+)</code> ?</a>', page)
     assert names
     assert [name for name in names if f"/{name}" not in page] == []
 
