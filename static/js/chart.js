@@ -64,7 +64,7 @@
       dragmode: false,
       bargap: 0.25,
       xaxis: { ...axis, showgrid: false },
-      yaxis: { ...axis, rangemode: "tozero", separatethousands: true },
+      yaxis: { ...axis, rangemode: "tozero", separatethousands: true, title: { standoff: 8 } }, // without it, long counts run under the title
     };
     return adapt({ ...merge(defaults, layout), showlegend: false });
   }

@@ -1,6 +1,7 @@
 """Charts and filters in a real browser: the keyboard reaches the legend, labels fit, and failures are shown."""
 
 import re
+import uuid
 from datetime import timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -23,6 +24,22 @@ def test_the_labels_of_the_days_never_overlap(new_tab, start_of_pages):
         for _ in range(20):  # a chart is drawn in several steps
             boxes = labels(page)
             is_legible = len(boxes) > 1 and all(left["right"] < right["left"] for left, right in pairwise(boxes))
+            if is_legible:
+                break
+            page.wait_for_timeout(100)
+        assert is_legible, width
+
+
+def test_the_title_of_an_axis_stands_beside_long_counts(new_tab, workspace, api):
+    expired = {"result": "expired", "version": 2, "count": 1_000_000}
+    api.post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": [expired]})
+    for width in (1280, 390):
+        page = new_tab(width=width).open(f"/w/{workspace.workspace.slug}/production/rejections")
+        page.wait_for_selector(".plot .ytick text", timeout=10_000)
+        for _ in range(20):  # a chart is drawn in several steps
+            (title,) = page.locator(".plot .ytitle").evaluate_all(BOXES)
+            counts = page.locator(".plot .ytick text").evaluate_all(BOXES)
+            is_legible = all(title["right"] < count["left"] for count in counts)
             if is_legible:
                 break
             page.wait_for_timeout(100)
