@@ -20,8 +20,10 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 
 
 def label_node(node: Node) -> str:
-    """Return what a page calls a node: its name, `""` if that is empty, or the label of a nameless node."""
-    return NAMELESS_LABELS.get(node.name, node.name) if node.is_nameless else node.name or '""'
+    """Return what a page calls a node: its name, in quotation marks if it cannot be seen, or a nameless node's label."""
+    if node.is_nameless:
+        return NAMELESS_LABELS.get(node.name, node.name)
+    return node.name if node.name.strip() else f'"{node.name}"'
 
 
 class NodeChange(Protocol):

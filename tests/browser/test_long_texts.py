@@ -49,7 +49,11 @@ def start(transactional_db: None, connect: Callable[[NewWorkspace], Any]) -> str
     post("witness-reports", reportId=str(uuid.uuid4()), observations=[observation])
     fold_reports(created.workspace.environments.get(name=ENVIRONMENT), now=timezone.now())
     broken_shape = {"type": "object", "properties": {"p" * 120: {"type": "integer"}}}
-    post("witness-reports", reportId=str(uuid.uuid4()), observations=[{**observation, "count": 9, "response": broken_shape}])
+    post(
+        "witness-reports",
+        reportId=str(uuid.uuid4()),
+        observations=[{**observation, "count": 9, "response": broken_shape}],
+    )
     rejected = {"result": "args-mismatch", "version": 2, "operation": f"PATCH {PATH}", "toolCallId": TOOL_CALL}
     post("verification-reports", reportId=str(uuid.uuid4()), verifications=[rejected])
     post("annotations", text="Rollout " + "w" * 180, url="https://example.com/" + "u" * 400)

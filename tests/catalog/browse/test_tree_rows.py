@@ -77,3 +77,8 @@ def test_more_rows_than_a_page_shows_are_cut_and_still_close():
 def test_an_unknown_pointer_shows_the_whole_shape():
     rows, _ = build_rows(nodes_of({"a": 1}), pointer="/nothing", limit=9)
     assert [row.node.pointer for row in rows] == ["", "/a"]
+
+
+def test_a_name_without_a_visible_character_is_quoted():
+    rows, _ = build_rows(nodes_of({"": 1, " ": 1, "\t ": 1, "a b": 1}), limit=9)
+    assert {row.label for row in rows} == {"the whole body", '""', '" "', '"\t "', "a b"}
