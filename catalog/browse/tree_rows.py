@@ -20,7 +20,7 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 
 
 def label_node(node: Node) -> str:
-    """Return what a page calls a node: its name, in quotation marks if it cannot be seen, or a nameless node's label."""
+    """Return what a page calls a node: its name, quoted if it cannot be seen, or a nameless node's label."""
     if node.is_nameless:
         return NAMELESS_LABELS.get(node.name, node.name)
     return node.name if node.name.strip() else f'"{node.name}"'
