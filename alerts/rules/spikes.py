@@ -111,8 +111,8 @@ def _build_happening(
     since: datetime,
 ) -> Iterator[Happening]:
     if fires_at >= since:
-        # Four significant digits, so that a usual share that is very small is not 0.
-        shares = {"share": round(peak.rate, 4), "usual": float(f"{usual.rate:.4g}")}
+        # Four significant digits, so that a very small share is not 0.
+        shares = {name: float(f"{share.rate:.4g}") for name, share in (("share", peak), ("usual", usual))}
         facts = {"count": peak.cases, "of": peak.total, **shares}
         yield Happening(SUBJECT, fires_at, gap, until, last, facts)
 

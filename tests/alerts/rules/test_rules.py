@@ -52,6 +52,12 @@ def test_a_message_writes_shares_as_the_pages_do(current, usual, words):
     assert describe_happening("rejections.spike", jump.facts, "qa") == f"Rejected calls in qa: {words}"
 
 
+def test_a_message_has_a_very_small_share_with_four_digits():
+    quarters = fill(START - 7 * DAY, START, Share(1, 10_000_000)) | fill(START, START + HOUR, Share(5, 999_995))
+    (jump,) = spikes(quarters, replace(USUAL, minutes=15, minimum=5, percent=0.0001), until=START + QUARTER)
+    assert (jump.facts["share"], jump.facts["usual"]) == (0.000005, 0.0000001)
+
+
 def test_a_jump_fires_once_and_says_when_it_ended():
     quarters = fill(START - 8 * DAY, START + MONTH, Share(1, 1000))
     bad_from = START + 10 * DAY
