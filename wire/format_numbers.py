@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 NOTHING = "–"
 
 
@@ -26,3 +28,9 @@ def format_percent(part: float | None, whole: float | None) -> str:
     if 99.9 < rate < 100:
         return "> 99.9 %"
     return f"{rate:,.1f} %"
+
+
+def format_decimal(number: float) -> str:
+    """Write 3.0 as `3` and 0.00001 as `0.00001`: with all its digits, and without an exponent."""
+    digits = f"{Decimal(repr(number)):f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits

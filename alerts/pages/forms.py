@@ -13,6 +13,7 @@ from alerts.models import Alert, Target
 from alerts.rules.alert_descriptions import SPANS
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings
+from wire.format_numbers import format_decimal
 from workspaces.environments.change import DEFAULT_NAME
 from workspaces.forms import set_choices
 from workspaces.models import Environment, Workspace
@@ -123,8 +124,8 @@ def default_values(environment: Environment, targets: Sequence[Target]) -> Mappi
         "reason_minimum": 1,
         "minimum": thresholds.minimum,
         "minutes": thresholds.minutes,
-        "percent": f"{thresholds.percent:g}",
-        "factor": f"{thresholds.factor:g}",
+        "percent": format_decimal(thresholds.percent),
+        "factor": format_decimal(thresholds.factor),
         "silent_minutes": SILENT_SPANS[0],
     }
 
@@ -143,7 +144,7 @@ def stored_values(alert: Alert, targets: Sequence[Target]) -> Mapping[str, Any]:
         return {**values, "silent_minutes": alert.minutes}
     if alert.kind == Alert.DRIFT:
         return values
-    numbers = {"percent": f"{alert.percent:g}", "factor": f"{alert.factor:g}"}
+    numbers = {"percent": format_decimal(alert.percent), "factor": format_decimal(alert.factor)}
     return {**values, "minimum": alert.minimum, "minutes": alert.minutes, **numbers}
 
 

@@ -14,7 +14,7 @@ from alerts.evaluation.preview import Preview, preview, suggest_minimum
 from alerts.models import Alert
 from alerts.pages.forms import JUMPS, AlertForm
 from alerts.pages.preview_chart import build_preview_chart
-from alerts.rules.alert_descriptions import describe_alert
+from alerts.rules.alert_descriptions import describe_alert, describe_share
 from catalog.operation_queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome
@@ -40,7 +40,7 @@ def build_preview_section(form: AlertForm) -> Mapping[str, Any]:
         "preview_words": describe_alert(kind, thresholds),
         "preview_environment": form.environment_row.name,
         "chart": build_preview_chart(firings, kind, thresholds, zone),
-        "thresholds": thresholds if kind in JUMPS else None,
+        "needed_share": describe_share(thresholds, "of all") if kind in JUMPS else "",
         "heals": kind == Alert.BROKEN_JOINS,
         "learns": kind == Alert.SILENT,
         "is_about_new": kind == Alert.NEW_REASON,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from alerts.rules.thresholds import Thresholds
+from wire.format_numbers import format_decimal
 
 SPANS = {15: "15 minutes", 60: "1 hour", 240: "4 hours", 1440: "1 day", 10080: "7 days"}
 SPIKES = {"rejections.spike": "Rejected calls", "broken-joins.spike": "Broken joins"}
@@ -16,10 +17,17 @@ def describe_alert(kind: str, thresholds: Thresholds) -> str:
         return "New rejection reason" + (f", from {thresholds.minimum:,} rejections on" * (thresholds.minimum > 1))
     if kind == "reporter.silent":
         return f"A reporter silent for {describe_span(thresholds.minutes)}"
-    return (
-        f"{SPIKES[kind]}: {thresholds.minimum:,} or more in {describe_span(thresholds.minutes)}, "
-        f"at least {thresholds.percent:g} % and {thresholds.factor:g} times the usual share"
-    )
+    cases = f"{SPIKES[kind]}: {thresholds.minimum:,} or more in {describe_span(thresholds.minutes)}"
+    return f"{cases}, at least {describe_share(thresholds)}"
+
+
+def describe_share(thresholds: Thresholds, of: str = "") -> str:
+    """Return the least share at which a jump fires: `1 % and 3 times the usual share`.
+
+    of: what the share is a part of, if it has to be said (`1 % of all and 3 times the usual share`).
+    """
+    times = "" if thresholds.factor == 1 else f"{format_decimal(thresholds.factor)} times "
+    return f"{f'{format_decimal(thresholds.percent)} % {of}'.strip()} and {times}the usual share"
 
 
 def name_reporter(reporter: str) -> str:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alerts.rules import new_reasons
+from alerts.rules.alert_descriptions import describe_alert
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
 from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
@@ -56,6 +57,18 @@ def test_a_message_has_a_very_small_share_with_four_digits():
     quarters = fill(START - 7 * DAY, START, Share(1, 10_000_000)) | fill(START, START + HOUR, Share(5, 999_995))
     (jump,) = spikes(quarters, replace(USUAL, minutes=15, minimum=5, percent=0.0001), until=START + QUARTER)
     assert (jump.facts["share"], jump.facts["usual"]) == (0.000005, 0.0000001)
+
+
+@pytest.mark.parametrize(
+    ("percent", "factor", "words"),
+    [
+        (1, 3, "at least 1 % and 3 times the usual share"),
+        (0.00001, 1, "at least 0.00001 % and the usual share"),
+        (33.333333, 1.0000001, "at least 33.333333 % and 1.0000001 times the usual share"),
+    ],
+)
+def test_an_alert_has_its_thresholds_as_they_were_typed(percent, factor, words):
+    assert describe_alert("rejections.spike", replace(USUAL, percent=percent, factor=factor)).endswith(words)
 
 
 def test_a_jump_fires_once_and_says_when_it_ended():
