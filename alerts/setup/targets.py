@@ -219,9 +219,12 @@ def _lock_target(target: Target) -> Target:
 
 
 def _check_name(name: str) -> str:
-    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+    name = name.strip()
+    if not 0 < len(name) <= MAX_NAME:
         raise NameRefused(f"Enter a name of at most {MAX_NAME} characters.")
-    return name.strip()
+    if not name.isprintable():
+        raise NameRefused("Enter a name without invisible characters, such as those that join emoji.")
+    return name
 
 
 def _save_target(target: Target, fields: Sequence[str] | None = None) -> None:

@@ -58,5 +58,7 @@ def check_label(label: str) -> str:
     """Return a label without outer white space; raises InvalidRequest."""
     label = label.strip()
     if len(label) > 60 or not label.isprintable():
-        raise InvalidRequest("A label has at most 60 characters, without line breaks.")
+        raise InvalidRequest(
+            "A label has at most 60 characters, none of them invisible, such as those that join emoji."
+        )
     return label

@@ -153,6 +153,15 @@ def test_an_error_about_the_number_of_targets_stands_at_no_field(admin, target, 
     assert "Delete one first." in answer.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("ops\u200d", "invisible characters"), ("o\tps", "invisible characters"), ("o" * 61, "at most 60")],
+)
+def test_the_error_for_a_name_of_a_target_says_what_is_wrong_with_it(admin, receiver, name, error):
+    answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": name, "address": receiver.url})
+    assert error in answer.context["target_form"].errors["name"][0]
+
+
 def test_two_targets_cannot_have_the_same_name(admin, target, receiver):
     answer = admin.post(f"{PAGE}/targets/create", {"kind": "slack", "name": "ops", "address": receiver.url})
     assert "Another target has this name" in answer.content.decode()
