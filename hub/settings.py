@@ -137,7 +137,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "workspaces.address_limit.AddressLimitMiddleware",
+    "workspaces.address_limit_middleware.AddressLimitMiddleware",
     "wire.postgresql.replica_requests.RecentChangeMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]

@@ -19,7 +19,7 @@ from affidavit import is_well_formed_key
 from wire.http.problems import FailureResponse
 from wire.http.request_times import METHODS
 from wire.request_context import current_client_address, find_sqlstate
-from workspaces.address_limit import EXEMPT_PATHS
+from workspaces.address_limit_middleware import EXEMPT_PATHS
 from workspaces.authentication import FOUND_KEY, HEADER
 from workspaces.keys.lookup import find_key_id, hash_key
 from workspaces.limits.limiter import RateLimited, limit_address

@@ -23,8 +23,8 @@ from pathlib import Path
 import affidavit._paths.classify as classify
 from affidavit._paths.learner import Learner, decode_segments
 from affidavit._paths.segments import strip_values
-from affidavit._paths.signs.segment import Prefix, Siblings
-from affidavit._paths.signs.siblings import Neighbourhood, list_sibling_signs
+from affidavit._paths.signs.neighbourhood import Neighbourhood, list_sibling_signs
+from affidavit._paths.signs.siblings import Prefix, Siblings
 from affidavit._paths.signs.traffic import TrafficFacts
 from affidavit._paths.tree import PathNode
 from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths

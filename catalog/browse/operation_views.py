@@ -14,13 +14,13 @@ from django.http import HttpRequest
 from affidavit import describe
 from affidavit.operations import READS, Identity
 from catalog.browse import exports
+from catalog.browse.curl_command import build_curl_command
 from catalog.browse.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.presence_counts import list_presence
 from catalog.browse.queries import find_verified
 from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown_nodes
 from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
-from catalog.downloads.curl import build_curl_command
 from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.schemas.json_schema import build_part_schema
@@ -28,8 +28,8 @@ from catalog.downloads.tools import build_tool
 from catalog.drift.environments.extent import count_properties
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
-from catalog.drift.presence.current import find_probably_gone, list_no_longer_seen
-from catalog.drift.presence.no_longer_seen import find_absent_properties
+from catalog.drift.presence.current_presence import find_probably_gone, list_no_longer_seen
+from catalog.drift.presence.load_no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Protocol
 
 from catalog.browse.presence_counts import Presence
-from catalog.drift.presence.current import CurrentPresence
+from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import ITEMS, VALUES
 from wire.format_numbers import count_noun

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from affidavit.operations import REQUEST, Identity, strip_names
-from catalog.drift.presence.current import AbsentProperties
+from catalog.drift.presence.current_presence import AbsentProperties
 from catalog.evidence.outlines import Descriptor, Outline
 from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
 

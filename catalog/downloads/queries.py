@@ -12,8 +12,8 @@ from django.db.models.functions import Coalesce
 
 from affidavit.operations import Identity
 from catalog.downloads.operation_names import name_operations, split_name_words
-from catalog.drift.presence.current import AbsentProperties
-from catalog.drift.presence.no_longer_seen import load_no_longer_seen
+from catalog.drift.presence.current_presence import AbsentProperties
+from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.evidence.unobserved_resets import list_unobserved_bodies
 from catalog.models import BaselineReset, CatalogRevision, Operation, OperationPart

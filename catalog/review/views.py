@@ -15,9 +15,9 @@ from catalog.browse.properties.days import DAY_COLUMNS, list_day_cells
 from catalog.browse.properties.history import find_successor
 from catalog.drift import exports
 from catalog.models import Drift
-from catalog.review import detail, impact
+from catalog.review import change_detail, impact
+from catalog.review.change_detail import ONE_DAY, CurrentField
 from catalog.review.decide import MUTE_DAYS
-from catalog.review.detail import ONE_DAY, CurrentField
 from catalog.review.impact import StatusShare
 from wire.errors import NotFound
 from wire.filters import read_number
@@ -38,7 +38,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
         today = now.astimezone(UTC).date()
-        field = detail.find_current_field(environment, drift, today=today)
+        field = change_detail.find_current_field(environment, drift, today=today)
         predecessor = field.predecessor if field else None
         share = _find_share(field, today=today) if impact.is_new_status(drift) else None
         is_replacement = predecessor is not None and predecessor.is_gone
@@ -50,21 +50,21 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "since": drift.since.isoformat(),
             "advice": impact.advise(drift, is_replacement=is_replacement),
             "release": find_annotation_before(environment, drift.at) if drift.breaks or is_replacement else None,
-            "versions": detail.load_versions(drift),
+            "versions": change_detail.load_versions(drift),
             "field": field,
-            "since_detection": detail.count_new_type_since(drift, field.node) if field else None,
+            "since_detection": change_detail.count_new_type_since(drift, field.node) if field else None,
             "sides": field.sides if field else [],
             "last_title": field.sides[-1][0] if field else "After",
             "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
             "predecessor": predecessor,
-            "story": detail.list_story(drift),
-            "siblings": detail.list_simultaneous_changes(drift),
+            "story": change_detail.list_story(drift),
+            "siblings": change_detail.list_simultaneous_changes(drift),
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
             **_describe_days(field, drift, period, today=today),
-            "mute": detail.find_mute(drift, now=now),
+            "mute": change_detail.find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
             "may_set_alerts": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
@@ -85,7 +85,7 @@ def _find_share(field: CurrentField | None, *, today: date) -> StatusShare | Non
 
 def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[Any]]:
     today = timezone.now().astimezone(UTC).date()
-    field = detail.find_current_field(environment, drift, today=today)
+    field = change_detail.find_current_field(environment, drift, today=today)
     return map(list_day_cells, field.days if field else ())
 
 
@@ -111,7 +111,7 @@ def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, 
 
 def require_drift(environment: Environment, number: int | None) -> Drift:
     """Return the change with this number. Raises NotFound if this environment has none."""
-    drift = detail.find_drift(environment, number)
+    drift = change_detail.find_drift(environment, number)
     if drift is None:
         raise NotFound("This environment has no such change. Look for it in the feed of drift.")
     return drift

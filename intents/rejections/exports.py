@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
-from intents.rejections.intents_before import find_users
+from intents.rejections.last_intents import find_users
 from intents.rejections.phases import RejectionChange
 from intents.rejections.queries import KeyRejections
 from intents.rejections.tallies.series import ResultBucket

@@ -18,7 +18,7 @@ from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.first_verification import build_first_lines, build_first_report
-from intents.rejections.intents_before import find_users
+from intents.rejections.last_intents import find_users
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from intents.rejections.tallies import totals
 from wire.time.period import Period

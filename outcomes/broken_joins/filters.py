@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from outcomes.broken_joins.causes.diagnose import ADVICE
+from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import BrokenJoin
 from wire.filters import read_text
 from workspaces.models import ApiKey

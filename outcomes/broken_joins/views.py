@@ -17,8 +17,7 @@ from outcomes.analytics.compare import find_sibling
 from outcomes.analytics.plotly_figures import MIN_REPORTED
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
-from outcomes.broken_joins.causes.advice import write_advice
-from outcomes.broken_joins.causes.diagnose import ADVICE
+from outcomes.broken_joins.causes.advice import ADVICE, write_advice
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters, parse_join_filters

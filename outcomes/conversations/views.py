@@ -9,8 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.broken_joins.causes.advice import advise_on_one
-from outcomes.broken_joins.causes.diagnose import ADVICE
+from outcomes.broken_joins.causes.advice import ADVICE, advise_on_one
 from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
 from outcomes.broken_joins.lookup import find_longest_healing
 from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation

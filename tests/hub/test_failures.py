@@ -16,7 +16,7 @@ from django.test import Client
 from affidavit import make_key
 from catalog.browse import views as catalog_views
 from hub import health
-from workspaces.address_limit import AddressLimitMiddleware
+from workspaces.address_limit_middleware import AddressLimitMiddleware
 from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db

@@ -28,7 +28,7 @@ from catalog.browse.properties.history import (
     list_property_drift,
 )
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
-from catalog.drift.presence.current import CurrentPresence
+from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.drift.presence.operations import ComparedOperation, find_node_presence
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node

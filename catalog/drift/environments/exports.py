@@ -10,7 +10,7 @@ from catalog.drift.environments.differences import OperationChange
 from catalog.drift.environments.extent import CatalogExtent
 from catalog.drift.environments.summary import LostProperty
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
-from catalog.drift.presence.current import CurrentPresence
+from catalog.drift.presence.current_presence import CurrentPresence
 from wire.table_exports import Table
 
 COMPARISON_COLUMNS = (

@@ -11,7 +11,7 @@ from typing import TypeVar
 from django.db.models import BooleanField, Func, QuerySet
 
 from catalog.drift.presence.absence import LEAST, NOT_ALWAYS, PRESENCE_KINDS, Absence, AbsenceStates, find_new_names
-from catalog.drift.presence.current import (
+from catalog.drift.presence.current_presence import (
     CurrentPresence,
     PresenceState,
     find_current_presence,

@@ -5,11 +5,52 @@ A join whose id was never seen may still heal, unless it has waited longer than 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from outcomes.broken_joins.causes.diagnose import ADVICE
 from outcomes.broken_joins.causes.groups import Cause
 from workspaces.templatetags.times import format_length
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A diagnosis in words: its name, what it means, and what to do."""
+
+    name: str
+    meaning: str
+    to_do: str
+
+
+ADVICE: Mapping[str, Advice] = {
+    "placeholder": Advice(
+        "placeholder",
+        "The id is a placeholder that was never filled in.",
+        "Read the widget's conversation id after its first turn, and report nothing while there is none. Earlier"
+        " reports cannot be joined.",
+    ),
+    "other-environment": Advice(
+        "other environment",
+        "The conversation is known in another environment of this workspace.",
+        "Name that environment in the report, or report with the backend that belongs to it.",
+    ),
+    "altered": Advice(
+        "altered",
+        "A known id differs only by case, outer white space, quotes, or a URL or path around it.",
+        "Store and send the id exactly as the widget gave it, as an opaque string. Report earlier outcomes"
+        " again with that id.",
+    ),
+    "never-seen": Advice(
+        "never seen",
+        "No conversation with this id has arrived so far.",
+        "Wait: it heals by itself if the conversation arrives. Else check where the id comes from.",
+    ),
+    "late": Advice(
+        "late",
+        "The report came before its conversation.",
+        "Nothing: it healed when the conversation arrived.",
+    ),
+}
 
 
 def write_advice(cause: Cause, longest: timedelta | None) -> str:

@@ -35,7 +35,7 @@ class KnownConversation:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """`kind` is one of ADVICE; `match` is the conversation that was probably meant."""
+    """`kind` is one of those in `advice.ADVICE`; `match` is the conversation that was probably meant."""
 
     kind: str
     match: KnownConversation | None = None
@@ -44,46 +44,6 @@ class Diagnosis:
     def found_in(self) -> str:
         """Return the environment that knows the id, for `other-environment`; "" for other diagnoses."""
         return self.match.environment if self.match and self.kind == "other-environment" else ""
-
-
-@dataclass(frozen=True)
-class Advice:
-    """A diagnosis in words: its name, what it means, and what to do."""
-
-    name: str
-    meaning: str
-    to_do: str
-
-
-ADVICE: Mapping[str, Advice] = {
-    "placeholder": Advice(
-        "placeholder",
-        "The id is a placeholder that was never filled in.",
-        "Read the widget's conversation id after its first turn, and report nothing while there is none. Earlier"
-        " reports cannot be joined.",
-    ),
-    "other-environment": Advice(
-        "other environment",
-        "The conversation is known in another environment of this workspace.",
-        "Name that environment in the report, or report with the backend that belongs to it.",
-    ),
-    "altered": Advice(
-        "altered",
-        "A known id differs only by case, outer white space, quotes, or a URL or path around it.",
-        "Store and send the id exactly as the widget gave it, as an opaque string. Report earlier outcomes"
-        " again with that id.",
-    ),
-    "never-seen": Advice(
-        "never seen",
-        "No conversation with this id has arrived so far.",
-        "Wait: it heals by itself if the conversation arrives. Else check where the id comes from.",
-    ),
-    "late": Advice(
-        "late",
-        "The report came before its conversation.",
-        "Nothing: it healed when the conversation arrived.",
-    ),
-}
 
 
 def diagnose(reported_id: str, *, siblings: Mapping[str, str], candidates: Iterable[KnownConversation]) -> Diagnosis:

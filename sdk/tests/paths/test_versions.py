@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.lessons import learn, template
 
 from affidavit._paths.classify import FIXED
-from affidavit._paths.signs.segment import MOST_VERSIONS
+from affidavit._paths.versions import MAX_VERSIONS
 
 WORDS = ("boards", "cards", "lists", "members")
 
@@ -106,7 +106,7 @@ def test_many_marked_versions_are_no_versions_of_the_api():
 )
 def test_marked_versions_are_fixed_only_if_they_are_few_and_several_words_follow(minors, following, root):
     learner = learn(*((f"GET {root}/v1.{minor}/{word}", {"id": 17}) for minor in minors for word in following))
-    may_be_fixed = len(minors) <= MOST_VERSIONS and len(following) >= 2 and "@" not in root
+    may_be_fixed = len(minors) <= MAX_VERSIONS and len(following) >= 2 and "@" not in root
     for minor in minors:
         judgement = learner.judge(f"{root}/v1.{minor}/{following[0]}")[root.count("/")]
         assert judgement is not FIXED or may_be_fixed

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from catalog.downloads import documents
-from catalog.drift.presence.no_longer_seen import load_no_longer_seen
+from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.models import CatalogRevision, Drift, Operation
 from catalog.rules.baseline import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation

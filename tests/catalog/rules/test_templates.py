@@ -17,7 +17,7 @@ from django.utils import timezone
 from catalog.downloads import documents
 from catalog.downloads.queries import find_catalog_digest
 from catalog.drift.environments.differences import compare_catalogs
-from catalog.drift.presence.no_longer_seen import load_no_longer_seen
+from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.operation_queries import find_operation, visible_operations

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from outcomes.broken_joins import cause_starts, lookup
-from outcomes.broken_joins.causes.diagnose import ADVICE
+from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import group_by_cause
 from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes

@@ -14,8 +14,8 @@ from math import exp, nextafter
 from typing import NamedTuple
 
 from .signs.names import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES, UNLIKE_DATA
-from .signs.segment import Prefix, Siblings
-from .signs.siblings import Neighbourhood, list_sibling_signs
+from .signs.neighbourhood import Neighbourhood, list_sibling_signs
+from .signs.siblings import Prefix, Siblings
 from .signs.traffic import TrafficFacts
 from .signs.weights import WEIGHTS
 from .tree import PathNode, count_paths

@@ -16,6 +16,7 @@ _VERSION_BEHIND_API = re.compile(r"[0-9]|20[0-9]{2}-(?:0[1-9]|1[0-2])")
 _API_NAMES = frozenset({"api", "rest", "ws"})
 
 MAX_BEFORE_VERSION = 3  # segments before the version of an API
+MAX_VERSIONS = 3  # versions such as `v62.0` that an API answers side by side
 
 
 def is_scaffold(segment: str, *, leading: bool = True) -> bool:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from affidavit import Evidence, infer
 from catalog.drift.environments import views
 from catalog.drift.presence.absence import CHANCE, LEAST, Absence, is_probably_gone, is_unusual
-from catalog.drift.presence.current import PresenceState, find_current_presence
+from catalog.drift.presence.current_presence import PresenceState, find_current_presence
 from catalog.evidence.nodes import list_nodes
 from catalog.models import Operation
 from tests.catalog.reports import deliver, observation

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.diagnose import (
-    ADVICE,
     Diagnosis,
     KnownConversation,
     bare_form,

@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 
 from affidavit.operations import Identity, part_key
 from catalog.drift.presence.absence import NO_LONGER_SEEN
-from catalog.drift.presence.current import AbsentProperties, list_no_longer_seen
+from catalog.drift.presence.current_presence import AbsentProperties, list_no_longer_seen
 from catalog.evidence.parts import find_absence_states, part_of
 from catalog.models import Drift, Operation, OperationPart
 from catalog.operation_queries import visible_operations
