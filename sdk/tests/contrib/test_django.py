@@ -27,6 +27,7 @@ from django.template import engines
 from django.template.response import SimpleTemplateResponse
 from django.test import AsyncClient, Client
 from django.urls import include, path, re_path
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 
@@ -133,7 +134,17 @@ def streamed(request):
     return StreamingHttpResponse([b"a", b"b"])
 
 
+async def name_zone():
+    yield timezone.get_current_timezone_name().encode()
+
+
+def streamed_in_zone(request):
+    timezone.activate("Asia/Tokyo")
+    return StreamingHttpResponse(name_zone())
+
+
 urlpatterns = [
+    path("streamed-in-zone", streamed_in_zone),
     path("orders", order),
     path("orders/<int:order_id>/", show),
     path("search", search),
@@ -404,6 +415,16 @@ def test_under_asgi_views_run_once_and_a_retry_gets_the_kept_response(site):
     assert [answer.status_code for answer in answers] == [201, 200, 200]
     assert answers[2].headers["Idempotent-Replayed"] == "true"
     assert SHOP.runs == [ARGS, "awaited"]
+
+
+def test_under_asgi_a_stream_has_the_time_zone_that_its_view_activated(site):
+    site()
+
+    async def read():
+        headers = {"x-service-intent": sign_call("GET /streamed-in-zone", {})}
+        return [chunk async for chunk in await AsyncClient().get("/streamed-in-zone", headers=headers)]
+
+    assert asyncio.run(read()) == [b"Asia/Tokyo"]
 
 
 @pytest.mark.parametrize("address", ["/basket", "/bag"])

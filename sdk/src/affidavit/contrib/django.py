@@ -15,6 +15,7 @@ and a response is kept only after its transaction is committed.
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar, cast, overload
@@ -91,8 +92,10 @@ class IntentMiddleware:
         return response
 
     async def _call_async(self, request: HttpRequest) -> Any:
-        site = asyncio.create_task(self._get_response(request))
+        context = copy_context()
+        site = asyncio.create_task(self._get_response(request), context=context)
         cancellation = await _wait_to_end(site, lambda: getattr(request, _MAY_BE_CANCELLED, False))
+        _take_over(context)
         try:
             response = site.result()
         except BaseException:  # the view failed: a retry may run
@@ -243,6 +246,12 @@ async def _wait_to_end(
         if not is_passed_on and may_be_cancelled():
             is_passed_on = task.cancel()
     return cancellation
+
+
+def _take_over(context: Context) -> None:
+    """Set the variables that a task has set, such as the language, which a stream needs after the task has ended."""
+    for variable, value in context.items():
+        variable.set(value)
 
 
 def _wrap_in_transaction(view: View) -> View:
