@@ -368,10 +368,9 @@ def _find_route(request: HttpRequest) -> str | None:
 
 
 def _finish(admission: Admission, response: Any, limit: int) -> None:
-    if response is None:  # Django will raise
-        admission.abandon()
-        return
-    if not isinstance(response, HttpResponseBase):  # code around the view, as of Django Ninja, makes a response of it
+    # Code around the view, as of Django Ninja, makes a response of anything else, also of None. Where none does, Django
+    # answers 500, but the view has run all the same.
+    if not isinstance(response, HttpResponseBase):
         status = response[0] if isinstance(response, tuple) and response else getattr(response, "status_code", 200)
         admission.finish(status if isinstance(status, int) else 200)
         return
