@@ -51,9 +51,12 @@ def quote_path(path: str) -> str:
     return path if _PLAIN_PATH.fullmatch(path) else quote(path, errors="replace")
 
 
-def merge_slashes(path: str) -> str:
-    """Return a path as lenient frameworks route it: Flask drops slashes in front, Litestar all that are repeated."""
-    return _REPEATED_SLASHES.sub("/", path)
+def clean_path(path: str) -> str:
+    """Return a decoded path as lenient frameworks route it.
+
+    Flask drops slashes in front, Litestar all that are repeated, Bottle bytes that are not UTF-8.
+    """
+    return _REPEATED_SLASHES.sub("/", path.encode("utf-8", "ignore").decode("utf-8"))
 
 
 def parse_route_path(rule: str) -> str | None:

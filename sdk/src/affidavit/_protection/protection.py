@@ -11,7 +11,7 @@ from affidavit._async_refusal import refuse_async
 from affidavit._intents.intent import Intent, require_known_version
 from affidavit._intents.store_basics import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
-from affidavit._paths.routes import make_sendable, merge_slashes, name_operation
+from affidavit._paths.routes import clean_path, make_sendable, name_operation
 
 from .idempotency import (
     LEASE,
@@ -43,11 +43,6 @@ _log = logging.getLogger("affidavit.protection")
 def _exempt_nothing(method: str, path: str) -> bool:
     """Return False: every request needs an intent."""
     return False
-
-
-def _clean_path(path: str) -> str:
-    """Return a path as lenient frameworks route it: no repeated slashes, and in Bottle no bytes that are not UTF-8."""
-    return merge_slashes(path.encode("utf-8", "ignore").decode("utf-8"))
 
 
 def find_no_route() -> str | None:
@@ -148,7 +143,7 @@ class Protection:
         """Return whether a request needs no intent."""
         if not self._exempt(method, path):
             return False
-        routed_path = _clean_path(path)
+        routed_path = clean_path(path)
         return routed_path == path or bool(self._exempt(method, routed_path))
 
     def find_max_body(self, method: str, path: str) -> int:

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from affidavit._async_refusal import refuse_async
 from affidavit._errors import ReportError
@@ -17,7 +18,7 @@ from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.report_times import bound_moment
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
-from affidavit._paths.routes import build_route_template, merge_slashes
+from affidavit._paths.routes import build_route_template, clean_path
 from affidavit._shapes.media_types import drop_parameters
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
@@ -87,7 +88,7 @@ class Witness(Reporter):
     redactor: how values and names are redacted; the hub's rules are added, and nothing is sent before they are known,
         unless `rules` is False.
     reporter: the name of this program in the hub, at most 200 characters.
-    exempt: a function that is called with method and path. It returns True for requests that are not observed.
+    exempt: a function that is called with method and decoded path. It returns True for requests that are not observed.
     max_body: the limit in bytes; larger bodies get no shape.
     max_operations: how many operations are kept: so many with a route, and as many without one. Requests of further
         operations are dropped.
@@ -243,7 +244,10 @@ class Witness(Reporter):
         """Return whether a request is not observed: its path may be routed as another one, which is exempt."""
         if self._exempt is None:
             return False
-        return bool(self._exempt(method, path) or ("//" in path and self._exempt(method, merge_slashes(path))))
+        decoded_path = unquote(path, errors="surrogateescape")
+        routed_path = clean_path(decoded_path)
+        is_exempt = self._exempt(method, decoded_path)
+        return bool(is_exempt or (routed_path != decoded_path and self._exempt(method, routed_path)))
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Report now. Return False if something that may be reported is not delivered within `timeout` seconds."""
