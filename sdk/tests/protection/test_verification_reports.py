@@ -81,6 +81,24 @@ def test_accepted_calls_name_eight_characters_of_their_secret_and_rejected_calls
     assert secret[8:] not in str(hub.bodies)
 
 
+def test_methods_that_a_stranger_invents_name_a_hundred_operations_at_most():
+    """Function views of Django, for one, answer any method."""
+    reports = reporter(hub := Hub())
+    reports.add("missing-header", operation="PROPFIND /a", at=AT)
+    for number in range(300):
+        reports.add("missing-header", operation=f"X{number} /a", at=AT)
+        reports.add("accepted", operation=f"Y{number} /a", at=AT)
+    for operation in ("PROPFIND /a", "GET /a", "orders.cancel"):
+        reports.add("expired", operation=operation, at=AT)
+    reports.flush()
+    rejected = [item for item in hub.entries if item["result"] == "missing-header"]
+    assert sum(item["count"] for item in rejected) == 301
+    assert sum("operation" in item for item in rejected) == 100
+    assert sum("operation" in item for item in hub.entries if item["result"] == "accepted") == 300
+    expired = [item["operation"] for item in hub.entries if item["result"] == "expired"]
+    assert expired == ["PROPFIND /a", "GET /a", "orders.cancel"]
+
+
 @pytest.mark.parametrize("moment", [0.0, AT + 10 * 86_400])
 def test_a_clock_that_was_wrong_costs_no_report(moment, monkeypatch):
     reports = reporter(hub := Hub())

@@ -13,6 +13,10 @@ MAX_OPERATION_LENGTH = 255
 MAX_REPORTED_SEGMENTS = 32
 MAX_PARAMETER_NAME = 100  # characters of a parameter's name
 
+COMMON_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+MAX_UNCOMMON = 100
+"""Operations of other methods that are reported: some apps answer any method that a stranger invents."""
+
 MAX_BYTES = 2000
 """Bytes of the longest template that the hub accepts."""
 PATH_SAFE = "/%:@!$&'()*+,;=-._~"

@@ -19,7 +19,7 @@ from affidavit._hub.report_times import bound_moment
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 from affidavit._intents.reasons import REASONS
-from affidavit._paths.routes import make_sendable
+from affidavit._paths.routes import COMMON_METHODS, MAX_UNCOMMON, make_sendable
 
 _PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
@@ -99,6 +99,7 @@ class VerificationReports(Reporter):
         """Start with nothing pending. A forked child does so too, because the parent sends what was pending."""
         self.dropped = 0
         self._pending: dict[_Verification, _Tally] = {}
+        self._uncommon_operations: set[str] = set()  # those of rejections
         self._outbox = Outbox(self._post, self._drop, Availability("verifications", _log))
         self._lock = threading.Lock()
         self._background.reset()
@@ -134,7 +135,7 @@ class VerificationReports(Reporter):
     def _count(self, verification: _Verification, moment: float) -> None:
         self._background.start()
         with self._lock:
-            tally = self._find_tally(verification)
+            tally = self._find_tally(self._bound_operations(verification))
             if tally is None:
                 self.dropped += 1
                 return
@@ -160,6 +161,20 @@ class VerificationReports(Reporter):
 
     def _count_unsent(self) -> int:
         return self._count_pending()
+
+    def _bound_operations(self, verification: _Verification) -> _Verification:
+        """Return the verification, without its operation if that is one too many whose method a stranger may invent.
+
+        The hub keeps counts of each operation.
+        """
+        operation = verification.operation
+        method, space, _ = operation.partition(" /")
+        if verification.result == ACCEPTED or not space or method in COMMON_METHODS:
+            return verification
+        if operation not in self._uncommon_operations and len(self._uncommon_operations) >= MAX_UNCOMMON:
+            return verification._replace(operation="")
+        self._uncommon_operations.add(operation)
+        return verification
 
     def _find_tally(self, verification: _Verification) -> _Tally | None:
         """Return the tally to count in; None if there is no room, as after months without a hub."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
-from affidavit._paths.routes import MAX_BYTES, PATH_SAFE, build_route_template
+from affidavit._paths.routes import COMMON_METHODS, MAX_BYTES, MAX_UNCOMMON, PATH_SAFE, build_route_template
 from affidavit._paths.segments import detect_segment_form, replace_values
 from affidavit._paths.templates import Template, infer_parameter_type
 from affidavit._paths.versions import is_scaffold, may_be_version
@@ -31,8 +31,6 @@ _MAX_WAITING = 256  # queued exchanges of one operation; its shape settles after
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
 _MAX_VARIANTS = 12  # media types of one method, path and status; all further ones are counted as ANY
 _ANY_TYPES = MediaTypes(ANY, ANY)
-_COMMON_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
-_MAX_UNCOMMON = 100  # operations of other methods: some apps answer any method that a stranger invents
 _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-000000000000"}
 
 
@@ -266,7 +264,7 @@ class Intake:
         with self._lock:
             if self._unrouted_operations.pop(operation.key, None):
                 self._variants[operation.key._replace(media_types=NO_MEDIA_TYPES)] -= 1
-                self._uncommon_count -= operation.method not in _COMMON_METHODS
+                self._uncommon_count -= operation.method not in COMMON_METHODS
             self._unrouted_paths.discard((operation.method, operation.path))
 
     def _find_room(self) -> int:
@@ -284,8 +282,8 @@ class Intake:
         family = key._replace(media_types=NO_MEDIA_TYPES)
         if self._variants[family] >= _MAX_VARIANTS and key.media_types != _ANY_TYPES:
             return self._find_operation(key._replace(media_types=_ANY_TYPES), template)
-        is_uncommon = key.method not in _COMMON_METHODS
-        if len(operations) >= self._max_operations or (is_uncommon and self._uncommon_count >= _MAX_UNCOMMON):
+        is_uncommon = key.method not in COMMON_METHODS
+        if len(operations) >= self._max_operations or (is_uncommon and self._uncommon_count >= MAX_UNCOMMON):
             self.dropped_count += 1
             return None
         self._uncommon_count += is_uncommon
