@@ -1,8 +1,9 @@
 """Share a token bucket among processes: they lease tokens in blocks, and a lease that is not used soon expires.
 
 Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is as many requests
-as pass in one second, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds
-`rate * LEASE_SECONDS` tokens less than the burst.
+as pass in one second. A lease may be used up to LEASE_SECONDS after the bucket gave it, so a bucket that gives leases
+holds `rate * LEASE_SECONDS` tokens less than the burst. Up to LARGEST_EXACT_RATE, a bucket gives single tokens, which
+are used at once, and holds the whole burst.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 LEASE_SECONDS = 0.25
 REFUSAL_SECONDS = 0.05  # how long a process does not ask again after a refusal
+LARGEST_EXACT_RATE = 100  # asking the bucket this often in a second costs little
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,16 @@ class Limit:
     rate: int
 
     @property
+    def is_exact(self) -> bool:
+        return self.rate <= LARGEST_EXACT_RATE
+
+    @property
     def capacity(self) -> float:
-        return max(1.0, self.rate * (1 - LEASE_SECONDS))
+        return float(self.rate) if self.is_exact else self.rate * (1 - LEASE_SECONDS)
 
     @property
     def largest_block(self) -> int:
-        return max(1, self.rate // 10)
+        return 1 if self.is_exact else self.rate // 10
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,16 @@ def test_a_client_below_the_rate_is_never_refused(rate):
         shared.time += 1.02 / rate  # slightly below the rate, because the tokens of a lease that expires are lost
 
 
+@given(rate=st.sampled_from([1, 2, 5, 10, 20, 50, 100]), processes=st.integers(1, 6))
+def test_a_client_that_paused_may_send_the_requests_of_a_second_at_once(rate, processes):
+    shared, limit = SharedBucket(), Limit("key", rate)
+    limiters = [Limiter(shared, clock=lambda: shared.time) for _ in range(processes)]
+    for _ in range(3):
+        assert all(limiters[request % processes].take("key:1", limit) for request in range(rate))
+        assert not limiters[0].take("key:1", limit)
+        shared.time += 1.01
+
+
 @given(rate=st.sampled_from([10, 50, 1000]), processes=st.integers(1, 6))
 def test_clients_that_always_ask_together_get_nearly_the_whole_rate(rate, processes):
     shared, limit = SharedBucket(), Limit("key", rate)
