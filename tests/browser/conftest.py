@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, sync_playwright
 
 from tests.sample_data import fill_workspace
 from workspaces.create import NewWorkspace
@@ -38,24 +38,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="module")  # Playwright's event loop must not outlive the browser tests
-def chromium() -> Iterator[Browser]:
-    with run_chromium() as browser:
+@pytest.fixture(scope="package")  # Playwright's event loop must not outlive the browser tests
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    with run_chromium(playwright) as browser:
         yield browser
 
 
 @contextmanager
-def run_chromium(*more_flags: str) -> Iterator[Browser]:
+def run_chromium(playwright: Playwright, *more_flags: str) -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if path is None:
         reason = "there is no Chromium on this machine"
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(f"REQUIRE_BROWSER is set, and {reason}")
         pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *more_flags])
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *more_flags])
+    yield browser
+    browser.close()
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Playwright, expect
 
 from tests.browser.conftest import run_chromium
 from tests.browser.test_every_page import FOR_MEMBERS, PAGES, fits_soon
@@ -18,8 +18,9 @@ SMALL_TEXTS = """(smallest) => [...document.querySelectorAll("body *")]
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with run_chromium(f"--blink-settings=defaultFontSize={TEXT_SIZE},defaultFixedFontSize={TEXT_SIZE}") as browser:
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    flag = f"--blink-settings=defaultFontSize={TEXT_SIZE},defaultFixedFontSize={TEXT_SIZE}"
+    with run_chromium(playwright, flag) as browser:
         yield browser
 
 
