@@ -25,6 +25,7 @@ VOID_TAGS = {
 DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy contains beginnings of API keys
 # Marks parts that no shared page shows: ids of conversations and calls, names of members, links to other pages.
 PRIVATE = "data-private"
+UNSEEN = {PRIVATE, "hidden", "popover"}  # attributes of elements that are dropped
 FIGURE_TYPE = "application/json"  # the type of a script that holds the data of a chart
 
 Attributes = Sequence[tuple[str, str | None]]
@@ -74,8 +75,9 @@ class _Reducer(HTMLParser):
         """Return the tag that is written for an element; empty if it is dropped with all that it holds.
 
         A popover is dropped with the button that opens and closes it: without the button, it would always be open.
+        What only a script of the page would show is dropped, too.
         """
-        if PRIVATE in values or "popover" in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
+        if not UNSEEN.isdisjoint(values) or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             return ""
         if tag == "a":
             # A link that only changes the state of the page is a control, and so is one in the heading of a card. The

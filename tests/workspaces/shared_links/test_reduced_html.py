@@ -39,6 +39,7 @@ def reduce(html):
         ("<h2>a</h2><button>?</button><span popover id=t><b>a</b>: what it means</span>b", "<h2>a</h2>b"),
         ("<!-- conv_1 --><p>a</p>", "<p>a</p>"),
         ("<details open><summary>a</summary>b</details>", '<details open=""><summary>a</summary>b</details>'),
+        ('<span>a <a href="" hidden>Sign in again</a></span><p hidden>b</p>', "<span>a </span>"),
         ("<nav><a href=/x>b</a></nav><ul class='menu'><li>c</li></ul>", ""),
     ],
 )
