@@ -332,6 +332,17 @@ def test_the_worker_s_threads_deliver(workspace, receiver):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_target_gets_many_deliveries_without_a_pause_between_them(workspace, receiver):
+    """A release can break a hundred operations at once."""
+    target, _ = make_target(workspace, receiver.url)
+    expected = [str(delivery.message_id) for delivery in queue(workspace, target, 5)]
+    sender = Sender()
+    assert sender.send_due(now=NOW + MINUTE) == 1
+    sender._pool.shutdown()
+    assert read_ids(receiver) == expected
+
+
+@pytest.mark.django_db(transaction=True)
 def test_the_sender_goes_on_after_the_database_was_away(workspace, receiver, monkeypatch):
     target, _ = make_target(workspace, receiver.url)
     queue(workspace, target)
