@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from smtplib import SMTPException, SMTPResponseException
+from collections.abc import Mapping
+from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
@@ -27,8 +28,10 @@ def send_mail(recipients: list[str], message: Message, message_id: str) -> Answe
     try:
         EmailMessage(subject, text, None, recipients, headers=headers, connection=_connect()).send()
     except SomeRefused as error:  # another attempt would send it again to those who have it
-        refusals = [f"{recipient} ({code})" for recipient, (code, _) in error.refusals.items()]
-        return Answer(note=f"the mail server refused {', '.join(refusals)}")
+        return Answer(note=_list_refusals(error.refusals))
+    except SMTPRecipientsRefused as error:  # all of them
+        code, _ = next(iter(error.recipients.values()))
+        return Answer(code, _list_refusals(error.recipients))
     except SMTPResponseException as error:
         if error.smtp_code < 0:  # smtplib's code for an answer that begins with no number
             return Answer(fault="the mail server's answer is not SMTP")
@@ -36,6 +39,15 @@ def send_mail(recipients: list[str], message: Message, message_id: str) -> Answe
     except (OSError, SMTPException) as error:
         return Answer(fault=f"mail could not be sent ({type(error).__name__})")
     return Answer()
+
+
+def _list_refusals(refusals: Mapping[str, tuple[int, bytes]]) -> str:
+    """Return `the mail server refused ada@example.com (550)`.
+
+    refusals: the server's code and text for each refused recipient.
+    """
+    recipients = [f"{recipient} ({code})" for recipient, (code, _) in refusals.items()]
+    return f"the mail server refused {', '.join(recipients)}"
 
 
 def _connect() -> BaseEmailBackend:

@@ -403,6 +403,22 @@ def test_a_mail_that_is_refused_for_some_recipients_says_for_which(workspace, se
         assert "the mail server refused bob@example.com (550)" in text
 
 
+def test_a_mail_that_is_refused_for_all_recipients_says_why(workspace, settings):
+    settings.EMAIL_URL = "smtp://mail.example"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    target, _ = make_target(workspace, "bob@example.com", Target.EMAIL, "people")
+    queue(workspace, target)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = server.getsockname()[:2]
+        thread = threading.Thread(target=refuse_bob, args=[server])
+        thread.start()
+        assert deliver_due(now=NOW) == 1
+        thread.join()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.code) == ("waiting", 550)
+    assert delivery.fault == "the mail server refused bob@example.com (550)"
+
+
 def refuse_bob(server: socket.socket) -> None:
     """Take one mail, as a mail server does that does not know Bob."""
     connection, _ = server.accept()
