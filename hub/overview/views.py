@@ -34,6 +34,7 @@ from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
 from outcomes.broken_joins.overview import find_main_cause
+from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.series import (
     chart_buckets,
     find_first_data,
@@ -106,6 +107,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "facts": facts.values(),
             "broken_joins": facts["brokenJoins"],
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
+            "kept_days": find_pruned_days(environment, period),
             "rejected_calls": facts["rejections"],
             "outage": stop.outage,
             "unknown_secret": stop.unknown_secret,

@@ -14,6 +14,7 @@ from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import read_reporters
+from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.series import Totals, find_first_data, read_totals
 from wire.table_exports import Table
@@ -200,9 +201,10 @@ def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
 
 
 def _reporter_rows(environment: Environment, period: Period, key: str) -> Rows:
+    has_all_joins = not find_pruned_days(environment, period)
     for row in read_reporters(environment, period, key):
         prefix, name = (row.api_key.prefix, row.api_key.name or None) if row.api_key else (None, None)
-        yield prefix, name, row.outcomes, row.broken, _divide(row.broken, row.reported)
+        yield prefix, name, row.outcomes, row.broken, _divide(row.broken, row.reported) if has_all_joins else None
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

@@ -29,6 +29,7 @@ from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_mov
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import MAX_REPORTED, read_reporters
 from outcomes.analytics.snippets import first_report_snippets
+from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import Comparison, find_lookalikes, read_keys
 from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
@@ -168,6 +169,7 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
         "phases": read_phases(environment, period, key, lag, now=timezone.now()),
         "reporters": read_reporters(environment, period, key),
         "most_reported": MAX_REPORTED,
+        "kept_days": find_pruned_days(environment, period),
         "lag": lag,
         "lag_figure": plotly_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key, comparison), environment, period),

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from outcomes.broken_joins.causes.groups import Cause
 from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins
+from outcomes.tallies.kept_joins import find_pruned_days
 from wire.time.period import Period
 from wire.time.timestamps import EARLIEST
 from workspaces.models import Environment
@@ -21,6 +22,7 @@ class CauseStart:
 
     is_certain: whether pages show `since` as the start of the cause. They add "or earlier" if the cause has a join
         among those diagnosed before the period and older joins were not diagnosed, or if no join before the period was.
+        Joins that retention has deleted cannot be diagnosed.
     """
 
     since: datetime
@@ -35,13 +37,14 @@ def find_cause_starts(
     key: the outcome key of their joins, "" for any.
     is_partial: whether only the newest joins of the period were diagnosed, so that nothing is known of older joins.
     """
-    if is_partial or not causes:
+    if is_partial or not causes or find_pruned_days(environment, period):
         return {(cause.kind, cause.environment): CauseStart(cause.oldest, False) for cause in causes}
     before = replace(period, start=EARLIEST, end=period.start)
     joins = list(diagnose_joins(environment, find_broken_joins(environment, before, key)[:NEWEST_BEFORE]))
+    has_older = len(joins) == NEWEST_BEFORE or find_pruned_days(environment, before) is not None
     starts = {}
     for cause in causes:
         times = [join.first_reported_at for join in joins if join.matches(cause.kind, cause.environment)]
-        is_certain = not times or len(joins) < NEWEST_BEFORE
+        is_certain = not times or not has_older
         starts[cause.kind, cause.environment] = CauseStart(min(times, default=cause.oldest), is_certain)
     return starts

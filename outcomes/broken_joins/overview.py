@@ -8,6 +8,7 @@ from datetime import datetime
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.groups import Cause, group_by_cause
 from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_broken_joins
+from outcomes.tallies.kept_joins import find_pruned_days
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment
 
@@ -17,7 +18,7 @@ class MainCause:
     """The cause of more than half of the newest broken joins of a period.
 
     join_count: how many joins were diagnosed.
-    is_partial: whether there may be more.
+    is_partial: whether there may be more, or retention has deleted older ones.
     api_key: the key that reported all joins of this cause, if one key did.
     since: the first diagnosed report of this cause, which may be before the period.
     is_start: whether the cause seems to have begun then (`CauseStart.is_certain`).
@@ -37,7 +38,8 @@ def find_main_cause(environment: Environment, period: Period) -> MainCause | Non
     causes = group_by_cause(newest)
     if not causes or causes[0].count * 2 <= len(newest):
         return None
-    cause, is_partial = causes[0], len(newest) == NEWEST_DIAGNOSED
+    is_partial = len(newest) == NEWEST_DIAGNOSED or find_pruned_days(environment, period) is not None
+    cause = causes[0]
     (start,) = find_cause_starts(environment, period, [cause], is_partial=is_partial).values()
     reporter = _find_reporter(environment, cause)
     return MainCause(cause, len(newest), is_partial, reporter, start.since, start.is_certain)

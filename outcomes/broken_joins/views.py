@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -37,6 +36,7 @@ from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
+from outcomes.tallies.kept_joins import find_kept_days
 from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved, leave_out_moves
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
@@ -45,7 +45,7 @@ from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
-from workspaces.models import ApiKey, Environment, Membership, RetentionPolicy
+from workspaces.models import ApiKey, Environment, Membership
 from workspaces.pages.page import Page
 
 MAX_MOVES = 10
@@ -99,7 +99,7 @@ def _describe_joins(
 
     count: the number of joins in the period; tallies count also those that retention has deleted.
     """
-    kept_days = _find_kept_days(environment, period)
+    kept_days = find_kept_days(environment, period)
     joins_of_key = find_broken_joins(environment, period, filters.key)
     newest = list(diagnose_joins(environment, joins_of_key[:NEWEST_DIAGNOSED]))
     again = read_reported_again(environment, period, filters.key)
@@ -179,13 +179,6 @@ def _count_diagnoses(
     counts = Counter(join.diagnosis.kind for join in selected)
     kinds = [cause.kind for cause in group_by_cause(selected)] + [filters.diagnosis]
     return [(kind, ADVICE[kind].name, counts[kind]) for kind in dict.fromkeys(filter(None, kinds))]
-
-
-def _find_kept_days(environment: Environment, period: Period) -> int | None:
-    """Return for how many days broken joins are kept, if the period begins earlier; tallies count all joins."""
-    policies = RetentionPolicy.objects.filter(workspace=environment.workspace_id)
-    days: int | None = policies.values_list("broken_joins", flat=True).first()
-    return days if days and period.start < timezone.now() - timedelta(days=days) else None
 
 
 def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from catalog.models import Drift
 from hub.overview.facts import Fact
+from hub.retention.prune import prune_all
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
@@ -22,7 +23,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
 from wire.time.period import parse_period
-from workspaces.models import Annotation, SampleWorkspace
+from workspaces.models import Annotation, RetentionPolicy, SampleWorkspace
 from workspaces.templatetags.numbers import SMALLEST_POINTS
 
 PAGE = "/w/lumen-books/production/overview"
@@ -249,6 +250,20 @@ def test_unresolved_joins_are_said_also_if_no_cause_prevails(overview, api, work
     page = tidy(overview("?range=24h"))
     assert "<b>2 broken joins are unresolved.</b> No cause has more than half of them." in page
     assert "No broken joins" not in page
+
+
+def test_the_sentence_on_causes_is_about_the_joins_that_retention_keeps(overview, api, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    old = [Report("undefined", f"key-{number}") for number in range(3)]
+    record_outcomes(production, old, now=timezone.now() - timedelta(days=3))
+    assert "No cause has more than half" not in overview()
+    RetentionPolicy.objects.create(workspace=workspace.workspace, broken_joins=2)
+    prune_all(now=timezone.now())
+    page = tidy(overview())
+    assert "<b>3 broken joins are unresolved.</b> Single ones are kept for 2 days: no cause has more than half" in page
+    report_outcomes(api, "undefined", "null")
+    page = tidy(overview())
+    assert "<b> Most broken joins have one cause. </b> 2 of the newest 2 have a placeholder" in page  # of 5
 
 
 def test_broken_fields_are_listed_with_their_operation_and_link_to_the_feed(overview, api, workspace):

@@ -9,7 +9,7 @@ from outcomes.analytics import reporters, views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_tables
-from workspaces.models import ApiKey
+from workspaces.models import ApiKey, RetentionPolicy
 
 PAGE = "/w/lumen-books/production/outcome"
 NOW = timezone.now()
@@ -54,6 +54,16 @@ def test_each_outcome_counts_for_the_key_that_was_the_first_to_report_it(product
     assert "66.7 %" in section
     assert f"/keys#key-{production.orders.pk}" in section
     assert "Not recorded" in section
+
+
+def test_the_table_says_that_retention_deleted_broken_joins_and_gives_no_share_of_the_rest(production, browser_client):
+    RetentionPolicy.objects.create(workspace=production.workspace, broken_joins=2)
+    note = "single broken joins are kept for 2 days, older ones are left out here"
+    for range_, shares in (("24h", [0.0, 0.6667, 0.0]), ("30d", [None, None, None])):
+        rows = read_tables(browser_client.get(f"{PAGE}.json?key=purchase&range={range_}"))["reporters"]
+        assert [row["shareBroken"] for row in rows] == shares
+        page = " ".join(browser_client.get(f"{PAGE}?key=purchase&range={range_}").content.decode().split())
+        assert (note in page, "66.7 %" in page) == (range_ == "30d", range_ == "24h")
 
 
 def test_a_key_that_has_only_broken_joins_says_who_reported_them(production, browser_client):

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from hub.retention.prune import prune_all
 from outcomes.broken_joins import cause_starts, lookup
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import group_by_cause
@@ -360,6 +361,21 @@ def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, brow
     assert exported["other-environment"]["oldestReportedAt"] == int(now.timestamp())
     assert exported["other-environment"]["lastReportedAt"] == int(now.timestamp())
     assert exported["placeholder"]["reportedBy"] == {str(key): 2, str(other_key): 1}
+
+
+@pytest.mark.parametrize(("days", "is_certain"), [(2, False), (12, False), (25, True)])
+def test_a_cause_whose_first_joins_may_have_been_deleted_may_have_begun_earlier(
+    workspace, browser_client, days, is_certain
+):
+    """The period is of 7 days. Of 25 days, all of the data are kept."""
+    production, now = environment_of(workspace, "production"), timezone.now()
+    for age in (20, 10, 1):
+        record_outcomes(production, [Report("undefined", f"key-{age}")], now=now - timedelta(days=age))
+    RetentionPolicy.objects.create(workspace=workspace.workspace, broken_joins=days)
+    prune_all(now=now)
+    (cause,) = tables(browser_client)["diagnoses"]
+    assert cause["orEarlier"] is not is_certain
+    assert ("or earlier" in browser_client.get(PAGE).content.decode()) is not is_certain
 
 
 def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_too_old(production, browser_client):
