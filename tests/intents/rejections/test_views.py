@@ -419,9 +419,12 @@ def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled_envi
     assert read_caption() == "4 in this period, for 6 calls: equal ones can be reported together"
     policy = RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
     assert read_caption() == "4; rows older than 30 days are deleted, the counts above stay"
+    by_key = "period; without those older than 30 days, which are deleted"
+    assert by_key in " ".join(page().content.decode().split())
     policy.rejections = None
     policy.save()
     assert read_caption().startswith("4 in this period")
+    assert "which are deleted" not in page().content.decode()
 
 
 def test_csv_has_the_columns_of_the_table(page, filled_environment):
