@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -45,7 +45,7 @@ from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.phases import has_comparison
 from workspaces.keys.prefix import find_by_prefix
-from workspaces.models import ApiKey, Environment, Membership
+from workspaces.models import ApiKey, Environment, Membership, Workspace
 from workspaces.pages.page import Page
 
 MAX_MOVES = 10
@@ -116,6 +116,7 @@ def _describe_joins(
         rows, joins = page_all(environment, listed_joins, page_number, None if kept_days else count, listed)
     return {
         "causes": _describe_causes(environment, period, newest, api_keys, filters.key, again, is_partial=is_partial),
+        "archived_environments": _list_archived(environment.workspace),
         "again": again,
         "again_causes": [(cause, ADVICE[cause.kind]) for cause in again.causes],
         "listed_joins": len(listed),
@@ -133,6 +134,11 @@ def _describe_joins(
         "kept_days": kept_days,
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_keys.get(join.reported_by)) for join in joins],
     }
+
+
+def _list_archived(workspace: Workspace) -> Collection[str]:
+    """Return the names of the archived environments, in which conversations may still be known."""
+    return set(workspace.environments.exclude(archived_at=None).values_list("name", flat=True))
 
 
 def _describe_causes(

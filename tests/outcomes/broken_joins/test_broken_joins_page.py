@@ -16,6 +16,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from tests.read_tables import read_tables
 from wire.time.period import parse_period
+from workspaces.environments.change import archive_environment
 from workspaces.models import RetentionPolicy
 
 PAGE = "/w/lumen-books/production/joins"
@@ -361,6 +362,13 @@ def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, brow
     assert exported["other-environment"]["oldestReportedAt"] == int(now.timestamp())
     assert exported["other-environment"]["lastReportedAt"] == int(now.timestamp())
     assert exported["placeholder"]["reportedBy"] == {str(key): 2, str(other_key): 1}
+
+
+def test_the_advice_to_name_another_environment_says_that_it_is_archived(production, workspace, browser_client):
+    note = "staging is archived: it refuses reports until it is restored."
+    assert note not in browser_client.get(PAGE).content.decode()
+    archive_environment(environment_of(workspace, "staging"), actor="ada", now=timezone.now())
+    assert browser_client.get(PAGE).content.decode().count(note) == 1
 
 
 @pytest.mark.parametrize(("days", "is_certain"), [(2, False), (12, False), (25, True)])
