@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from hub.local.run_hub import build_address
@@ -22,8 +23,15 @@ def write_ready_line(*, with_link: bool) -> str:
     if not operator.password:
         operator.set_unusable_password()  # an empty password would count as set
         operator.save(update_fields=["password"])
-    address = build_address(local=True)
     way_in = "Sign in with a link of `manage.py sign_in_link`."
     if with_link:
-        way_in = f"Sign in once with {address}/sign-in/{create_link(operator, now=timezone.now())} (15 minutes)."
-    return f"Affidavit is ready at {address}. {way_in}"
+        way_in = f"Sign in once with {create_sign_in_address(operator)} (15 minutes)."
+    return f"Affidavit is ready at {build_address(local=True)}. {way_in}"
+
+
+def create_sign_in_address(user: User) -> str:
+    """Return an address that signs the user in, once, within 15 minutes.
+
+    Its path is written here, because Django's `reverse` would load every page.
+    """
+    return f"{build_address(local=True)}/sign-in/{create_link(user, now=timezone.now())}"

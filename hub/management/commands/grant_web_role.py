@@ -8,6 +8,7 @@ from hub.local.web_role import grant_web_role
 
 class Command(BaseCommand):
     help = "Let a database role do what web processes need, but not change the audit log. Repeat it after migrations."
+    requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("role")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.commands.migrate import Command as Migrate
 from django.utils import timezone
 
@@ -14,6 +15,8 @@ from hub.local.partitions import create_partitions
 
 
 class Command(Migrate):
+    requires_system_checks = [Tags.database]  # the others would load every page
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate. Refuse a database of a newer version, and an empty one while the embedded one has data.
 

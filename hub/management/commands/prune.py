@@ -16,6 +16,7 @@ from hub.retention.prune import prune_all
 
 class Command(BaseCommand):
     help = "Delete the rows past the retention of their workspace, and print how many there were of each kind."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")

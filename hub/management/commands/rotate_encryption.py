@@ -18,6 +18,7 @@ from workspaces.audit.record import record_audit
 
 class Command(BaseCommand):
     help = "Encrypt again under SECRET_KEY what SECRET_KEY_FALLBACKS still decrypts. The hub may run meanwhile."
+    requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         prepare_unused_database()

@@ -2,17 +2,15 @@
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandParser
-from django.urls import reverse
-from django.utils import timezone
 
 from hub.local.database import prepare_unused_database, refuse_unused_database
-from hub.local.run_hub import build_address
+from hub.local.ready_line import create_sign_in_address
 from hub.local.startup_errors import StartupError
-from workspaces.people.sign_in.links import create_link
 
 
 class Command(BaseCommand):
     help = "Print a link that signs a user in, once, within 15 minutes."
+    requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username", nargs="?", default="operator")
@@ -23,5 +21,4 @@ class Command(BaseCommand):
         user = get_user_model().objects.filter(username=username).first()
         if user is None:
             raise StartupError(f"there is no user {username}. Make one: manage.py createsuperuser.")
-        path = reverse("sign-in-by-link", args=[create_link(user, now=timezone.now())])
-        self.stdout.write(build_address(local=True) + path)
+        self.stdout.write(create_sign_in_address(user))
