@@ -72,7 +72,13 @@ class Hub:
 
     def copy_empty_database(self) -> None:
         """Copy a data directory whose database is migrated and unused."""
-        shutil.copytree(prepare_empty_database(), self.folder / "var")
+        shutil.copytree(prepare_empty_database() / "var", self.folder / "var")
+
+    def copy_workspace(self) -> dict[str, Any]:
+        """Copy a data directory with one workspace, before the first start. Return its keys, as the command printed."""
+        folder = prepare_workspace()
+        shutil.copytree(folder / "var", self.folder / "var")
+        return json.loads((folder / "output").read_text())
 
     def create_sign_in_link(self) -> str:
         """Return the address of a one-time link for the operator."""
@@ -133,16 +139,32 @@ class Hub:
                 return error.code, content(error), error.headers
 
 
-@functools.cache
 def prepare_empty_database() -> Path:
-    """Return a data directory with an unused database, which is made once per test run."""
-    folder = Path(os.environ[FOLDER]) / "unused hub"
+    return run_once("unused hub", "migrate")
+
+
+def prepare_workspace() -> Path:
+    arguments = ("Lumen Books", "--environment", "staging", "--full-key", "--json")
+    return run_once("hub with a workspace", "create_workspace", *arguments)
+
+
+@functools.cache
+def run_once(name: str, *command: str) -> Path:
+    """Run a command of manage.py, once per test run. Return a folder with its data directory, `var`, and its `output`.
+
+    name: the name of the folder.
+    """
+    folder = Path(os.environ[FOLDER]) / name
     with folder.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             new = folder.with_suffix(".new")
-            environment = {**os.environ, "HUB_DATA_DIR": str(new), "DJANGO_SETTINGS_MODULE": "hub.settings"}
-            subprocess.run([sys.executable, "manage.py", "migrate"], cwd=ROOT, env=environment, check=True, stdout=-1)
+            new.mkdir(exist_ok=True)
+            environment = {**os.environ, "HUB_DATA_DIR": str(new / "var"), "DJANGO_SETTINGS_MODULE": "hub.settings"}
+            with (new / "output").open("w") as output:
+                subprocess.run(
+                    [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, stdout=output
+                )
             new.rename(folder)
     return folder
 

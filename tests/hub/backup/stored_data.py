@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from typing import Any
@@ -21,9 +20,10 @@ PAGES = {
 DOWNLOADS = ("/api/catalog", "/api/catalog/openapi.json", "/api/catalog/tools.json")
 
 
-def fill(hub: Hub) -> dict[str, Any]:
-    """Store a conversation, outcomes, broken joins and a catalog; return the workspace with its keys."""
-    created = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)
+def start_with_data(hub: Hub) -> dict[str, Any]:
+    """Start and store a conversation, outcomes, broken joins and a catalog; return the workspace with its keys."""
+    created = hub.copy_workspace()
+    hub.start()
     key = created["secretKey"]
     hub.request("/api/conversations", {"conversations": [{"conversationId": "c1"}]}, key=key)
     outcomes = [{"conversationId": f"c{n}", "outcomeKey": "purchase ✓"} for n in range(40)]

@@ -26,7 +26,7 @@ from hub.local import database
 from hub.local.run_hub import refuse_marked_database
 from hub.local.startup_errors import StartupError
 from hub.management.commands import migrate
-from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
+from tests.hub.backup.stored_data import assert_refused, can_verify, read_downloads, start_with_data
 from tests.hub.hub_process import Hub, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
@@ -75,8 +75,7 @@ def second(tmp_path: Path) -> Iterator[Hub]:
 
 def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(hub, second, tmp_path):
     file = tmp_path / "affidavit.backup"
-    hub.start()
-    created = fill(hub)
+    created = start_with_data(hub)
     result = hub.manage("backup", str(file))
     assert result.returncode == 0, result.stderr
     assert "rows" in result.stdout
@@ -144,8 +143,7 @@ def test_force_replaces_files_only_not_folders_or_devices(tmp_path):
 
 def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
     file = tmp_path / "affidavit.backup"
-    hub.copy_empty_database()
-    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    hub.copy_workspace()
     assert hub.manage("backup", str(file)).returncode == 0
     assert_refused(hub.manage("backup", str(file)), "exists", "--force")
     assert hub.manage("backup", str(file), "--force").returncode == 0
@@ -167,8 +165,7 @@ def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(hub, secon
 
 def test_after_a_restore_that_was_killed_the_next_start_pauses_the_alerts(hub, second, tmp_path):
     file = tmp_path / "affidavit.backup"
-    hub.copy_empty_database()
-    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    hub.copy_workspace()
     assert run_in_shell(hub, STORE_WAITING_ALERT) == ""
     assert run_in_shell(hub, READ_ALERTS) == "[False] ['waiting']\n"
     assert hub.manage("backup", str(file)).returncode == 0

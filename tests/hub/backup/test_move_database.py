@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hub.local.postgresql.programs import find_user_prefix
-from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
+from tests.hub.backup.stored_data import assert_refused, can_verify, read_downloads, start_with_data
 from tests.hub.hub_process import Hub, free_port, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
@@ -54,8 +54,7 @@ def run_in_shell(hub: Hub, expression: str) -> str:
 
 
 def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(hub, own_postgres):
-    hub.start()
-    created = fill(hub)
+    created = start_with_data(hub)
     before = read_downloads(hub, created)
     assert "2024, month=3" in run_in_shell(hub, "create_months(REJECTIONS, [Month(2024, 3)])")
     run_in_shell(hub, "connection.cursor().execute(CREATE_MARK)")
@@ -101,8 +100,7 @@ def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(
 
 
 def test_a_hub_may_begin_empty_if_a_setting_says_so_and_migrate_refuses_a_newer_database(hub, own_postgres):
-    hub.copy_empty_database()
-    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    hub.copy_workspace()
     hub.settings = {"DATABASE_URL": own_postgres, "SECRET_KEY": "k" * 40, "HUB_START_EMPTY": "true"}
     assert hub.manage("migrate").returncode == 0
     insert = "INSERT INTO django_migrations (app, name, applied) VALUES ('outcomes', '9999_future', now())"
@@ -113,8 +111,7 @@ def test_a_hub_may_begin_empty_if_a_setting_says_so_and_migrate_refuses_a_newer_
 
 def test_a_backup_of_the_embedded_server_is_restored_into_an_older_one(hub, own_postgres, tmp_path):
     file = tmp_path / "affidavit.backup"
-    hub.copy_empty_database()
-    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    hub.copy_workspace()
     assert hub.manage("backup", str(file)).returncode == 0
     key_file = tmp_path / "key"
     key_file.write_text((hub.folder / "var" / "secret.key").read_text())

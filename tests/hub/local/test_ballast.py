@@ -124,8 +124,8 @@ def fill(path: Path) -> None:
 def test_a_database_that_stopped_on_a_full_disk_starts_and_stores_again(small_disk):
     with running_hub(small_disk) as hub:
         hub.settings["HUB_BALLAST_MIB"] = "48"
+        key = hub.copy_workspace()["secretKey"]
         hub.start()
-        key = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)["secretKey"]
         ballast = hub.folder / "var/ballast"
         wait_for(lambda: ballast.exists() and is_ready(hub), BACK_WITHIN)
         fill(hub.folder / "filling")
@@ -145,8 +145,8 @@ def test_a_database_that_stopped_on_a_full_disk_starts_and_stores_again(small_di
 def test_on_a_disk_without_any_space_the_web_server_goes_on_and_starts_again(small_disk):
     with running_hub(small_disk) as hub:
         hub.settings["HUB_BALLAST_MIB"] = "0"
+        key = hub.copy_workspace()["secretKey"]
         hub.start()
-        key = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)["secretKey"]
         fill(hub.folder / "filling")
         for number in range(100):  # each path and status is counted anew
             hub.request(f"/{number}")

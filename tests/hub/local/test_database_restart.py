@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -31,8 +30,8 @@ def post_outcomes(hub: Hub, key: str) -> Counter[int]:
 
 def test_no_request_is_refused_once_the_hub_is_ready_after_the_database_was_killed(tmp_path: Path):
     with running_hub(tmp_path) as hub:
+        key = hub.copy_workspace()["secretKey"]
         hub.start()
-        key = json.loads(hub.manage("create_workspace", "Tea House", "--full-key", "--json").stdout)["secretKey"]
         assert post_outcomes(hub, key) == {200: REQUESTS}
         os.kill(find_processes(hub, "-D")[0], signal.SIGKILL)
         time.sleep(1)  # by then every connection is closed

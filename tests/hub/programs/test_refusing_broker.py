@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from pathlib import Path
@@ -17,8 +16,7 @@ REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "
 PATIENCE = 40  # seconds
 
 
-def assert_reports_are_folded(hub: Hub) -> None:
-    key = json.loads(hub.manage("create_workspace", "Tea House", "--full-key", "--json").stdout)["secretKey"]
+def assert_reports_are_folded(hub: Hub, key: str) -> None:
     assert hub.request("/api/witness-reports", {"reportId": str(uuid.uuid4()), **REPORT}, key=key)[0] == 202
     deadline = time.monotonic() + PATIENCE
     while not (operations := hub.request("/api/catalog", key=key)[1]["operations"]) and time.monotonic() < deadline:
@@ -35,7 +33,8 @@ def test_rabbitmq_that_refuses_the_password_or_the_queue_counts_as_away(tmp_path
         for password in ("wrong", "guest"):
             with running_hub(tmp_path / password) as hub:
                 hub.settings["CELERY_BROKER_URL"] = f"amqp://guest:{password}@127.0.0.1:{port}//"
+                key = hub.copy_workspace()["secretKey"]
                 hub.start()
-                assert_reports_are_folded(hub)
+                assert_reports_are_folded(hub, key)
                 assert hub.stop() == 0
                 assert " ended with status" not in hub.output, "each end counts towards those after which the hub stops"

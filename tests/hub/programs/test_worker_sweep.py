@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from pathlib import Path
@@ -19,8 +18,8 @@ REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "
 def test_a_report_is_folded_without_a_broker(tmp_path: Path):
     with running_hub(tmp_path) as hub:
         hub.settings["CELERY_BROKER_URL"] = "redis://127.0.0.1:1/0"
+        key = hub.copy_workspace()["secretKey"]
         hub.start()
-        key = json.loads(hub.manage("create_workspace", "Tea House", "--full-key", "--json").stdout)["secretKey"]
         assert hub.request("/api/witness-reports", {"reportId": str(uuid.uuid4()), **REPORT}, key=key)[0] == 202
         deadline = time.monotonic() + 120
         while not (operations := hub.request("/api/catalog", key=key)[1]["operations"]) and time.monotonic() < deadline:
