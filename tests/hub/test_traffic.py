@@ -58,8 +58,7 @@ def empty_texts(hub: Hub) -> str:
 def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[str]]:
     """Send both files with undecided paths held back; return all texts of the hub, and the names of parameters."""
     workspaces = [pour(hub, traffic / name, f"careful {name}") for name in FILES]
-    texts = "".join(everything(hub, workspace) for workspace in workspaces)
-    return texts, {name for workspace in workspaces for name in parameter_names(hub, workspace)}
+    return everything(hub, *workspaces), {name for workspace in workspaces for name in parameter_names(hub, workspace)}
 
 
 @pytest.fixture(scope="module")
@@ -237,8 +236,9 @@ def collect(value: Any, names: set[str], values: set[str]) -> None:
         values.add(value)
 
 
-def everything(hub: Hub, workspace: dict[str, Any]) -> str:
-    """Return all that could contain a value: a dump of the database, every log, every download."""
+def everything(hub: Hub, *workspaces: dict[str, Any]) -> str:
+    """Return all that could contain a value: a dump of the database, every log, every download of these workspaces."""
+    downloads = [text for workspace in workspaces for text in read_downloads(hub, workspace)]
     server = Server(hub.folder / "var")
     connection = server.connection_settings()
     dump = subprocess.run(
@@ -247,10 +247,11 @@ def everything(hub: Hub, workspace: dict[str, Any]) -> str:
         env={"PGPASSWORD": str(connection["PASSWORD"])}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     logs = hub.output + (hub.folder / "var" / "postgres.log").read_text()
-    downloads = [json.dumps(catalog(hub, workspace), ensure_ascii=False)]
-    for name in ("overview", "catalog", "outcomes", "joins", "rejections"):
-        downloads += [
-            json.dumps(page(hub, workspace, f"{name}.json"), ensure_ascii=False),
-            page(hub, workspace, name),
-        ]
     return dump.stdout + logs + "".join(downloads)
+
+
+def read_downloads(hub: Hub, workspace: dict[str, Any]) -> Iterator[str]:
+    yield json.dumps(catalog(hub, workspace), ensure_ascii=False)
+    for name in ("overview", "catalog", "outcomes", "joins", "rejections"):
+        yield json.dumps(page(hub, workspace, f"{name}.json"), ensure_ascii=False)
+        yield page(hub, workspace, name)
