@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
-from celery.signals import worker_init
+from celery.signals import worker_init, worker_shutting_down
 from django.db import connections
 from django.utils import timezone
 
@@ -24,6 +24,7 @@ class Sender:
     """Claims targets as long as one of its threads is free."""
 
     def __init__(self) -> None:
+        self._is_stopping = threading.Event()
         self._free = threading.Semaphore(THREADS)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="alerts")
 
@@ -48,21 +49,26 @@ class Sender:
         try:
             while claim is not None:
                 deliver(claim)
-                claim = claim_target(now=timezone.now())
+                claim = None if self._is_stopping.is_set() else claim_target(now=timezone.now())
         except Exception:  # the claim expires, and then the delivery is sent again
             log.exception("an alert could not be delivered")
         finally:
             connections.close_all()  # the next delivery may be an hour away
             self._free.release()
 
+    def stop(self, **signal_arguments: object) -> None:
+        """End after the deliveries that have begun: a worker that stops waits for its threads."""
+        self._is_stopping.set()
+
 
 @worker_init.connect
 def start_sender(**signal_arguments: object) -> None:
-    threading.Thread(target=send_forever, name="alert sender", daemon=True).start()
-
-
-def send_forever() -> None:
     sender = Sender()
+    worker_shutting_down.connect(sender.stop, weak=False)
+    threading.Thread(target=send_forever, args=[sender], name="alert sender", daemon=True).start()
+
+
+def send_forever(sender: Sender) -> None:
     while True:
         time.sleep(SEND_EVERY_SECONDS)
         try:

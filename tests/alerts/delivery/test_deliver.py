@@ -343,6 +343,17 @@ def test_a_target_gets_many_deliveries_without_a_pause_between_them(workspace, r
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_worker_that_stops_ends_the_delivery_that_has_begun_and_leaves_the_others(workspace, receiver):
+    target, _ = make_target(workspace, receiver.url)
+    first, *_ = queue(workspace, target, 5)
+    sender = Sender()
+    sender.stop()
+    assert sender.send_due(now=NOW + MINUTE) == 1
+    sender._pool.shutdown()
+    assert read_ids(receiver) == [str(first.message_id)]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_the_sender_goes_on_after_the_database_was_away(workspace, receiver, monkeypatch):
     target, _ = make_target(workspace, receiver.url)
     queue(workspace, target)
