@@ -19,7 +19,10 @@ def find_kept_days(environment: Environment, period: Period) -> int | None:
 
 
 def find_pruned_days(environment: Environment, period: Period) -> int | None:
-    """Return the same, but None if the data of the environment began so late that no join was deleted."""
+    """Return for how many days broken joins are kept, if retention may have deleted some of the period.
+
+    None if the data of the environment began so late that all its joins are kept.
+    """
     days = find_kept_days(environment, period)
     first_data = find_first_data(environment) if days else None
     return days if days and first_data and first_data < timezone.now() - timedelta(days=days) else None

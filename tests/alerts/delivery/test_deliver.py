@@ -396,10 +396,10 @@ def test_without_a_mail_server_the_log_says_so(workspace, settings):
     assert "EMAIL_URL" in Delivery.objects.get().fault
 
 
-def test_a_mail_that_is_refused_for_some_recipients_says_for_which(workspace, settings, browser_client):
+def send_to_a_server_that_refuses_bob(workspace, settings, recipients):
     settings.EMAIL_URL = "smtp://mail.example"
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    target, _ = make_target(workspace, "ada@example.com, bob@example.com", Target.EMAIL, "people")
+    target, _ = make_target(workspace, recipients, Target.EMAIL, "people")
     queue(workspace, target)
     with socket.create_server(("127.0.0.1", 0)) as server:
         settings.EMAIL_HOST, settings.EMAIL_PORT = server.getsockname()[:2]
@@ -407,6 +407,10 @@ def test_a_mail_that_is_refused_for_some_recipients_says_for_which(workspace, se
         thread.start()
         assert deliver_due(now=NOW) == 1
         thread.join()
+
+
+def test_a_mail_that_is_refused_for_some_recipients_says_for_which(workspace, settings, browser_client):
+    send_to_a_server_that_refuses_bob(workspace, settings, "ada@example.com, bob@example.com")
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.fault) == ("delivered", "the mail server refused bob@example.com (550)")
     for page in ("alerts", "deliveries"):
@@ -415,16 +419,7 @@ def test_a_mail_that_is_refused_for_some_recipients_says_for_which(workspace, se
 
 
 def test_a_mail_that_is_refused_for_all_recipients_says_why(workspace, settings):
-    settings.EMAIL_URL = "smtp://mail.example"
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    target, _ = make_target(workspace, "bob@example.com", Target.EMAIL, "people")
-    queue(workspace, target)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        settings.EMAIL_HOST, settings.EMAIL_PORT = server.getsockname()[:2]
-        thread = threading.Thread(target=refuse_bob, args=[server])
-        thread.start()
-        assert deliver_due(now=NOW) == 1
-        thread.join()
+    send_to_a_server_that_refuses_bob(workspace, settings, "bob@example.com")
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.code) == ("waiting", 550)
     assert delivery.fault == "the mail server refused bob@example.com (550)"
